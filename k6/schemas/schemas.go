@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package schemas carries Windtunnel's published JSON Schemas in the binary.
+package schemas
+
+import "embed"
+
+// Files holds *.schema.json, as they lie beside this file.
+//
+//go:embed *.schema.json
+var Files embed.FS

@@ -1,0 +1,118 @@
+/**
+ * Reads environments/NAME.json for the variable ENV (local unless given): where a
+ * system is, how to authenticate there, what is acceptable there.
+ * k6/schemas/environment.schema.json describes the file.
+ */
+import { problem } from './schema.js';
+
+/**
+ * @typedef {{ mode: 'none' } | { mode: 'token', token: string }
+ *   | { mode: 'login', username: string, password: string, path: string }} Auth
+ * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'rate', number>>} Bounds
+ * @typedef {object} SystemEnvironment
+ * @property {string} name of the environment
+ * @property {string} url base URL without a trailing slash
+ * @property {Auth} auth
+ * @property {{ auth: 'none' | 'query' | 'subprotocol', url: string }} websocket
+ * @property {'managed' | 'implicit'} topics
+ * @property {Record<string, Record<string, Bounds>>} thresholds scenario, operation, bounds
+ */
+
+/** Stops the script in its init phase with one line. @param {string} line @returns {never} */
+function refuse(line) {
+  // A thrown string keeps k6 from printing a JavaScript stack behind the line.
+  throw line;
+}
+
+/** @param {string} variable @param {string} what @returns {string} */
+function secret(variable, what) {
+  const value = __ENV[variable];
+  if (!value) return refuse(`${variable} is not set: it must hold ${what}`);
+  return value;
+}
+
+/** @param {string} text @param {string} file @returns {any} */
+function parse(text, file) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return refuse(`${file}: not valid JSON: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/** @param {string} name */
+function readEnvironment(name) {
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) refuse(`ENV=${name}: not the name of a file in environments/`);
+  const file = `environments/${name}.json`;
+  let text = '';
+  try {
+    text = open(import.meta.resolve(`../${file}`));
+  } catch {
+    refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
+  }
+  const value = parse(text, file);
+  const schema = JSON.parse(open(import.meta.resolve('../k6/schemas/environment.schema.json')));
+  const found = problem(schema, schema, value);
+  if (found) refuse(`${file}: ${found}`);
+  if (value.name !== name)
+    refuse(`${file}: name: ${JSON.stringify(value.name)} is not the file's name ${name}`);
+  return value;
+}
+
+/** @param {string} url */
+const hostOf = (url) => url.replace(/^[a-z]+:\/\//, '').replace(/[/?#].*$/, '');
+
+/** @param {string} host with or without a port */
+export function isLoopback(host) {
+  return /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?$/.test(host);
+}
+
+/** @param {string} url */
+function confirmHost(url) {
+  const host = hostOf(url);
+  if (isLoopback(host) || __ENV.CONFIRM_REMOTE === host) return;
+  refuse(`${host} is not this machine: set CONFIRM_REMOTE=${host} if you may put it under load`);
+}
+
+/** @param {any} auth @returns {Auth} */
+function readAuth(auth) {
+  if (auth.mode === 'none') return { mode: 'none' };
+  if (auth.mode === 'token') return { mode: 'token', token: secret(auth.token_env, 'a bearer token') };
+  return {
+    mode: 'login',
+    username: auth.username,
+    password: secret(auth.password_env, `the password of ${auth.username}`),
+    path: auth.login_path ?? '/auth/login',
+  };
+}
+
+/**
+ * The part of the environment that concerns one system. A variable SYSTEM_URL
+ * (such as PULSAR_URL, which a testbed sets) comes before the file's url.
+ * @param {string} system
+ * @returns {SystemEnvironment}
+ */
+export function loadSystem(system) {
+  const name = __ENV.ENV || 'local';
+  const file = readEnvironment(name);
+  const own = file.systems[system];
+  if (!own)
+    return refuse(`environments/${name}.json: systems.${system}: missing, and this scenario is about it`);
+  const variable = `${system.toUpperCase()}_URL`;
+  const url = (__ENV[variable] || own.url || '').replace(/\/+$/, '');
+  if (!url) {
+    return refuse(
+      `environments/${name}.json starts ${system} by testbed ${own.testbed.name}: run \`make ${system}\`, or set ${variable} to one that is already up`,
+    );
+  }
+  if (!/^https?:\/\/[^/?#@\s]+/.test(url)) return refuse(`${variable}=${url}: not an http or https URL`);
+  confirmHost(url);
+  return {
+    name,
+    url,
+    auth: readAuth(own.auth),
+    websocket: { auth: own.websocket.auth, url: url.replace(/^http/, 'ws') + (own.websocket.path ?? '/ws') },
+    topics: own.topics ?? 'managed',
+    thresholds: own.thresholds ?? {},
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Names for what can go wrong, few and bounded: they become values of the metric
+ * tag `kind` and keys of a result's `errors`. docs/numbers.md explains each.
+ */
+
+/** Every kind that an operation may report; submetrics are declared from it. */
+export const KINDS = /** @type {const} */ ([
+  'http_400',
+  'http_401',
+  'http_403',
+  'http_404',
+  'http_409',
+  'http_422',
+  'http_429',
+  'http_4xx',
+  'http_5xx',
+  'http_other',
+  'connection_refused',
+  'connection_reset',
+  'timeout',
+  'dns',
+  'tls',
+  'network',
+  'bad_response',
+  'rejected',
+  'ws_refused',
+  'ws_close_1000',
+  'ws_close_1001',
+  'ws_close_1006',
+  'ws_close_1008',
+  'ws_close_1011',
+  'ws_close_1012',
+  'ws_close_1013',
+  'ws_close_other',
+  'ws_error',
+  'lost',
+  'duplicated',
+  'out_of_order',
+  'unexpected',
+]);
+
+/** @typedef {typeof KINDS[number]} ErrorKind */
+
+const OWN_STATUSES = [400, 401, 403, 404, 409, 422, 429];
+const OWN_CLOSE_CODES = [1000, 1001, 1006, 1008, 1011, 1012, 1013];
+
+/**
+ * k6's error codes: https://grafana.com/docs/k6/latest/javascript-api/error-codes/
+ * @param {number} code
+ * @returns {ErrorKind}
+ */
+function ofErrorCode(code) {
+  if (code === 1212) return 'connection_refused';
+  if (code === 1220 || code === 1201) return 'connection_reset';
+  if (code === 1050 || code === 1211) return 'timeout';
+  if (code >= 1100 && code < 1200) return 'dns';
+  if (code >= 1300 && code < 1400) return 'tls';
+  return 'network';
+}
+
+/**
+ * The kind of an HTTP response that is not the expected one.
+ * @param {{ status: number, error_code: number, error?: string }} response
+ * @returns {ErrorKind}
+ */
+export function ofResponse(response) {
+  const { status } = response;
+  if (status === 0)
+    return response.error_code === 1000 ? ofText(response.error ?? '') : ofErrorCode(response.error_code);
+  if (OWN_STATUSES.includes(status)) return /** @type {ErrorKind} */ (`http_${status}`);
+  if (status >= 500) return 'http_5xx';
+  if (status >= 400) return 'http_4xx';
+  return 'http_other';
+}
+
+/**
+ * The kind of an error that is only known by its text, as WebSocket errors are.
+ * @param {string} text
+ * @returns {ErrorKind}
+ */
+export function ofText(text) {
+  if (/connection refused/i.test(text)) return 'connection_refused';
+  if (/reset by peer|broken pipe|\bEOF\b/i.test(text)) return 'connection_reset';
+  if (/timeout|deadline exceeded/i.test(text)) return 'timeout';
+  if (/bad handshake/i.test(text)) return 'ws_refused';
+  if (/no such host|lookup/i.test(text)) return 'dns';
+  if (/x509|tls:/i.test(text)) return 'tls';
+  return 'network';
+}
+
+/**
+ * The kind of a WebSocket that was closed while it was still needed.
+ * @param {number | undefined} code RFC 6455 close code; undefined where none came
+ * @returns {ErrorKind}
+ */
+export function ofClose(code) {
+  if (code === undefined || code === 0) return 'ws_close_1006';
+  if (OWN_CLOSE_CODES.includes(code)) return /** @type {ErrorKind} */ (`ws_close_${code}`);
+  return 'ws_close_other';
+}
+
+/** What a reader should do about a kind; only where the name alone does not say it. */
+const MENDS = /** @type {Record<string, string>} */ ({
+  http_401: 'the target refused the token (401): check the user, the password or the token variable',
+  http_403: 'the target forbade the request (403): the account lacks a permission',
+  http_429:
+    'the target limited the rate (429): turn its limiter off for the test (pulsar-relay: RATELIMIT_ENABLED=false) or stay below it',
+  http_5xx: 'the target answered 5xx: see its log',
+  connection_refused: 'nothing accepted the connection: the target is down or died in mid-run',
+  connection_reset: 'the target broke connections off',
+  timeout: 'the target did not answer in time',
+  ws_refused:
+    'the target refused the WebSocket handshake: wrong WebSocket authentication, or its limit of connections (pulsar-relay: PULSAR_WS_MAX_PER_USER)',
+  ws_close_1008: 'the target closed WebSockets by policy (1008): wrong token, or too many connections',
+  ws_close_1011: 'the target closed WebSockets with an internal error or an idle time-out (1011)',
+  lost: 'messages that the target had accepted were not delivered',
+  duplicated: 'messages were delivered more than once',
+  out_of_order: 'messages arrived in another order than they were published',
+  rejected: 'the target rejected single messages of accepted batches',
+});
+
+/**
+ * One line on a kind of error, for reasons and reports.
+ * @param {string} kind
+ */
+export function explain(kind) {
+  return MENDS[kind] ?? kind.replace(/_/g, ' ');
+}

@@ -1,0 +1,82 @@
+/**
+ * The metrics of every scenario, and the recorder that fills them. Tags are
+ * bounded: `operation` and `kind` here, testid, system, scenario and profile for
+ * the whole run.
+ *
+ * | metric                  | type    | unit  | what                                                     |
+ * |-------------------------|---------|-------|----------------------------------------------------------|
+ * | operation_ms            | trend   | ms    | latency of each success                                  |
+ * | operation_failed        | rate    | share | one sample a request: did it fail                        |
+ * | operation_errors        | counter | count | errors by kind; more than one may fall on a request      |
+ * | operation_items         | counter | count | what the successes carried: messages of a batch, else 1 each |
+ * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max make the window |
+ * | operation_lateness_ms   | trend   | ms    | how late the generator was: send after the intended time, or event handled after it came off the socket |
+ * | cleanup_left            | counter | count | things that the run made and could not remove            |
+ */
+import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+
+const latency = new Trend('operation_ms', true);
+const failed = new Rate('operation_failed');
+const errors = new Counter('operation_errors');
+const items = new Counter('operation_items');
+const clock = new Gauge('operation_clock_ms', true);
+const lateness = new Trend('operation_lateness_ms', true);
+const cleanupLeft = new Counter('cleanup_left');
+
+/** Records one operation of a scenario: a row of its table. */
+export class Operation {
+  /** @param {string} name a row's name, [a-z_]+ */
+  constructor(name) {
+    this.name = name;
+    this.tags = { operation: name };
+    this.opened = false;
+  }
+
+  /** Widens the window to a start. Only a VU's first start can be the earliest. @param {number} startedAt */
+  open(startedAt) {
+    if (this.opened) return;
+    this.opened = true;
+    clock.add(startedAt, this.tags);
+  }
+
+  /**
+   * @param {number} startedAt now() at the start, or the intended start in an open loop
+   * @param {number} endedAt now() at the end
+   * @param {number} [ms] latency, where it is known better than by the difference
+   * @param {number} [carried] how many items it carried
+   */
+  success(startedAt, endedAt, ms = endedAt - startedAt, carried = 1) {
+    this.open(startedAt);
+    latency.add(ms, this.tags);
+    items.add(carried, this.tags);
+    failed.add(false, this.tags);
+    clock.add(endedAt, this.tags);
+  }
+
+  /**
+   * @param {import('./errors.js').ErrorKind} kind
+   * @param {number} startedAt
+   * @param {number} endedAt
+   */
+  failure(kind, startedAt, endedAt) {
+    this.open(startedAt);
+    failed.add(true, this.tags);
+    errors.add(1, { operation: this.name, kind });
+    clock.add(endedAt, this.tags);
+  }
+
+  /** Something wrong that is not a failed request, such as a duplicate. @param {import('./errors.js').ErrorKind} kind @param {number} count */
+  anomaly(kind, count) {
+    if (count > 0) errors.add(count, { operation: this.name, kind });
+  }
+
+  /** @param {number} ms how late the generator was */
+  late(ms) {
+    lateness.add(Math.max(0, ms), this.tags);
+  }
+}
+
+/** @param {number} count things that are still on the target */
+export function reportLeft(count) {
+  if (count > 0) cleanupLeft.add(count);
+}

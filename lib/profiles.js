@@ -1,0 +1,250 @@
+/**
+ * How hard and how long: turns a scenario's base figures into k6 scenarios
+ * (https://grafana.com/docs/k6/latest/using-k6/scenarios/executors/).
+ *
+ * Two families share the seven profiles. A request load has a closed loop (each
+ * client sends its next request when the last one is answered) and an open loop
+ * (a fixed rate). A client load has clients that each hold connections, and only
+ * their number can be varied.
+ */
+
+export const PROFILES = /** @type {const} */ ([
+  'smoke',
+  'quick',
+  'full',
+  'soak',
+  'stress',
+  'spike',
+  'breakpoint',
+]);
+
+/** @typedef {typeof PROFILES[number]} Profile */
+/** @typedef {import('k6/options').Scenario} K6Scenario */
+/** @typedef {{ target: number, seconds: number }} Step load `target`, reached after `seconds` */
+
+/**
+ * @typedef {object} Load
+ * @property {Record<string, K6Scenario>} scenarios for options.scenarios
+ * @property {number | undefined} iterations how many are planned in the closed loop, where that is fixed
+ * @property {{ start: number, steps: Step[] } | undefined} schedule the open loop's rate a second
+ * @property {number} seconds how long the load lasts, where time bounds it; 0 where iterations do
+ * @property {number} warmupSeconds of the open loop or of the client load, not recorded
+ */
+
+/** Open-loop seconds at the start that are not recorded: connections are being opened. */
+const WARMUP_SECONDS = 2;
+const CLOSED_SECONDS = 30;
+const GRACE = '30s';
+
+/** @param {string} name @param {number | undefined} fallback */
+export function envNumber(name, fallback) {
+  const text = __ENV[name];
+  if (text === undefined || text === '') return /** @type {number} */ (fallback);
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw `${name}=${text}: a number above 0 is wanted`;
+  return value;
+}
+
+/** @param {string} name @param {number} fallback */
+export function envCount(name, fallback) {
+  const value = envNumber(name, fallback);
+  if (!Number.isInteger(value) || value > 1e7)
+    throw `${name}=${value}: a whole number from 1 to 10,000,000 is wanted`;
+  return value;
+}
+
+/** Seconds from DURATION, written as 90, 90s, 5m or 1h. @param {number} fallback */
+function durationSeconds(fallback) {
+  const text = __ENV.DURATION;
+  if (!text) return fallback;
+  const match = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(text);
+  const seconds = match
+    ? Number(match[1]) * { s: 1, m: 60, h: 3600 }[/** @type {'s'} */ (match[2] ?? 's')]
+    : 0;
+  if (!(seconds > 0) || seconds > 86400) throw `DURATION=${text}: write it as 90s, 5m or 1h, at most 24h`;
+  return seconds;
+}
+
+/** The profile of this run, from the variable PROFILE; smoke unless given. @returns {Profile} */
+export function currentProfile() {
+  const name = __ENV.PROFILE || 'smoke';
+  if (!PROFILES.includes(/** @type {Profile} */ (name))) {
+    throw `PROFILE=${name}: unknown profile; choose one of ${PROFILES.join(', ')}`;
+  }
+  return /** @type {Profile} */ (name);
+}
+
+/** The steps of the shapes, as multiples of the base load. @param {Profile} profile @returns {Step[]} */
+function shape(profile) {
+  const steps = {
+    full: [
+      { target: 1, seconds: 0 },
+      { target: 1, seconds: 60 },
+    ],
+    soak: [
+      { target: 1, seconds: 0 },
+      { target: 1, seconds: 1800 },
+    ],
+    stress: [0.5, 1, 1.5, 2].flatMap((target) => [
+      { target, seconds: 5 },
+      { target, seconds: 25 },
+    ]),
+    spike: [
+      { target: 1, seconds: 0 },
+      { target: 1, seconds: 30 },
+      { target: 5, seconds: 1 },
+      { target: 5, seconds: 15 },
+      { target: 1, seconds: 1 },
+      { target: 1, seconds: 30 },
+    ],
+    breakpoint: [
+      { target: 1, seconds: 0 },
+      { target: 20, seconds: 300 },
+    ],
+  }[/** @type {'full'} */ (profile)];
+  const planned = steps.reduce((sum, step) => sum + step.seconds, 0);
+  const factor = durationSeconds(planned) / planned;
+  return steps.map((step) => ({
+    target: step.target,
+    seconds: Math.round(step.seconds * factor * 1000) / 1000,
+  }));
+}
+
+/** @param {Step[]} steps */
+const lengthOf = (steps) => steps.reduce((sum, step) => sum + step.seconds, 0);
+
+/** @param {number} seconds */
+const asDuration = (seconds) => `${Math.round(seconds * 1000)}ms`;
+
+/**
+ * A fixed number of iterations, dealt evenly to the clients, so that each client
+ * has its own share as in the reference documents.
+ * @param {number} clients
+ * @param {number} iterations
+ * @returns {Load}
+ */
+function fixedLoad(clients, iterations) {
+  const each = Math.ceil(iterations / clients);
+  return {
+    scenarios: {
+      closed: {
+        executor: 'per-vu-iterations',
+        vus: clients,
+        iterations: each,
+        maxDuration: '10m',
+        gracefulStop: GRACE,
+      },
+    },
+    iterations: each * clients,
+    schedule: undefined,
+    seconds: 0,
+    warmupSeconds: 0,
+  };
+}
+
+/**
+ * @param {Step[]} steps
+ * @param {number} rate
+ * @param {number} startSeconds
+ * @returns {Load}
+ */
+function openLoad(steps, rate, startSeconds) {
+  const [first, ...rest] =
+    steps[0].seconds === 0 ? steps : [{ target: steps[0].target, seconds: 0 }, ...steps];
+  const toRate = (/** @type {number} */ target) => Math.max(1, Math.round(target * rate));
+  const stages = rest.map((step) => ({ target: toRate(step.target), duration: asDuration(step.seconds) }));
+  const peak = Math.max(...steps.map((step) => toRate(step.target)));
+  // Room for a stall of a second and a half at the peak before an iteration is dropped.
+  const vus = Math.min(2000, Math.ceil(peak * 1.5) + 10);
+  return {
+    scenarios: {
+      open: {
+        executor: 'ramping-arrival-rate',
+        exec: 'openLoop',
+        startRate: toRate(first.target),
+        timeUnit: '1s',
+        stages,
+        preAllocatedVUs: vus,
+        maxVUs: vus,
+        startTime: asDuration(startSeconds),
+        gracefulStop: GRACE,
+      },
+    },
+    iterations: undefined,
+    schedule: {
+      start: toRate(first.target),
+      steps: rest.map((step) => ({ target: toRate(step.target), seconds: step.seconds })),
+    },
+    seconds: startSeconds + lengthOf(steps),
+    warmupSeconds: Math.min(WARMUP_SECONDS, lengthOf(steps) / 4),
+  };
+}
+
+/**
+ * Load for a scenario of single requests.
+ * @param {{ clients: number, smoke: number, quick: number, rate: number }} base clients and iterations of
+ *   the closed loop, requests a second of the open loop
+ * @param {string} iterationsVariable the environment variable that overrides the iterations
+ * @returns {Load}
+ */
+export function requestLoad(base, iterationsVariable) {
+  const profile = currentProfile();
+  const clients = envCount('CLIENTS', base.clients);
+  if (profile === 'smoke' || profile === 'quick') {
+    return fixedLoad(clients, envCount(iterationsVariable, base[profile]));
+  }
+  const rate = envNumber('RATE', base.rate);
+  if (profile !== 'full') return openLoad(shape(profile), rate, 0);
+  const closedSeconds = durationSeconds(CLOSED_SECONDS);
+  const open = openLoad(shape(profile), rate, closedSeconds + 1);
+  const closed = /** @type {K6Scenario} */ ({
+    executor: 'constant-vus',
+    vus: clients,
+    duration: asDuration(closedSeconds),
+    gracefulStop: GRACE,
+  });
+  return { ...open, scenarios: { closed, ...open.scenarios } };
+}
+
+/**
+ * Load for a scenario whose clients hold connections.
+ * @param {{ clients: number, smoke: number, quick: number, peak: number }} base clients, iterations in
+ *   all, and the clients of the base load of the longer profiles
+ * @param {string} iterationsVariable the environment variable that overrides the iterations
+ * @returns {Load}
+ */
+export function clientLoad(base, iterationsVariable) {
+  const profile = currentProfile();
+  if (profile === 'smoke' || profile === 'quick') {
+    return fixedLoad(envCount('CLIENTS', base.clients), envCount(iterationsVariable, base[profile]));
+  }
+  const clients = envCount('CLIENTS', base.peak);
+  const steps = shape(profile);
+  const toClients = (/** @type {number} */ target) => Math.max(1, Math.round(target * clients));
+  return {
+    scenarios: {
+      closed: {
+        executor: 'ramping-vus',
+        startVUs: toClients(steps[0].target),
+        stages: steps.map((step) => ({ target: toClients(step.target), duration: asDuration(step.seconds) })),
+        gracefulStop: GRACE,
+        gracefulRampDown: GRACE,
+      },
+    },
+    iterations: undefined,
+    schedule: undefined,
+    seconds: lengthOf(steps),
+    warmupSeconds: 0,
+  };
+}
+
+/** The most virtual users that a load has at once, for what each of them needs of its own. @param {Load} load */
+export function mostClients(load) {
+  const all = /** @type {any[]} */ (Object.values(load.scenarios));
+  const counts = all.flatMap(({ vus = 0, startVUs = 0, stages = [] }) => [
+    vus,
+    startVUs,
+    ...stages.map((/** @type {any} */ stage) => stage.target),
+  ]);
+  return Math.max(...counts);
+}

@@ -1,0 +1,120 @@
+/** The scenarios that publish single messages: one client or many, closed and open loop. */
+import exec from 'k6/execution';
+import { envCount, requestLoad } from '../profiles.js';
+import { defineScenario } from '../scenario.js';
+import { timed, timedFrom } from './publishing.js';
+import { Relay, filler, messageBody, topicNames } from './relay.js';
+
+const CREATED = 201;
+const WARMUP_MESSAGES = 20;
+
+/** @typedef {{ session: import('./relay.js').Session, topics: string[] } & import('../scenario.js').Begun} Data */
+
+/**
+ * The rows of an ingest scenario: which loops the profile has.
+ * @param {import('../profiles.js').Load} load
+ * @param {string} title
+ * @param {number} least
+ * @param {string} [items]
+ */
+export function loopOperations(load, title, least, items) {
+  const closed = {
+    title,
+    latencyIs: 'from the first byte sent to the last byte received',
+    bounds: { 'p(95)': 1000 },
+    least,
+    items,
+  };
+  const open = /** @type {const} */ ({
+    ...closed,
+    title: `${title}, open loop`,
+    loop: 'open',
+    latencyIs: 'from the intended send time to the last byte received',
+  });
+  return {
+    ...(load.scenarios.closed ? { publish: closed } : {}),
+    ...(load.scenarios.open ? { publish_open: open } : {}),
+  };
+}
+
+/** @param {import('../profiles.js').Load} load */
+export const loadParameters = (load) => ({
+  ...(load.iterations ? { iterations: load.iterations } : { seconds: load.seconds }),
+  ...(load.schedule
+    ? { peak_rate_per_s: Math.max(load.schedule.start, ...load.schedule.steps.map((step) => step.target)) }
+    : {}),
+});
+
+/**
+ * @param {{ name: string, title: string, topics: number, load: { clients: number, smoke: number, quick: number, rate: number } }} spec
+ */
+export function publishScenario(spec) {
+  const topicCount = envCount('TOPICS', spec.topics);
+  const payloadBytes = envCount('PAYLOAD_BYTES', 100);
+  const load = requestLoad(spec.load, 'MESSAGES');
+  const scenario = defineScenario({
+    system: 'pulsar',
+    name: spec.name,
+    title: spec.title,
+    load,
+    parameters: {
+      ...loadParameters(load),
+      clients: envCount('CLIENTS', spec.load.clients),
+      topics: topicCount,
+      payload_bytes: payloadBytes,
+    },
+    operations: loopOperations(load, 'POST one message', load.iterations ?? 1),
+  });
+  const relay = new Relay(scenario.environment);
+  const fields = filler(payloadBytes);
+  const publish = load.scenarios.closed && scenario.operation('publish');
+  const publishOpen = load.scenarios.open && scenario.operation('publish_open');
+  let connected = false;
+
+  /** @param {Data} data @param {number} index */
+  const send = (data, index) => {
+    const body = messageBody(data.topics[index % data.topics.length], `"seq":${index},${fields}`);
+    return relay.publish(relay.current(data.session), body);
+  };
+
+  return {
+    options: scenario.options,
+
+    setup() {
+      const session = relay.signIn();
+      const topics = topicNames(scenario.runId(), spec.name, topicCount);
+      relay.createTopics(session, topics);
+      relay.warmUp(session, topics[0], WARMUP_MESSAGES);
+      return scenario.begin({ session, topics });
+    },
+
+    /** @param {Data} data */
+    closedLoop(data) {
+      if (!connected) relay.connect();
+      connected = true;
+      const index = exec.scenario.iterationInTest;
+      timed(/** @type {any} */ (publish), CREATED, () => send(data, index));
+    },
+
+    /** @param {Data} data */
+    openLoop(data) {
+      const intended = /** @type {any} */ (scenario.pace).intended();
+      const index = exec.scenario.iterationInTest;
+      timedFrom(
+        /** @type {any} */ (publishOpen),
+        CREATED,
+        () => send(data, index),
+        intended,
+        scenario.warmupMs,
+      );
+    },
+
+    /** @param {Data} data */
+    teardown(data) {
+      scenario.end(data);
+      relay.removeTopics(relay.current(data.session), data.topics);
+    },
+
+    handleSummary: scenario.summary,
+  };
+}

@@ -1,0 +1,46 @@
+/** Judges answers to published messages, for the ingest scenarios. */
+import { now } from '../clock.js';
+import { ofResponse } from '../errors.js';
+
+/**
+ * @typedef {import('../operations.js').Operation} Operation
+ * @typedef {import('k6/http').RefinedResponse<any>} Response
+ */
+
+/** The whole request as k6 timed it, in ms; a new connection counts. @param {Response} response */
+const wholeMs = ({ timings }) =>
+  timings.blocked + timings.connecting + timings.tls_handshaking + timings.duration;
+
+/**
+ * Closed loop: the latency of the request itself.
+ * @param {Operation} operation
+ * @param {number} status that means success
+ * @param {() => Response} send
+ * @param {(response: Response) => number} [carried] items that it carried; 1 unless given
+ */
+export function timed(operation, status, send, carried) {
+  const startedAt = now();
+  const response = send();
+  if (response.status !== status) return operation.failure(ofResponse(response), startedAt, now());
+  return operation.success(startedAt, now(), wholeMs(response), carried?.(response));
+}
+
+/**
+ * Open loop: the latency since the intended start. Nothing is recorded while the
+ * loop warms up and its connections are opened.
+ * @param {Operation} operation
+ * @param {number} status
+ * @param {() => Response} send
+ * @param {{ at: number, offset: number }} intended
+ * @param {number} warmupMs
+ * @param {(response: Response) => number} [carried]
+ */
+export function timedFrom(operation, status, send, intended, warmupMs, carried) {
+  const startedAt = now();
+  const response = send();
+  const endedAt = now();
+  if (intended.offset < warmupMs) return undefined;
+  operation.late(startedAt - intended.at);
+  if (response.status !== status) return operation.failure(ofResponse(response), intended.at, endedAt);
+  return operation.success(intended.at, endedAt, endedAt - intended.at, carried?.(response));
+}

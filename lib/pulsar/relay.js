@@ -1,0 +1,193 @@
+/**
+ * A client of a Pulsar-style message relay: signing in, topics, publishing and
+ * polling over HTTP. Set-up calls stop the run with one line; load calls return
+ * the response for the scenario to judge.
+ */
+import exec from 'k6/execution';
+import http from 'k6/http';
+import { explain, ofResponse } from '../errors.js';
+import { reportLeft } from '../operations.js';
+
+/** @typedef {import('../environment.js').SystemEnvironment} SystemEnvironment */
+/** @typedef {{ token: string | null, expiresAt: number | null }} Session expiresAt is Date.now() based, ms */
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const SETUP_TIMEOUT = '10s';
+const LOAD_TIMEOUT = '30s';
+/** A token is replaced this long before it ends, so that no request meets a dead one. */
+const RENEW_BEFORE_MS = 60_000;
+
+/** Ends the run before the load with one line. @param {string} line @returns {never} */
+function stop(line) {
+  exec.test.abort(line);
+  throw new Error(line);
+}
+
+/** @param {Session} session @returns {Record<string, string>} */
+const bearer = (session) => (session.token ? { Authorization: `Bearer ${session.token}` } : {});
+
+export class Relay {
+  /** @param {SystemEnvironment} environment */
+  constructor(environment) {
+    this.environment = environment;
+    this.url = environment.url;
+    /** @type {Session | undefined} of this VU, where it renewed the one from setup() */
+    this.renewed = undefined;
+  }
+
+  /** The line for a set-up request that failed. @param {string} what @param {import('k6/http').RefinedResponse<any>} response */
+  problem(what, response) {
+    const kind = ofResponse(response);
+    if (kind === 'connection_refused')
+      return `pulsar: ${this.url} refused the connection: is the relay running there?`;
+    if (response.status === 0) return `pulsar: ${this.url} ${what}: ${response.error}`;
+    if (response.status === 400 && /host/i.test(String(response.body))) {
+      return `pulsar: ${this.url} refused its own host name (400): put it into the relay's PULSAR_TRUSTED_HOSTS`;
+    }
+    return `pulsar: ${this.url} ${what}: HTTP ${response.status}: ${explain(kind)}`;
+  }
+
+  /** @param {Extract<import('../environment.js').Auth, { mode: 'login' }>} auth */
+  logIn(auth) {
+    const form = { username: auth.username, password: auth.password };
+    return http.post(this.url + auth.path, form, { timeout: SETUP_TIMEOUT, responseType: 'text' });
+  }
+
+  /** @param {import('k6/http').RefinedResponse<'text'>} response @returns {Session} */
+  sessionFrom(response) {
+    const seconds = Number(response.json('expires_in') ?? 0);
+    return {
+      token: String(response.json('access_token')),
+      expiresAt: seconds > 0 ? Date.now() + seconds * 1000 : null,
+    };
+  }
+
+  /** In setup(): a session for all VUs. @returns {Session} */
+  signIn() {
+    const { auth } = this.environment;
+    if (auth.mode === 'none') return { token: null, expiresAt: null };
+    if (auth.mode === 'token') return { token: auth.token, expiresAt: null };
+    const response = this.logIn(auth);
+    if (response.status === 401)
+      stop(`pulsar: ${this.url} refused user ${auth.username}: wrong user name or password`);
+    if (response.status !== 200) stop(this.problem('log-in', response));
+    return this.sessionFrom(response);
+  }
+
+  /** The session of setup(), or a newer one once that is about to end. @param {Session} session @returns {Session} */
+  current(session) {
+    const own = this.renewed ?? session;
+    const { auth } = this.environment;
+    if (own.expiresAt === null || auth.mode !== 'login' || Date.now() < own.expiresAt - RENEW_BEFORE_MS)
+      return own;
+    const response = this.logIn(auth);
+    // The old token goes on until the relay itself refuses it, which is then counted as 401.
+    this.renewed = response.status === 200 ? this.sessionFrom(response) : own;
+    return this.renewed;
+  }
+
+  /** @param {Session} session @param {'none' | 'text'} responseType @param {string} timeout */
+  params(session, responseType, timeout = LOAD_TIMEOUT) {
+    return { headers: { ...JSON_TYPE, ...bearer(session) }, responseType, timeout };
+  }
+
+  /**
+   * In setup(): makes the topics, and removes those already made where one fails.
+   * @param {Session} session
+   * @param {string[]} topics
+   */
+  createTopics(session, topics) {
+    const params = this.params(session, 'text', SETUP_TIMEOUT);
+    if (this.environment.topics === 'implicit') return this.checkPublish(session, topics[0]);
+    for (const [index, topic] of topics.entries()) {
+      const response = http.post(`${this.url}/api/v1/topics`, JSON.stringify({ topic_name: topic }), params);
+      if (response.status === 201) continue;
+      this.removeTopics(session, topics.slice(0, index));
+      stop(this.problem('making a topic', response));
+    }
+    return undefined;
+  }
+
+  /** A relay without a topic API is only proved by a message. @param {Session} session @param {string} topic */
+  checkPublish(session, topic) {
+    const response = this.publish(session, messageBody(topic, '"probe":true'));
+    if (response.status >= 300 || response.status === 0) stop(this.problem('first message', response));
+  }
+
+  /** In teardown(): counts in the result what could not be removed. @param {Session} session @param {string[]} topics */
+  removeTopics(session, topics) {
+    if (this.environment.topics === 'implicit') return;
+    const params = this.params(session, 'none', SETUP_TIMEOUT);
+    const removed = topics.filter((topic) => {
+      const { status } = http.del(`${this.url}/api/v1/topics/${topic}`, null, params);
+      return status === 204 || status === 200 || status === 404;
+    });
+    reportLeft(topics.length - removed.length);
+  }
+
+  /** Opens this VU's connection outside of the measurement. */
+  connect() {
+    http.get(`${this.url}/health`, { responseType: 'none', timeout: SETUP_TIMEOUT });
+  }
+
+  /**
+   * Unmeasured messages in setup(), so that the relay's first-use costs are not measured.
+   * @param {Session} session
+   * @param {string} topic
+   * @param {number} count
+   */
+  warmUp(session, topic, count) {
+    for (let index = 0; index < count; index += 1) this.publish(session, messageBody(topic, '"warmup":true'));
+  }
+
+  /** @param {Session} session @param {string} body of messageBody() */
+  publish(session, body) {
+    return http.post(`${this.url}/api/v1/messages`, body, this.params(session, 'none'));
+  }
+
+  /** @param {Session} session @param {string} body of messageBody() */
+  publishAsync(session, body) {
+    return http.asyncRequest('POST', `${this.url}/api/v1/messages`, body, this.params(session, 'none'));
+  }
+
+  /** @param {Session} session @param {string[]} bodies of messageBody(), at most 100 */
+  publishBulk(session, bodies) {
+    return http.post(
+      `${this.url}/api/v1/messages/bulk`,
+      `{"messages":[${bodies.join(',')}]}`,
+      this.params(session, 'text'),
+    );
+  }
+
+  /**
+   * Long-polls topics that exist.
+   * @param {Session} session
+   * @param {string[]} topics at most 20
+   * @param {number} waitSeconds 1 to 60, whole
+   */
+  pollAsync(session, topics, waitSeconds) {
+    const body = JSON.stringify({ topics, timeout: waitSeconds });
+    return http.asyncRequest(
+      'POST',
+      `${this.url}/messages/poll`,
+      body,
+      this.params(session, 'text', `${waitSeconds + 10}s`),
+    );
+  }
+}
+
+/**
+ * A message as the relay takes it.
+ * @param {string} topic
+ * @param {string} fields of the payload object, as JSON without its braces
+ */
+export const messageBody = (topic, fields) => `{"topic":"${topic}","payload":{${fields}}}`;
+
+/** Filler for payloads of a given size in bytes. @param {number} bytes */
+export const filler = (bytes) => `"text":"${'x'.repeat(bytes)}"`;
+
+/** Names for a run's topics: letters, digits, - and _ only. @param {string} runId @param {string} scenario @param {number} count */
+export function topicNames(runId, scenario, count) {
+  const prefix = `${runId}-${scenario}`.replace(/[^A-Za-z0-9_-]/g, '-');
+  return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+}

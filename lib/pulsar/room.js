@@ -1,0 +1,181 @@
+/**
+ * A room: subscribers and their publisher in one VU, so that each message can be
+ * accounted for on every subscriber: received, lost, duplicated, out of order.
+ */
+import exec from 'k6/execution';
+import { setTimeout } from 'k6/timers';
+import { now, syncWallClock } from '../clock.js';
+import { ofResponse } from '../errors.js';
+import { messageBody } from './relay.js';
+import { Subscriber } from './subscriber.js';
+
+/** How long after the last arrival a message that is still missing counts as lost. */
+const DRAIN_MS = 3_000;
+const DRAIN_STEP_MS = 5;
+
+/** @param {number} ms */
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * @typedef {import('../operations.js').Operation} Operation
+ * @typedef {object} RoomPlan
+ * @property {import('./relay.js').Relay} relay
+ * @property {import('./relay.js').Session} session
+ * @property {string[]} topics dealt to the subscribers in turn
+ * @property {number} subscribers
+ * @property {number} messages
+ * @property {string} filler further payload fields
+ * @property {Operation} publish
+ * @property {Operation} deliver
+ * @property {Operation} [last] latency until the last subscriber of a message had it
+ *
+ * @typedef {{ topic: number, sentAt: number, accepted: boolean, receivers: number, lastAt: number }} Sent
+ */
+
+/** What one subscriber has seen. */
+export class Ledger {
+  /** @param {number} topic index of its topic in the room */
+  constructor(topic) {
+    this.topic = topic;
+    /** @type {Set<number>} */
+    this.seen = new Set();
+    this.highest = -1;
+    this.duplicated = 0;
+    this.outOfOrder = 0;
+  }
+
+  /** @param {number} seq @returns {boolean} whether it is the first time */
+  note(seq) {
+    if (this.seen.has(seq)) {
+      this.duplicated += 1;
+      return false;
+    }
+    this.seen.add(seq);
+    if (seq < this.highest) this.outOfOrder += 1;
+    this.highest = Math.max(this.highest, seq);
+    return true;
+  }
+}
+
+class Room {
+  /** @param {RoomPlan} plan */
+  constructor(plan) {
+    this.plan = plan;
+    this.id = `${exec.vu.idInTest}-${exec.vu.iterationInInstance}`;
+    /** @type {Sent[]} */
+    this.sent = [];
+    this.lastArrivalAt = 0;
+    this.unexpected = 0;
+    this.ledgers = Array.from(
+      { length: plan.subscribers },
+      (_, index) => new Ledger(index % plan.topics.length),
+    );
+    this.subscribers = this.ledgers.map((ledger, index) => this.subscriber(ledger, index));
+    /** @type {Ledger[]} of those that did subscribe */
+    this.listening = [];
+    /** How many of them each topic has. */
+    this.audience = plan.topics.map(() => 0);
+  }
+
+  /** @param {Ledger} ledger @param {number} index */
+  subscriber(ledger, index) {
+    const { relay, session, topics, deliver } = this.plan;
+    return new Subscriber(relay.environment, session, `${this.id}-${index}`, [topics[ledger.topic]], {
+      message: (payload, receivedAt) => this.arrived(ledger, payload, receivedAt),
+      lost: (kind) => deliver.anomaly(kind, 1),
+    });
+  }
+
+  /** @param {Ledger} ledger @param {any} payload @param {number} receivedAt */
+  arrived(ledger, payload, receivedAt) {
+    const { deliver } = this.plan;
+    deliver.late(now() - receivedAt);
+    const sent = payload.room === this.id ? this.sent[payload.seq] : undefined;
+    if (!sent || sent.topic !== ledger.topic) {
+      this.unexpected += 1;
+      return;
+    }
+    this.lastArrivalAt = receivedAt;
+    if (!ledger.note(payload.seq)) return;
+    sent.receivers += 1;
+    sent.lastAt = Math.max(sent.lastAt, receivedAt);
+    deliver.success(sent.sentAt, receivedAt);
+  }
+
+  async join() {
+    for (const [index, subscriber] of this.subscribers.entries()) {
+      const { failure } = await subscriber.outcome;
+      if (failure) {
+        this.plan.deliver.anomaly(failure, 1);
+        continue;
+      }
+      this.listening.push(this.ledgers[index]);
+      this.audience[this.ledgers[index].topic] += 1;
+    }
+  }
+
+  /** Publishes one after the other, each when the last was answered. */
+  async publishAll() {
+    const { plan } = this;
+    for (let seq = 0; seq < plan.messages; seq += 1) {
+      const topic = seq % plan.topics.length;
+      const body = messageBody(plan.topics[topic], `"room":"${this.id}","seq":${seq},${plan.filler}`);
+      const sentAt = now();
+      const sent = { topic, sentAt, accepted: false, receivers: 0, lastAt: 0 };
+      this.sent.push(sent);
+      const response = await plan.relay.publishAsync(plan.session, body);
+      sent.accepted = response.status === 201;
+      if (sent.accepted) plan.publish.success(sentAt, now());
+      else plan.publish.failure(ofResponse(response), sentAt, now());
+    }
+  }
+
+  /** @param {Sent} sent */
+  isWhole(sent) {
+    return sent.receivers >= this.audience[sent.topic];
+  }
+
+  isComplete() {
+    return this.sent.every((sent) => !sent.accepted || this.isWhole(sent));
+  }
+
+  async drain() {
+    this.lastArrivalAt = Math.max(this.lastArrivalAt, now());
+    while (!this.isComplete() && now() - this.lastArrivalAt < DRAIN_MS) await sleep(DRAIN_STEP_MS);
+  }
+
+  /** Everything that did not arrive as it should, and the last arrivals. */
+  account() {
+    const { deliver, last } = this.plan;
+    const endedAt = this.lastArrivalAt;
+    for (const ledger of this.listening) {
+      this.sent.forEach((sent, seq) => {
+        if (sent.accepted && sent.topic === ledger.topic && !ledger.seen.has(seq))
+          deliver.failure('lost', sent.sentAt, endedAt);
+      });
+      deliver.anomaly('duplicated', ledger.duplicated);
+      deliver.anomaly('out_of_order', ledger.outOfOrder);
+    }
+    deliver.anomaly('unexpected', this.unexpected);
+    if (!last) return;
+    for (const sent of this.sent.filter(({ accepted }) => accepted)) {
+      if (this.isWhole(sent)) last.success(sent.sentAt, sent.lastAt);
+      else last.failure('lost', sent.sentAt, endedAt);
+    }
+  }
+}
+
+/**
+ * Runs one room from the first connection to the last close.
+ * @param {RoomPlan} plan
+ */
+export async function runRoom(plan) {
+  syncWallClock();
+  plan.relay.connect();
+  const room = new Room(plan);
+  await room.join();
+  await room.publishAll();
+  await room.drain();
+  room.account();
+  await Promise.all(room.subscribers.map((subscriber) => subscriber.close()));
+}

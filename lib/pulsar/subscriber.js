@@ -1,0 +1,126 @@
+/**
+ * A WebSocket client of a Pulsar-style relay: connects, subscribes, hands on what
+ * it receives with the time at which it came off the socket.
+ * https://grafana.com/docs/k6/latest/javascript-api/k6-websockets/
+ */
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'k6/timers';
+import { WebSocket } from 'k6/websockets';
+import { fromWall, now } from '../clock.js';
+import { ofClose, ofText } from '../errors.js';
+
+const SUBSCRIBE_TIMEOUT_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+/** The relay drops a client that sends nothing for a minute (PULSAR_WS_IDLE_SECONDS). */
+const PING_EVERY_MS = 20_000;
+
+/** @typedef {import('../errors.js').ErrorKind} ErrorKind */
+/** @typedef {import('../environment.js').SystemEnvironment} SystemEnvironment */
+/** @typedef {import('./relay.js').Session} Session */
+
+/**
+ * @typedef {object} Handlers
+ * @property {(payload: any, receivedAt: number) => void} [message] receivedAt on now()'s clock
+ * @property {(kind: ErrorKind) => void} [lost] the connection ended, or the relay sent an error, after the subscription
+ *
+ * @typedef {{ startedAt: number, endedAt: number, failure: ErrorKind | null }} Outcome of connecting and subscribing
+ */
+
+/** @param {SystemEnvironment} environment @param {Session} session @returns {[string, string[]]} */
+function address(environment, session) {
+  const { url, auth } = environment.websocket;
+  if (!session.token || auth === 'none') return [url, []];
+  if (auth === 'query') return [`${url}?token=${encodeURIComponent(session.token)}`, []];
+  return [url, ['bearer', `bearer.${session.token}`]];
+}
+
+export class Subscriber {
+  /**
+   * @param {SystemEnvironment} environment
+   * @param {Session} session
+   * @param {string} clientId
+   * @param {string[]} topics at most 50
+   * @param {Handlers} [handlers]
+   */
+  constructor(environment, session, clientId, topics, handlers = {}) {
+    this.handlers = handlers;
+    this.subscribed = false;
+    this.closing = false;
+    /** @type {(outcome: Outcome) => void} */
+    this.settle = () => {};
+    /** Resolves once, with how subscribing went; never rejects. @type {Promise<Outcome>} */
+    this.outcome = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      this.markEnded = resolve;
+    });
+    const [url, protocols] = address(environment, session);
+    this.startedAt = now();
+    // The token may stand in the URL: a name keeps it out of k6's own tags.
+    this.socket = new WebSocket(url, /** @type {any} */ (protocols), { tags: { name: 'relay-websocket' } });
+    this.timer = setTimeout(() => this.fail('timeout'), SUBSCRIBE_TIMEOUT_MS);
+    this.pings = setInterval(() => this.subscribed && this.socket.send('{"type":"ping"}'), PING_EVERY_MS);
+    this.listen(clientId, topics);
+  }
+
+  /** @param {string} clientId @param {string[]} topics */
+  listen(clientId, topics) {
+    this.socket.onopen = () =>
+      this.socket.send(JSON.stringify({ type: 'subscribe', client_id: clientId, topics }));
+    this.socket.onmessage = (/** @type {any} */ event) => this.receive(event);
+    this.socket.onerror = (/** @type {any} */ event) => {
+      const text = String(event.error ?? '');
+      // A close frame comes as an error too; the close event that follows has its code.
+      if (!/websocket: close/.test(text)) this.fail(ofText(text));
+    };
+    this.socket.onclose = (/** @type {any} */ event) => this.closed(event.code);
+  }
+
+  /** @param {any} event of k6/websockets; its timestamp is when the frame was read, wall clock, ms with fractions */
+  receive(event) {
+    const frame = JSON.parse(event.data);
+    if (frame.type === 'message') {
+      this.handlers.message?.(frame.payload, fromWall(event.timestamp));
+    } else if (frame.type === 'subscribed') {
+      this.subscribed = true;
+      this.finish(null, fromWall(event.timestamp));
+    } else if (frame.type === 'error') {
+      this.fail('ws_error');
+    }
+  }
+
+  /** @param {ErrorKind | null} failure @param {number} endedAt */
+  finish(failure, endedAt) {
+    clearTimeout(this.timer);
+    this.settle({ startedAt: this.startedAt, endedAt, failure });
+  }
+
+  /** @param {ErrorKind} kind */
+  fail(kind) {
+    if (this.closing) return;
+    this.closing = true;
+    if (this.subscribed) this.handlers.lost?.(kind);
+    else this.finish(kind, now());
+    this.socket.close();
+  }
+
+  /** @param {number | undefined} code */
+  closed(code) {
+    this.fail(ofClose(code));
+    clearInterval(this.pings);
+    clearTimeout(this.timer);
+    this.markEnded?.(undefined);
+  }
+
+  /** Closes normally and waits for the end, two seconds at most. */
+  async close() {
+    if (!this.closing) {
+      this.closing = true;
+      this.socket.close(1000);
+    }
+    const timer = setTimeout(() => this.markEnded?.(undefined), CLOSE_TIMEOUT_MS);
+    await this.ended;
+    clearTimeout(timer);
+    clearInterval(this.pings);
+  }
+}

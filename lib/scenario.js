@@ -1,0 +1,190 @@
+/**
+ * What a scenario script is made of. A script stays a plain k6 script: it exports
+ * options, setup, a default function, teardown and handleSummary, and takes them
+ * from here where they are the same everywhere. docs/add-a-scenario.md walks
+ * through one.
+ */
+import exec from 'k6/execution';
+import { now } from './clock.js';
+import { loadSystem } from './environment.js';
+import { Operation } from './operations.js';
+import { paceOf } from './pace.js';
+import { currentProfile } from './profiles.js';
+import { evaluate } from './result.js';
+import * as sidecar from './sidecar.js';
+import { toText } from './table.js';
+import { DEFAULT_BOUNDS, LONG_RUN_BOUNDS, k6Thresholds } from './thresholds.js';
+
+/** Version of Windtunnel, in every result. */
+export const VERSION = '0.1.0';
+
+/**
+ * @typedef {import('./environment.js').Bounds} Bounds
+ * @typedef {object} Operations
+ * @property {string} title
+ * @property {'closed' | 'open'} [loop] closed unless given
+ * @property {string} latencyIs from what to what the latency is measured
+ * @property {Bounds} [bounds] thresholds; failed 0 and errors 0 unless given
+ * @property {number} [least] fewest items that a complete run with a fixed number of iterations carries
+ * @property {string} [items] name of what a request carries, where it carries many
+ *
+ * @typedef {object} Definition
+ * @property {string} system
+ * @property {string} name
+ * @property {string} title
+ * @property {import('./profiles.js').Load} load
+ * @property {Record<string, string | number | boolean>} parameters what makes two runs comparable
+ * @property {Record<string, Operations>} operations
+ * @property {string[]} [notes] on this profile, such as a part that does not apply
+ *
+ * @typedef {{ runId: string, startedAt: string, loadFrom: number, window: string | null }} Begun
+ */
+
+/** @param {Definition} definition @param {Record<string, Record<string, Bounds>>} environmentBounds */
+function boundsOf(definition, environmentBounds) {
+  const profile = currentProfile();
+  const base = profile === 'smoke' || profile === 'quick' ? DEFAULT_BOUNDS : LONG_RUN_BOUNDS;
+  const limit = profile === 'breakpoint' ? { failed: 0.05, 'p(95)': 1000 } : {};
+  const own = environmentBounds[definition.name] ?? {};
+  const unknown = Object.keys(own).find((operation) => !(operation in definition.operations));
+  if (unknown) {
+    throw `thresholds.${definition.name}.${unknown}: no such operation; there are ${Object.keys(definition.operations).join(', ')}`;
+  }
+  return Object.fromEntries(
+    Object.entries(definition.operations).map(([name, { bounds }]) => [
+      name,
+      { ...base, ...bounds, ...limit, ...own[name] },
+    ]),
+  );
+}
+
+/** @param {Definition} definition @param {Record<string, Bounds>} bounds */
+function optionsOf(definition, bounds) {
+  const fixed = definition.load.iterations !== undefined;
+  const specs = Object.entries(definition.operations).map(([name, { least }]) => [
+    name,
+    { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1 },
+  ]);
+  const profile = currentProfile();
+  return {
+    scenarios: definition.load.scenarios,
+    thresholds: k6Thresholds(Object.fromEntries(specs), profile === 'breakpoint'),
+    // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
+    systemTags: ['status', 'error_code', 'scenario'],
+    tags: {
+      testid: __ENV.RUN_ID || `local-${Date.now().toString(36)}`,
+      system: definition.system,
+      profile,
+    },
+    summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
+    setupTimeout: '60s',
+    teardownTimeout: '60s',
+    noCookiesReset: true,
+  };
+}
+
+/** Versions that the runner knows (VARIABLE VERSIONS, a JSON object) and those of the testbed. @param {sidecar.Instance | null} instance */
+function versionsOf(instance) {
+  return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
+}
+
+/** @param {string} runId @param {Definition} definition */
+function resultPath(runId, definition) {
+  const file = `${definition.system}-${definition.name}.json`;
+  if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${file}`;
+  return import.meta.resolve(`../results/${runId}-${file}`).replace(/^file:\/\//, '');
+}
+
+/**
+ * @param {Definition} definition
+ */
+export function defineScenario(definition) {
+  const environment = loadSystem(definition.system);
+  const bounds = boundsOf(definition, environment.thresholds);
+  const { load } = definition;
+  const profile = currentProfile();
+  const warmupMs = load.warmupSeconds * 1000;
+
+  return {
+    environment,
+    parameters: definition.parameters,
+    options: optionsOf(definition, bounds),
+    pace: load.schedule && paceOf(load.schedule),
+    warmupMs,
+
+    /** @param {string} name */
+    operation(name) {
+      if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
+      return new Operation(name);
+    },
+
+    /** In setup(): the run's id, for names of what the run makes. */
+    runId: () => /** @type {string} */ (exec.test.options.tags?.testid),
+
+    /** Last in setup(): opens the measuring window. @template T @param {T} data @returns {T & Begun} */
+    begin(data) {
+      const runId = /** @type {string} */ (exec.test.options.tags?.testid);
+      return {
+        ...data,
+        runId,
+        startedAt: new Date().toISOString(),
+        loadFrom: now(),
+        window: sidecar.openWindow(),
+      };
+    },
+
+    /** First in teardown(): closes the measuring window. @param {Begun} data */
+    end(data) {
+      sidecar.closeWindow(data.window);
+    },
+
+    /** handleSummary: the result as a file, and its table on the terminal. @param {any} data @returns {Record<string, string>} */
+    summary(data) {
+      const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
+      // Set-up failed: k6 has said why, and nothing was measured.
+      if (!begun) return {};
+      const usage = sidecar.usageOf(begun.window);
+      const instance = sidecar.instance();
+      const seconds = usage?.duration_s ?? (data.state.testRunDurationMs - begun.loadFrom) / 1000;
+      const result = {
+        schema: 'windtunnel.result/1',
+        run: {
+          id: begun.runId,
+          start: begun.startedAt,
+          end: new Date().toISOString(),
+          duration_s: data.state.testRunDurationMs / 1000,
+          system: definition.system,
+          scenario: definition.name,
+          title: definition.title,
+          profile,
+          environment: environment.name,
+          target: environment.url,
+          parameters: definition.parameters,
+          testbed: instance && { name: instance.testbed, variables: instance.variables },
+          host: sidecar.host(),
+          versions: versionsOf(instance),
+        },
+        ...evaluate({
+          metrics: data.metrics,
+          operations: Object.fromEntries(
+            Object.entries(definition.operations).map(([name, spec]) => [
+              name,
+              { loop: /** @type {const} */ ('closed'), ...spec },
+            ]),
+          ),
+          bounds,
+          usage,
+          plannedIterations: load.iterations,
+          plannedSeconds: load.seconds,
+          seconds,
+          endsAtLimit: profile === 'breakpoint',
+        }),
+      };
+      result.notes.push(...(definition.notes ?? []));
+      return {
+        [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
+        stdout: toText(result),
+      };
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * What a scenario asks of the sidecar: the machine, the testbed, and the CPU and
+ * memory of processes over a measuring window. Without SIDECAR_URL every answer
+ * is null and the result says that it was not measured.
+ */
+import http from 'k6/http';
+
+/**
+ * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, exit: string | null }} ProcessUsage
+ * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number }, processes: ProcessUsage[],
+ *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number } }} Usage
+ * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
+ */
+
+const base = __ENV.SIDECAR_URL;
+const params = { timeout: '10s', headers: { 'Content-Type': 'application/json' } };
+
+/** @param {'GET' | 'POST'} method @param {string} path @param {unknown} [body] @returns {any} */
+function ask(method, path, body) {
+  if (!base) return null;
+  const response = http.request(
+    method,
+    base + path,
+    body === undefined ? null : JSON.stringify(body),
+    params,
+  );
+  if (response.status >= 200 && response.status < 300) return response.json();
+  console.warn(
+    `sidecar ${path}: ${response.status || response.error}: processes are not measured in this run`,
+  );
+  return null;
+}
+
+/** Opens a window over the testbed's processes and this k6. @returns {string | null} its id */
+export function openWindow() {
+  const pid = Number(__ENV.GENERATOR_PID);
+  const opened = ask('POST', '/windows', { instance: __ENV.INSTANCE || null, pids: pid ? { k6: pid } : {} });
+  return opened ? opened.id : null;
+}
+
+/** @param {string | null} id */
+export function closeWindow(id) {
+  if (id) ask('POST', `/windows/${id}/close`, {});
+}
+
+/** @param {string | null | undefined} id @returns {Usage | null} */
+export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
+
+/** @returns {Instance | null} */
+export const instance = () => (__ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null);
+
+/** @returns {{ os: string, kernel: string, cpu_model: string, cpus: number, memory_bytes: number } | null} */
+export const host = () => ask('GET', '/host');

@@ -1,0 +1,119 @@
+/**
+ * From bounds ({ 'p(95)': 250, failed: 0 }) to k6 thresholds, and back from k6's
+ * summary to judged lines of a result. In k6 a Trend without samples satisfies
+ * any p(95)<N, so each latency bound comes with a count of successes.
+ * https://grafana.com/docs/k6/latest/using-k6/thresholds/
+ */
+import { KINDS } from './errors.js';
+
+/**
+ * @typedef {import('./environment.js').Bounds} Bounds
+ * @typedef {{ operation: string, metric: string, expression: string, value: number | null, unit: 'ms' | 'share' | 'count' | 'per_s', ok: boolean }} Judged
+ * @typedef {{ type: string, values: Record<string, number>, thresholds?: Record<string, { ok: boolean }> }} SummaryMetric
+ */
+
+const LATENCY_KEYS = /** @type {const} */ (['avg', 'p(50)', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max']);
+
+/** Base of every run; a scenario and an environment only say what differs. */
+export const DEFAULT_BOUNDS = /** @type {Bounds} */ ({ failed: 0, errors: 0 });
+
+/** In long runs on a shared network a stray failure is no verdict. */
+export const LONG_RUN_BOUNDS = /** @type {Bounds} */ ({ failed: 0.001, errors: undefined });
+
+/** @param {string} metric @param {string} operation */
+export const submetric = (metric, operation) => `${metric}{operation:${operation}}`;
+
+/** @param {string} operation @param {string} kind */
+export const errorMetric = (operation, kind) => `operation_errors{operation:${operation},kind:${kind}}`;
+
+/** @param {Bounds} bounds */
+function latencyExpressions(bounds) {
+  const own = LATENCY_KEYS.filter((key) => bounds[key] !== undefined);
+  return own.map((key) => `${key === 'p(50)' ? 'med' : key}<${bounds[key]}`);
+}
+
+/** Holds for any sample and for none: it only makes k6 keep the submetric for the summary. */
+const KEEP = { trend: 'min>=0', counter: 'count>=0', gauge: 'value>=0' };
+
+/**
+ * k6's options.thresholds for the operations.
+ * @param {Record<string, { bounds: Bounds, leastItems: number }>} operations bounds, and the fewest
+ *   items that the run must carry
+ * @param {boolean} abort end the run when a bound is crossed (profile breakpoint)
+ */
+export function k6Thresholds(operations, abort) {
+  /** @type {Record<string, any[]>} */
+  const thresholds = { cleanup_left: [KEEP.counter] };
+  const bound = (/** @type {string} */ threshold) =>
+    abort ? { threshold, abortOnFail: true, delayAbortEval: '5s' } : threshold;
+  for (const [name, { bounds, leastItems }] of Object.entries(operations)) {
+    const { failed, errors } = bounds;
+    thresholds[submetric('operation_ms', name)] = [KEEP.trend, ...latencyExpressions(bounds).map(bound)];
+    thresholds[submetric('operation_items', name)] = [`count>=${leastItems}`];
+    thresholds[submetric('operation_failed', name)] = [bound(`rate<=${failed ?? 1}`)];
+    thresholds[submetric('operation_errors', name)] = [
+      errors === undefined ? KEEP.counter : `count<=${errors}`,
+    ];
+    thresholds[submetric('operation_clock_ms', name)] = [KEEP.gauge];
+    thresholds[submetric('operation_lateness_ms', name)] = [KEEP.trend];
+    for (const kind of KINDS) thresholds[errorMetric(name, kind)] = [KEEP.counter];
+  }
+  return thresholds;
+}
+
+/** @param {string} expression */
+const keyOf = (expression) => expression.replace(/[<>=].*$/, '');
+
+/**
+ * The lines of one metric that bound something, with the value that k6 judged.
+ * @param {Record<string, SummaryMetric>} metrics
+ * @param {string} metric
+ * @param {string} operation
+ * @param {Judged['unit']} unit
+ * @returns {Judged[]}
+ */
+function judgedOf(metrics, metric, operation, unit) {
+  const name = submetric(metric, operation);
+  const found = metrics[name];
+  if (!found) return [];
+  const empty = metric === 'operation_ms' && found.values.count === 0;
+  return Object.entries(found.thresholds ?? {})
+    .filter(([expression]) => !Object.values(KEEP).includes(expression) && expression !== 'rate<=1')
+    .map(([expression, { ok }]) => ({
+      operation,
+      metric,
+      expression,
+      value: empty ? null : found.values[keyOf(expression)],
+      unit,
+      ok,
+    }));
+}
+
+/**
+ * @param {Record<string, SummaryMetric>} metrics of handleSummary's data
+ * @param {string} operation
+ * @param {Bounds} bounds
+ * @param {number | null} ratePerSecond successes a second over the operation's own window
+ * @returns {Judged[]}
+ */
+export function judge(metrics, operation, bounds, ratePerSecond) {
+  const lines = [
+    ...judgedOf(metrics, 'operation_items', operation, 'count'),
+    ...judgedOf(metrics, 'operation_ms', operation, 'ms'),
+    ...judgedOf(metrics, 'operation_failed', operation, 'share'),
+    ...judgedOf(metrics, 'operation_errors', operation, 'count'),
+  ];
+  if (bounds.rate === undefined) return lines;
+  // k6 divides by the whole test's time; only the operation's own window is its rate.
+  return [
+    ...lines,
+    {
+      operation,
+      metric: 'rate',
+      expression: `rate>=${bounds.rate}`,
+      value: ratePerSecond,
+      unit: 'per_s',
+      ok: ratePerSecond !== null && ratePerSecond >= bounds.rate,
+    },
+  ];
+}

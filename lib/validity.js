@@ -1,0 +1,111 @@
+/**
+ * Whether a run's numbers can be believed, apart from whether they are good.
+ * docs/numbers.md explains each check and its bound.
+ */
+import { carries, shareOf } from './percentiles.js';
+
+/**
+ * @typedef {{ check: string, ok: boolean | null, detail: string }} Check
+ * @typedef {import('./thresholds.js').Judged} Judged
+ */
+
+/** Less idle time than this share of all cores, and the generator competes with what it measures. */
+const LEAST_IDLE_PERCENT = 5;
+/** Lateness may be this share of the p99 that it is part of, or this many ms where that is more. */
+const LATENESS_SHARE = 0.5;
+const LATENESS_FLOOR_MS = 5;
+
+const one = (/** @type {number} */ value) => value.toFixed(1);
+
+/**
+ * The generator is the bottleneck where the machine had nothing left and the
+ * generator took the larger part of it.
+ * @param {import('./sidecar.js').Usage | null} usage
+ * @returns {Check}
+ */
+export function generatorCpu(usage) {
+  const own = usage?.processes.find((process) => process.role === 'generator');
+  if (!usage || !own) return { check: 'generator CPU', ok: null, detail: 'not measured: no sidecar' };
+  const { cpus, busy_percent: busy } = usage.host;
+  const most = own.cpu_percent > (busy * cpus) / 2;
+  return {
+    check: 'generator CPU',
+    ok: !(most && 100 - busy < LEAST_IDLE_PERCENT),
+    detail: `k6 used ${one(own.cpu_percent)} % of one core; the ${cpus} cores were ${one(busy)} % busy`,
+  };
+}
+
+/**
+ * @param {string} operation
+ * @param {{ count: number, 'p(99)': number } | undefined} lateness
+ * @param {number | null} p99 of the operation, ms
+ * @returns {Check | undefined}
+ */
+export function generatorLateness(operation, lateness, p99) {
+  if (!lateness || lateness.count === 0) return undefined;
+  const most = Math.max(LATENESS_FLOOR_MS, (p99 ?? 0) * LATENESS_SHARE);
+  return {
+    check: `generator lateness: ${operation}`,
+    ok: lateness['p(99)'] <= most,
+    detail: `p99 ${lateness['p(99)'].toFixed(3)} ms late, at most ${most.toFixed(3)} ms allowed`,
+  };
+}
+
+/** @param {number} dropped @returns {Check} */
+export function droppedIterations(dropped) {
+  const detail = dropped === 0 ? 'none' : `${dropped} iterations were never sent: no virtual user was free`;
+  return { check: 'dropped iterations', ok: dropped === 0, detail };
+}
+
+/**
+ * A percentile that its samples cannot carry is not shown; a threshold on one cannot be judged.
+ * @param {string} operation
+ * @param {number} samples
+ * @param {Judged[]} judged
+ * @returns {Check}
+ */
+export function sampleCount(operation, samples, judged) {
+  const weak = judged.filter((line) => {
+    const share = line.operation === operation && line.unit === 'ms' ? shareOf(line.expression) : undefined;
+    return share !== undefined && !carries(share, samples);
+  });
+  const check = `samples: ${operation}`;
+  if (weak.length > 0) {
+    return {
+      check,
+      ok: false,
+      detail: `${samples} samples cannot carry ${weak.map((line) => line.expression).join(', ')}`,
+    };
+  }
+  return { check, ok: samples > 0, detail: `${samples} samples` };
+}
+
+/**
+ * @param {number | undefined} planned iterations; undefined where time bounds the run
+ * @param {number} done
+ * @param {number} plannedSeconds
+ * @param {number} seconds
+ * @returns {Check}
+ */
+export function completeness(planned, done, plannedSeconds, seconds) {
+  if (planned !== undefined) {
+    const ok = done >= planned;
+    return { check: 'complete', ok, detail: `${done} of ${planned} iterations${ok ? '' : ': ended early'}` };
+  }
+  const ok = seconds >= plannedSeconds * 0.999;
+  return {
+    check: 'complete',
+    ok,
+    detail: `${one(seconds)} s of ${one(plannedSeconds)} s${ok ? '' : ': ended early'}`,
+  };
+}
+
+/** @param {import('./sidecar.js').Usage | null} usage @returns {Check | undefined} */
+export function processesAlive(usage) {
+  const dead =
+    usage?.processes.filter((process) => process.role !== 'generator' && process.exit !== null) ?? [];
+  if (!usage) return undefined;
+  if (dead.length === 0) return { check: 'processes', ok: true, detail: 'all alive to the end' };
+  const detail = dead.map((process) => `${process.name} ended in mid-run (${process.exit})`).join(', ');
+  return { check: 'processes', ok: false, detail };
+}

@@ -1,0 +1,110 @@
+/**
+ * How fast does the relay take messages in batches?
+ *
+ * quick: 100 batches of 50 messages over 5 topics, one client. From full on also
+ * in an open loop, at a fixed RATE of batches.
+ * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
+ */
+import exec from 'k6/execution';
+import { envCount, requestLoad } from '../../lib/profiles.js';
+import { loadParameters, loopOperations } from '../../lib/pulsar/publish-scenario.js';
+import { timed, timedFrom } from '../../lib/pulsar/publishing.js';
+import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
+import { defineScenario } from '../../lib/scenario.js';
+
+const MULTI_STATUS = 207;
+const base = { clients: 1, smoke: 20, quick: 100, rate: 20 };
+const batchSize = envCount('BATCH_SIZE', 50);
+const topicCount = envCount('TOPICS', 5);
+const payloadBytes = envCount('PAYLOAD_BYTES', 100);
+if (batchSize > 100) throw `BATCH_SIZE=${batchSize}: the relay takes at most 100 messages in a batch`;
+
+const load = requestLoad(base, 'BATCHES');
+const scenario = defineScenario({
+  system: 'pulsar',
+  name: 'bulk',
+  title: 'Bulk message ingestion',
+  load,
+  parameters: {
+    ...loadParameters(load),
+    clients: envCount('CLIENTS', base.clients),
+    batch_size: batchSize,
+    topics: topicCount,
+    payload_bytes: payloadBytes,
+  },
+  operations: loopOperations(
+    load,
+    `POST a batch of ${batchSize}`,
+    (load.iterations ?? 0) * batchSize || 1,
+    'messages',
+  ),
+});
+const relay = new Relay(scenario.environment);
+const publish = scenario.operation(load.scenarios.closed ? 'publish' : 'publish_open');
+const publishOpen = scenario.operation(load.scenarios.open ? 'publish_open' : 'publish');
+const fields = filler(payloadBytes);
+let connected = false;
+
+/** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */
+
+/** @param {Data} data @param {number} batch */
+function send(data, batch) {
+  const bodies = Array.from({ length: batchSize }, (_, index) =>
+    messageBody(data.topics[index % data.topics.length], `"seq":${batch * batchSize + index},${fields}`),
+  );
+  return relay.publishBulk(relay.current(data.session), bodies);
+}
+
+/**
+ * Messages that a batch's answer says were accepted; a rejected one is an error of
+ * its own although the request succeeded.
+ * @param {import('../../lib/operations.js').Operation} operation
+ */
+const accepted = (operation) => (/** @type {import('k6/http').RefinedResponse<'text'>} */ response) => {
+  const summary = /** @type {{ accepted?: number, rejected?: number } | undefined} */ (
+    response.json('summary')
+  );
+  operation.anomaly('rejected', summary?.rejected ?? 0);
+  if (summary?.accepted === undefined) operation.anomaly('bad_response', 1);
+  return summary?.accepted ?? 0;
+};
+
+export const { options } = scenario;
+
+export function setup() {
+  const session = relay.signIn();
+  const topics = topicNames(scenario.runId(), 'bulk', topicCount);
+  relay.createTopics(session, topics);
+  relay.warmUp(session, topics[0], 20);
+  return scenario.begin({ session, topics });
+}
+
+/** @param {Data} data */
+export default function closedLoop(data) {
+  if (!connected) relay.connect();
+  connected = true;
+  const batch = exec.scenario.iterationInTest;
+  timed(publish, MULTI_STATUS, () => send(data, batch), accepted(publish));
+}
+
+/** @param {Data} data */
+export function openLoop(data) {
+  const intended = /** @type {any} */ (scenario.pace).intended();
+  const batch = exec.scenario.iterationInTest;
+  timedFrom(
+    publishOpen,
+    MULTI_STATUS,
+    () => send(data, batch),
+    intended,
+    scenario.warmupMs,
+    accepted(publishOpen),
+  );
+}
+
+/** @param {Data} data */
+export function teardown(data) {
+  scenario.end(data);
+  relay.removeTopics(relay.current(data.session), data.topics);
+}
+
+export const handleSummary = scenario.summary;

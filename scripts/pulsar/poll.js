@@ -1,0 +1,117 @@
+/**
+ * How long does a long poll take that a message wakes, and one that waits in vain?
+ *
+ * quick: 10 clients, 20 polls each that a message wakes 50 ms later, and 2 each
+ * that end empty after one second. In the longer profiles rounds of the same
+ * follow one another; the relay lets a user have 50 polls at once, which
+ * breakpoint finds.
+ * Variables: POLLS (rounds in all), CLIENTS, DURATION.
+ */
+import exec from 'k6/execution';
+import { now } from '../../lib/clock.js';
+import { ofResponse } from '../../lib/errors.js';
+import { clientLoad, envCount, mostClients } from '../../lib/profiles.js';
+import { Relay, messageBody, topicNames } from '../../lib/pulsar/relay.js';
+import { sleep } from '../../lib/pulsar/room.js';
+import { defineScenario } from '../../lib/scenario.js';
+
+const WAKES_PER_ROUND = 10;
+/** Between a poll and the message that wakes it: the relay must have registered the poll. */
+const LEAD_MS = 50;
+const WAKE_WAIT_SECONDS = 10;
+const EMPTY_WAIT_SECONDS = 1;
+
+const base = { clients: 10, smoke: 10, quick: 20, peak: 10 };
+const load = clientLoad(base, 'POLLS');
+const rounds = load.iterations ?? 0;
+const scenario = defineScenario({
+  system: 'pulsar',
+  name: 'poll',
+  title: 'Long polling',
+  load,
+  parameters: {
+    ...(load.iterations ? { rounds: load.iterations } : { seconds: load.seconds }),
+    clients: envCount('CLIENTS', base.clients),
+    wakes_per_round: WAKES_PER_ROUND,
+  },
+  operations: {
+    wake: {
+      title: 'Poll woken by a message',
+      latencyIs: 'from sending the message to the answer of the poll that waited for it',
+      bounds: { 'p(95)': 1000 },
+      least: rounds * WAKES_PER_ROUND,
+    },
+    wait: {
+      title: `Poll that waits ${EMPTY_WAIT_SECONDS} s in vain`,
+      latencyIs: `from sending the poll to its empty answer, of which ${EMPTY_WAIT_SECONDS} s is asked for`,
+      bounds: { 'p(50)': EMPTY_WAIT_SECONDS * 1000 + 500 },
+      least: rounds,
+    },
+  },
+});
+const relay = new Relay(scenario.environment);
+const wake = scenario.operation('wake');
+const wait = scenario.operation('wait');
+let connected = false;
+
+/** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */
+
+export const { options } = scenario;
+
+export function setup() {
+  const session = relay.signIn();
+  const topics = topicNames(scenario.runId(), 'poll', mostClients(load));
+  relay.createTopics(session, topics);
+  relay.warmUp(session, topics[0], 20);
+  return scenario.begin({ session, topics });
+}
+
+/** The sequence numbers that a poll's answer carries. @param {import('k6/http').RefinedResponse<'text'>} response */
+const seqsOf = (response) =>
+  /** @type {any[]} */ (response.json('messages')).map((message) => message.payload.seq);
+
+/** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic @param {number} seq */
+async function wakeOnce(session, topic, seq) {
+  const polling = relay.pollAsync(session, [topic], WAKE_WAIT_SECONDS);
+  await sleep(LEAD_MS);
+  const sentAt = now();
+  const publishing = relay.publishAsync(session, messageBody(topic, `"seq":${seq}`));
+  const polled = await polling;
+  const endedAt = now();
+  const published = await publishing;
+  if (published.status !== 201) return wake.failure(ofResponse(published), sentAt, endedAt);
+  if (polled.status !== 200) return wake.failure(ofResponse(polled), sentAt, endedAt);
+  const seqs = seqsOf(polled);
+  if (seqs.length === 0) return wake.failure('lost', sentAt, endedAt);
+  if (seqs.length > 1 || seqs[0] !== seq) return wake.failure('bad_response', sentAt, endedAt);
+  return wake.success(sentAt, endedAt);
+}
+
+/** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic */
+async function waitInVain(session, topic) {
+  const startedAt = now();
+  const polled = await relay.pollAsync(session, [topic], EMPTY_WAIT_SECONDS);
+  const endedAt = now();
+  if (polled.status !== 200) return wait.failure(ofResponse(polled), startedAt, endedAt);
+  if (seqsOf(polled).length > 0) return wait.failure('bad_response', startedAt, endedAt);
+  return wait.success(startedAt, endedAt);
+}
+
+/** @param {Data} data */
+export default async function round(data) {
+  if (!connected) relay.connect();
+  connected = true;
+  const session = relay.current(data.session);
+  const topic = data.topics[(exec.vu.idInTest - 1) % data.topics.length];
+  const first = exec.scenario.iterationInTest * WAKES_PER_ROUND;
+  for (let index = 0; index < WAKES_PER_ROUND; index += 1) await wakeOnce(session, topic, first + index);
+  await waitInVain(session, topic);
+}
+
+/** @param {Data} data */
+export function teardown(data) {
+  scenario.end(data);
+  relay.removeTopics(relay.current(data.session), data.topics);
+}
+
+export const handleSummary = scenario.summary;

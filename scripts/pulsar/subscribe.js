@@ -1,0 +1,81 @@
+/**
+ * How long does a WebSocket client take from dialling to being subscribed?
+ *
+ * quick: 50 clients connect at once and subscribe to one topic each. In the longer
+ * profiles each client connects, holds and closes again and again; the shapes vary
+ * the number of clients, since connections have no open loop of their own here.
+ * Variables: CONNECTIONS, CLIENTS, TOPICS, HOLD_MS, DURATION.
+ */
+import exec from 'k6/execution';
+import { syncWallClock } from '../../lib/clock.js';
+import { clientLoad, envCount } from '../../lib/profiles.js';
+import { Relay, topicNames } from '../../lib/pulsar/relay.js';
+import { sleep } from '../../lib/pulsar/room.js';
+import { Subscriber } from '../../lib/pulsar/subscriber.js';
+import { defineScenario } from '../../lib/scenario.js';
+
+const base = { clients: 50, smoke: 50, quick: 50, peak: 50 };
+const topicCount = envCount('TOPICS', 10);
+const holdMs = envCount('HOLD_MS', 300);
+const load = clientLoad(base, 'CONNECTIONS');
+const scenario = defineScenario({
+  system: 'pulsar',
+  name: 'subscribe',
+  title: 'WebSocket subscribe',
+  load,
+  parameters: {
+    ...(load.iterations ? { connections: load.iterations } : { seconds: load.seconds }),
+    clients: envCount('CLIENTS', base.clients),
+    topics: topicCount,
+    hold_ms: holdMs,
+  },
+  operations: {
+    subscribe: {
+      title: 'Connect and subscribe',
+      latencyIs:
+        'from dialling to the frame that confirms the subscription, TCP and WebSocket handshakes included',
+      bounds: { 'p(95)': 2000 },
+      least: load.iterations,
+    },
+  },
+});
+const relay = new Relay(scenario.environment);
+const subscribe = scenario.operation('subscribe');
+
+/** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */
+
+export const { options } = scenario;
+
+export function setup() {
+  const session = relay.signIn();
+  const topics = topicNames(scenario.runId(), 'subscribe', topicCount);
+  relay.createTopics(session, topics);
+  return scenario.begin({ session, topics });
+}
+
+/** @param {Data} data */
+export default async function connectOnce(data) {
+  syncWallClock();
+  const index = exec.scenario.iterationInTest;
+  const topic = data.topics[index % data.topics.length];
+  let lost = false;
+  const client = new Subscriber(relay.environment, relay.current(data.session), `client-${index}`, [topic], {
+    lost: (kind) => {
+      lost = true;
+      subscribe.anomaly(kind, 1);
+    },
+  });
+  const { startedAt, endedAt, failure } = await client.outcome;
+  if (failure) subscribe.failure(failure, startedAt, endedAt);
+  else subscribe.success(startedAt, endedAt);
+  if (!failure && !lost) await sleep(holdMs);
+  await client.close();
+}
+
+/** @param {Data} data */
+export function teardown(data) {
+  scenario.end(data);
+  relay.removeTopics(relay.current(data.session), data.topics);
+}
+
+export const handleSummary = scenario.summary;
