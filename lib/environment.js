@@ -40,13 +40,29 @@ function parse(text, file) {
   }
 }
 
-/** @param {string} name */
-function readEnvironment(name) {
-  if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) refuse(`ENV=${name}: not the name of a file in environments/`);
-  const file = `environments/${name}.json`;
+/**
+ * Where the variable ENV points: environments/NAME.json, or a file of one's own by
+ * its absolute path.
+ * @param {string} given
+ */
+function locate(given) {
+  const own = /^\/.*?([a-z0-9.-]+)\.json$/.exec(given);
+  if (own) return { name: own[1], file: given, path: given };
+  if (!/^[a-z0-9][a-z0-9.-]*$/.test(given)) {
+    return refuse(
+      `ENV=${given}: neither the name of a file in environments/ nor an absolute path to a .json file`,
+    );
+  }
+  const file = `environments/${given}.json`;
+  return { name: given, file, path: import.meta.resolve(`../${file}`) };
+}
+
+/** @param {string} given */
+function readEnvironment(given) {
+  const { name, file, path } = locate(given);
   let text = '';
   try {
-    text = open(import.meta.resolve(`../${file}`));
+    text = open(path);
   } catch {
     refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
   }
@@ -56,7 +72,7 @@ function readEnvironment(name) {
   if (found) refuse(`${file}: ${found}`);
   if (value.name !== name)
     refuse(`${file}: name: ${JSON.stringify(value.name)} is not the file's name ${name}`);
-  return value;
+  return { file, value };
 }
 
 /** @param {string} url */
@@ -93,22 +109,20 @@ function readAuth(auth) {
  * @returns {SystemEnvironment}
  */
 export function loadSystem(system) {
-  const name = __ENV.ENV || 'local';
-  const file = readEnvironment(name);
-  const own = file.systems[system];
-  if (!own)
-    return refuse(`environments/${name}.json: systems.${system}: missing, and this scenario is about it`);
+  const { file, value } = readEnvironment(__ENV.ENV || 'local');
+  const own = value.systems[system];
+  if (!own) return refuse(`${file}: systems.${system}: missing, and this scenario is about it`);
   const variable = `${system.toUpperCase()}_URL`;
   const url = (__ENV[variable] || own.url || '').replace(/\/+$/, '');
   if (!url) {
     return refuse(
-      `environments/${name}.json starts ${system} by testbed ${own.testbed.name}: run \`make ${system}\`, or set ${variable} to one that is already up`,
+      `${file} starts ${system} by testbed ${own.testbed.name}: run \`make ${system}\`, or set ${variable} to one that is already up`,
     );
   }
   if (!/^https?:\/\/[^/?#@\s]+/.test(url)) return refuse(`${variable}=${url}: not an http or https URL`);
   confirmHost(url);
   return {
-    name,
+    name: value.name,
     url,
     auth: readAuth(own.auth),
     websocket: { auth: own.websocket.auth, url: url.replace(/^http/, 'ws') + (own.websocket.path ?? '/ws') },

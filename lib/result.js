@@ -132,7 +132,7 @@ export function evaluate(measured) {
     ...operations.map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),
     ...operations.map((row) => {
       const lateness = /** @type {any} */ (metrics[submetric('operation_lateness_ms', row.name)]?.values);
-      return validity.generatorLateness(row.name, lateness, row.latency_ms?.p99 ?? null);
+      return validity.generatorLateness(row.name, row.loop, lateness, row.latency_ms?.p99 ?? null);
     }),
   ].filter((check) => check !== undefined);
   const left = metrics.cleanup_left?.values.count ?? 0;

@@ -65,15 +65,16 @@ export class Subscriber {
 
   /** @param {string} clientId @param {string[]} topics */
   listen(clientId, topics) {
-    this.socket.onopen = () =>
-      this.socket.send(JSON.stringify({ type: 'subscribe', client_id: clientId, topics }));
-    this.socket.onmessage = (/** @type {any} */ event) => this.receive(event);
-    this.socket.onerror = (/** @type {any} */ event) => {
+    // @types/k6 gives the error handler no event.
+    const socket = /** @type {any} */ (this.socket);
+    socket.onopen = () => socket.send(JSON.stringify({ type: 'subscribe', client_id: clientId, topics }));
+    socket.onmessage = (/** @type {any} */ event) => this.receive(event);
+    socket.onerror = (/** @type {any} */ event) => {
       const text = String(event.error ?? '');
       // A close frame comes as an error too; the close event that follows has its code.
       if (!/websocket: close/.test(text)) this.fail(ofText(text));
     };
-    this.socket.onclose = (/** @type {any} */ event) => this.closed(event.code);
+    socket.onclose = (/** @type {any} */ event) => this.closed(event.code);
   }
 
   /** @param {any} event of k6/websockets; its timestamp is when the frame was read, wall clock, ms with fractions */

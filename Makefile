@@ -1,0 +1,132 @@
+# Windtunnel. `make help` lists what there is to do; docs/ says how it works.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PROFILE ?= smoke
+ENV ?= local
+ONLY ?=
+DASHBOARD ?=
+export PROFILE ENV ONLY DASHBOARD
+
+SYSTEMS := $(notdir $(patsubst %/,%,$(wildcard scripts/*/)))
+SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/*.js))
+SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
+
+GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.css' -o -name 'go.*' 2>/dev/null)
+RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
+VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
+SHELL_SCRIPTS := .ci/run
+
+# $(call need,COMMAND,WHAT TO INSTALL)
+need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
+
+.PHONY: help
+help: ## Show this list
+	@echo 'Usage: make TARGET [PROFILE=$(PROFILE)] [ENV=$(ENV)] [ONLY=system or system/scenario,…] [DASHBOARD=1]'
+	@echo
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo '  One system:            $(SYSTEMS)'
+	@echo '  One scenario:          $(SCENARIO_TARGETS)' | fold -s -w 100 | sed '2,$$s/^/                         /'
+	@echo
+	@echo '  Profiles:              smoke quick full soak stress spike breakpoint (docs/profiles.md)'
+
+## Running ------------------------------------------------------------------
+
+.PHONY: bench
+bench: build ## Build what is missing, run the scenarios, print the verdict
+	@bin/k6 x bench
+
+.PHONY: $(SYSTEMS)
+$(SYSTEMS): build
+	@ONLY=$@ bin/k6 x bench
+
+.PHONY: $(SCENARIO_TARGETS)
+$(SCENARIO_TARGETS): build
+	@ONLY=$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@) bin/k6 x bench
+
+.PHONY: report
+report: bin/k6 ## Print a run's report again: make report RUN=results/latest
+	@bin/k6 x report $(or $(RUN),results/latest)
+
+.PHONY: validate
+validate: bin/k6 ## Check environments and testbeds against their schemas
+	@bin/k6 x validate
+
+## Building -----------------------------------------------------------------
+
+.PHONY: build
+build: bin/k6 bin/sidecar testbeds ## Build bin/k6 and bin/sidecar, install the testbeds
+
+bin/k6: $(GO_SOURCES)
+	@$(call need,go,install Go 1.26 or newer)
+	@echo 'building bin/k6 (about two minutes the first time)'
+	@mkdir -p bin
+	cd k6 && go build -trimpath -ldflags '-s -w' -o ../bin/k6 .
+
+bin/sidecar: $(RUST_SOURCES)
+	@$(call need,cargo,install Rust 1.85 or newer)
+	@echo 'building bin/sidecar (about a minute the first time)'
+	@mkdir -p bin
+	cargo build --quiet --release --locked --manifest-path sidecar/Cargo.toml
+	@install -m 755 sidecar/target/release/sidecar $@
+
+.PHONY: testbeds
+testbeds: $(VENVS) ## Install the systems that the testbeds start
+
+.venv/%/.installed: testbeds/%/requirements.txt
+	@$(call need,python3,install Python 3.11 or newer with its venv module)
+	@echo 'installing $* into .venv/$*'
+	@rm -rf .venv/$*
+	@python3 -m venv .venv/$*
+	@.venv/$*/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json
+	@$(call need,npm,install Node.js 20.19 or newer)
+	npm ci --silent
+	@touch $@
+
+.venv/lint/.installed: tests/lint-requirements.txt
+	@$(call need,python3,install Python 3.11 or newer with its venv module)
+	@rm -rf .venv/lint
+	@python3 -m venv .venv/lint
+	@.venv/lint/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+## Checking -----------------------------------------------------------------
+
+.PHONY: test
+test: build node_modules/.installed ## Set up everything and run all tests
+	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
+	cd k6 && go test ./...
+	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))
+
+.PHONY: lint
+lint: bin/k6 node_modules/.installed .venv/lint/.installed ## Check format, types and style of everything
+	@$(call need,shellcheck,apt-get install shellcheck)
+	cargo fmt --manifest-path sidecar/Cargo.toml --check
+	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
+	@test -z "$$(gofmt -l k6)" || { gofmt -l k6; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	cd k6 && go vet ./...
+	npx eslint .
+	npx prettier --log-level warn --check .
+	npx tsc -p tsconfig.json
+	.venv/lint/bin/ruff check --quiet .
+	.venv/lint/bin/ruff format --quiet --check .
+	shellcheck $(SHELL_SCRIPTS)
+	bin/k6 x validate
+
+.PHONY: fmt
+fmt: node_modules/.installed .venv/lint/.installed ## Format everything
+	cargo fmt --manifest-path sidecar/Cargo.toml
+	gofmt -w k6
+	npx prettier --log-level warn --write .
+	.venv/lint/bin/ruff format --quiet .
+
+.PHONY: clean
+clean: ## Remove what was built and installed; keep results
+	rm -rf bin .venv node_modules sidecar/target

@@ -1,0 +1,17 @@
+/**
+ * Module hooks that let node:test load lib/ outside of k6: `k6/...` resolves to
+ * the fakes beside this file. Use: node --import ./tests/fakes/register.js
+ */
+const FAKES = new Map([
+  ['k6/execution', './k6-execution.js'],
+  ['k6/http', './k6-http.js'],
+  ['k6/metrics', './k6-metrics.js'],
+  ['k6/timers', './k6-timers.js'],
+  ['k6/websockets', './k6-websockets.js'],
+]);
+
+/** @type {import('node:module').ResolveHook} */
+export async function resolve(specifier, context, next) {
+  const fake = FAKES.get(specifier);
+  return fake ? next(new URL(fake, import.meta.url).href, context) : next(specifier, context);
+}

@@ -1,0 +1,2 @@
+/** k6/http: no unit test sends anything. */
+export default {};

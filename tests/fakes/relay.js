@@ -1,0 +1,239 @@
+/**
+ * A relay of known faults: it speaks the part of the Pulsar relay's protocol that
+ * the scenarios use, delays, stalls, fails, drops and duplicates as it is told,
+ * and keeps the truth for a test to compare a result with.
+ */
+import { createServer } from 'node:http';
+import { WebSocketServer } from 'ws';
+
+/**
+ * @typedef {object} Faults
+ * @property {number} [delayMs] before each answer to a publish, poll answer or delivery
+ * @property {{ afterPublishes: number, ms: number }} [stall] from that publish on nothing is answered for ms
+ * @property {{ every: number, status: number }} [publishError] each nth publish gets this status
+ * @property {number} [resetEvery] each nth publish has its connection cut
+ * @property {number} [rejectEvery] each nth message of batches is rejected
+ * @property {number} [dropEvery] each nth delivery is not sent
+ * @property {number} [duplicateEvery] each nth delivery is sent twice
+ * @property {number} [swapEvery] each nth delivery is sent after the next one
+ * @property {{ after: number, code: number }} [closeAfter] closes the socket after so many deliveries on it
+ * @property {'none' | 'query' | 'subprotocol'} [websocketAuth] none unless given
+ * @property {string} [token] wanted in Authorization, where given
+ */
+
+/** @typedef {Awaited<ReturnType<typeof startRelay>>} FakeRelay */
+
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @param {import('node:http').IncomingMessage} request @returns {Promise<string>} */
+async function bodyOf(request) {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text;
+}
+
+class Relay {
+  /** @param {Faults} faults */
+  constructor(faults) {
+    this.faults = faults;
+    this.truth = {
+      publishes: 0,
+      failed: 0,
+      reset: 0,
+      messages: 0,
+      rejected: 0,
+      deliveries: 0,
+      dropped: 0,
+      duplicated: 0,
+      /** Milliseconds from having read a publish to answering it, measured here. */
+      /** @type {number[]} */ served: [],
+      topics: new Set(),
+      topicsEver: 0,
+    };
+    /** @type {Map<import('ws').WebSocket, { topics: string[], sent: number, held: string | undefined }>} */
+    this.sockets = new Map();
+    /** @type {{ topics: string[], wake: (message: object) => void }[]} */
+    this.waiters = [];
+    this.stalledUntil = 0;
+  }
+
+  /** Every nth call is true. @param {number | undefined} every @param {number} count */
+  static nth(every, count) {
+    return every !== undefined && count % every === 0;
+  }
+
+  async pause() {
+    const { delayMs = 0 } = this.faults;
+    if (delayMs > 0) await sleep(delayMs);
+    while (performance.now() < this.stalledUntil) await sleep(this.stalledUntil - performance.now());
+  }
+
+  /** @param {{ topic: string, payload: object }} message */
+  deliver(message) {
+    const frame = JSON.stringify({ type: 'message', ...message });
+    for (const [socket, state] of this.sockets) {
+      if (!state.topics.includes(message.topic)) continue;
+      this.sendTo(socket, state, frame);
+    }
+    for (const waiter of this.waiters.filter(({ topics }) => topics.includes(message.topic)))
+      waiter.wake(message);
+  }
+
+  /** @param {import('ws').WebSocket} socket @param {{ sent: number, held: string | undefined }} state @param {string} frame */
+  sendTo(socket, state, frame) {
+    const { faults, truth } = this;
+    truth.deliveries += 1;
+    state.sent += 1;
+    if (Relay.nth(faults.dropEvery, truth.deliveries)) {
+      truth.dropped += 1;
+      return;
+    }
+    if (Relay.nth(faults.swapEvery, state.sent)) {
+      state.held = frame;
+      return;
+    }
+    socket.send(frame);
+    if (Relay.nth(faults.duplicateEvery, truth.deliveries)) {
+      truth.duplicated += 1;
+      socket.send(frame);
+    }
+    if (state.held) socket.send(state.held);
+    state.held = undefined;
+    if (faults.closeAfter && state.sent >= faults.closeAfter.after) socket.close(faults.closeAfter.code);
+  }
+
+  /** @param {string} text @param {import('node:http').ServerResponse} response */
+  async publish(text, response) {
+    const { faults, truth } = this;
+    const readAt = performance.now();
+    truth.publishes += 1;
+    const count = truth.publishes;
+    if (faults.stall && count === faults.stall.afterPublishes) this.stalledUntil = readAt + faults.stall.ms;
+    await this.pause();
+    if (Relay.nth(faults.resetEvery, count)) {
+      truth.reset += 1;
+      response.socket?.resetAndDestroy();
+      return;
+    }
+    if (faults.publishError && Relay.nth(faults.publishError.every, count)) {
+      truth.failed += 1;
+      response.writeHead(faults.publishError.status).end('{}');
+      return;
+    }
+    truth.messages += 1;
+    this.deliver(JSON.parse(text));
+    response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"message_id":"1"}');
+    truth.served.push(performance.now() - readAt);
+  }
+
+  /** @param {string} text @param {import('node:http').ServerResponse} response */
+  async publishBulk(text, response) {
+    const { messages } = JSON.parse(text);
+    await this.pause();
+    let rejected = 0;
+    for (let index = 0; index < messages.length; index += 1) {
+      this.truth.messages += 1;
+      if (Relay.nth(this.faults.rejectEvery, this.truth.messages)) rejected += 1;
+    }
+    this.truth.rejected += rejected;
+    const summary = { total: messages.length, accepted: messages.length - rejected, rejected };
+    response
+      .writeHead(207, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify({ results: [], summary }));
+  }
+
+  /** @param {string} text @param {import('node:http').ServerResponse} response */
+  async poll(text, response) {
+    const { topics, timeout } = JSON.parse(text);
+    const messages = await new Promise((resolve) => {
+      const timer = setTimeout(() => resolve([]), timeout * 1000);
+      const waiter = {
+        topics,
+        wake: async (/** @type {object} */ message) => {
+          this.waiters = this.waiters.filter((other) => other !== waiter);
+          clearTimeout(timer);
+          await this.pause();
+          resolve([message]);
+        },
+      };
+      this.waiters.push(waiter);
+    });
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ messages }));
+  }
+
+  /** @param {string} method @param {string} path @param {string} text @param {import('node:http').ServerResponse} response */
+  topics(method, path, text, response) {
+    if (method === 'POST') {
+      this.truth.topics.add(JSON.parse(text).topic_name);
+      this.truth.topicsEver += 1;
+      return response.writeHead(201).end('{}');
+    }
+    this.truth.topics.delete(path.split('/').at(-1));
+    return response.writeHead(204).end();
+  }
+
+  /** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+  async handle(request, response) {
+    const { method = '', url = '' } = request;
+    const text = await bodyOf(request);
+    const wanted = this.faults.token && `Bearer ${this.faults.token}`;
+    if (url === '/health') return response.end('{"status":"healthy"}');
+    if (url === '/auth/login')
+      return response.end(`{"access_token":"${this.faults.token}","expires_in":600}`);
+    if (wanted && request.headers.authorization !== wanted) return response.writeHead(401).end('{}');
+    if (url.startsWith('/api/v1/topics')) return this.topics(method, url, text, response);
+    if (url === '/api/v1/messages/bulk') return this.publishBulk(text, response);
+    if (url === '/api/v1/messages') return this.publish(text, response);
+    if (url === '/messages/poll') return this.poll(text, response);
+    return response.writeHead(404).end('{}');
+  }
+
+  /** @param {import('node:http').IncomingMessage} request */
+  admits(request) {
+    const { websocketAuth = 'none', token = '' } = this.faults;
+    if (websocketAuth === 'query')
+      return new URL(request.url ?? '', 'http://relay').searchParams.get('token') === token;
+    if (websocketAuth === 'subprotocol') {
+      const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
+      return offered.includes('bearer') && offered.includes(`bearer.${token}`);
+    }
+    return true;
+  }
+
+  /** @param {import('ws').WebSocket} socket */
+  join(socket) {
+    socket.on('message', async (data) => {
+      const frame = JSON.parse(String(data));
+      if (frame.type !== 'subscribe') return;
+      await this.pause();
+      this.sockets.set(socket, { topics: frame.topics, sent: 0, held: undefined });
+      socket.send(JSON.stringify({ type: 'subscribed', topics: frame.topics }));
+    });
+    socket.on('close', () => this.sockets.delete(socket));
+  }
+}
+
+/**
+ * @param {Faults} [faults]
+ */
+export async function startRelay(faults = {}) {
+  const relay = new Relay(faults);
+  const server = createServer((request, response) => void relay.handle(request, response));
+  server.keepAliveTimeout = 30_000;
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'bearer' });
+  server.on('upgrade', (request, socket, head) => {
+    if (!relay.admits(request)) return socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    return sockets.handleUpgrade(request, socket, head, (opened) => relay.join(opened));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    url: `http://127.0.0.1:${port}`,
+    truth: relay.truth,
+    async stop() {
+      for (const socket of sockets.clients) socket.terminate();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

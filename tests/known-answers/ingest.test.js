@@ -1,0 +1,108 @@
+/** Ingest, bulk and concurrent against a relay whose faults are known. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startRelay } from '../fakes/relay.js';
+import { median, within, withRelay } from '../support/faulty.js';
+import { operation, runScenario } from '../support/k6.js';
+
+for (const name of ['ingest', 'concurrent']) {
+  test(`${name} reports an injected delay`, async () => {
+    await withRelay({ delayMs: 40 }, async (relay) => {
+      const { code, result } = await runScenario(name, relay.url, { MESSAGES: '60' });
+      const row = operation(result, 'publish');
+      const truth = median(relay.truth.served);
+      within(row.latency_ms.p50, truth, 0.1);
+      within(row.latency_ms.avg, truth, 0.1);
+      assert.equal(row.success, 60);
+      assert.equal(code, 0);
+      assert.equal(result.verdict, 'pass');
+      assert.ok(relay.truth.topicsEver > 0);
+      assert.equal(relay.truth.topics.size, 0, 'topics are removed');
+    });
+  });
+}
+
+test('ingest counts an exact number of failures, apart by kind, and fails', async () => {
+  await withRelay({ publishError: { every: 10, status: 503 } }, async (relay) => {
+    const { code, result } = await runScenario('ingest', relay.url, { MESSAGES: '200' });
+    const row = operation(result, 'publish');
+    // Twenty unmeasured warm-up messages come first: two of them fail.
+    assert.equal(relay.truth.failed, 22);
+    assert.deepEqual(row.errors, { http_5xx: 20 });
+    assert.deepEqual([row.requests, row.success, row.latency_ms.count], [200, 180, 180]);
+    assert.equal(result.verdict, 'fail');
+    assert.equal(code, 99);
+  });
+});
+
+test('a relay that limits the rate gives a verdict that says so', async () => {
+  await withRelay({ publishError: { every: 2, status: 429 } }, async (relay) => {
+    const { code, result } = await runScenario('concurrent', relay.url, { MESSAGES: '100' });
+    assert.deepEqual(operation(result, 'publish').errors, { http_429: 50 });
+    assert.equal(result.verdict, 'fail');
+    assert.match(result.reasons[0], /limited the rate/);
+    assert.equal(code, 99);
+  });
+});
+
+test('cut connections are counted as such', async () => {
+  await withRelay({ resetEvery: 25 }, async (relay) => {
+    const { result } = await runScenario('ingest', relay.url, { MESSAGES: '80' });
+    assert.equal(relay.truth.reset, 4);
+    assert.deepEqual(operation(result, 'publish').errors, { connection_reset: 4 });
+  });
+});
+
+test('bulk counts rejected messages of accepted batches', async () => {
+  await withRelay({ rejectEvery: 100 }, async (relay) => {
+    const { result } = await runScenario('bulk', relay.url, { BATCHES: '10', BATCH_SIZE: '50' });
+    const row = operation(result, 'publish');
+    assert.deepEqual([row.requests, row.success, row.items.count], [10, 10, 495]);
+    assert.equal(relay.truth.rejected, 5);
+    assert.deepEqual(row.errors, { rejected: 5 });
+    assert.equal(result.verdict, 'fail');
+  });
+});
+
+test('a stall shows in the open-loop p99 and not in that of a closed loop', async () => {
+  const stall = { afterPublishes: 300, ms: 600 };
+  const closed = await startRelay({ delayMs: 2, stall });
+  const open = await startRelay({ delayMs: 2, stall });
+  try {
+    const naive = await runScenario('ingest', closed.url, { MESSAGES: '1000' });
+    const { result } = await runScenario('ingest', open.url, {
+      PROFILE: 'soak',
+      RATE: '100',
+      DURATION: '8s',
+    });
+    const closedRow = operation(naive.result, 'publish');
+    const openRow = operation(result, 'publish_open');
+    assert.equal(openRow.loop, 'open');
+    // 60 of about 600 recorded requests fall into the stall and wait 300 ms on average.
+    assert.ok(openRow.latency_ms.p99 > 450, `open-loop p99 ${openRow.latency_ms.p99}`);
+    assert.ok(
+      openRow.latency_ms.max > 550 && openRow.latency_ms.max < 900,
+      `open-loop max ${openRow.latency_ms.max}`,
+    );
+    assert.ok(closedRow.latency_ms.p99 < 100, `closed-loop p99 ${closedRow.latency_ms.p99}`);
+    assert.ok(closedRow.latency_ms.max > 550, 'the closed loop met the stall, once');
+  } finally {
+    await closed.stop();
+    await open.stop();
+  }
+});
+
+test('an open loop that runs out of virtual users is inconclusive, not fast', async () => {
+  await withRelay({ stall: { afterPublishes: 200, ms: 4000 } }, async (relay) => {
+    const { result } = await runScenario('ingest', relay.url, {
+      PROFILE: 'soak',
+      RATE: '50',
+      DURATION: '8s',
+    });
+    assert.equal(result.verdict, 'inconclusive');
+    assert.ok(
+      result.reasons.some((/** @type {string} */ reason) => /dropped iterations: \d+/.test(reason)),
+      result.reasons.join('\n'),
+    );
+  });
+});

@@ -1,0 +1,141 @@
+/** Subscribe, delivery and broadcast against a relay whose faults are known. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withRelay, within } from '../support/faulty.js';
+import { operation, runScenario } from '../support/k6.js';
+
+test('delivery accounts for a clean run and reports the delay', async () => {
+  await withRelay({ delayMs: 60 }, async (relay) => {
+    const { code, result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
+    const row = operation(result, 'deliver');
+    assert.equal(relay.truth.deliveries, 200);
+    assert.deepEqual([row.requests, row.success, row.errors], [200, 200, {}]);
+    within(row.latency_ms.p50, 61, 0.1);
+    assert.equal(result.verdict, 'pass');
+    assert.equal(code, 0);
+    assert.equal(relay.truth.topics.size, 0, 'topics are removed');
+  });
+});
+
+test('delivery counts lost messages exactly', async () => {
+  await withRelay({ dropEvery: 20 }, async (relay) => {
+    const { code, result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
+    const row = operation(result, 'deliver');
+    assert.equal(relay.truth.dropped, 10);
+    assert.deepEqual([row.requests, row.success, row.errors], [200, 190, { lost: 10 }]);
+    assert.equal(result.verdict, 'fail');
+    assert.match(result.reasons[0], /deliver: 10 × lost in 200 requests/);
+    assert.equal(code, 99);
+  });
+});
+
+test('delivery counts duplicates exactly, and they are not deliveries', async () => {
+  await withRelay({ duplicateEvery: 25 }, async (relay) => {
+    const { result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
+    const row = operation(result, 'deliver');
+    assert.equal(relay.truth.duplicated, 8);
+    assert.deepEqual([row.requests, row.success, row.errors], [200, 200, { duplicated: 8 }]);
+    assert.equal(result.verdict, 'fail');
+  });
+});
+
+test('delivery counts messages that arrive out of order', async () => {
+  await withRelay({ swapEvery: 5 }, async (relay) => {
+    // 80 messages on 5 topics are 16 for each subscriber, of which every fifth comes after the sixth.
+    const { result } = await runScenario('delivery', relay.url, { MESSAGES: '80' });
+    const row = operation(result, 'deliver');
+    assert.deepEqual([row.requests, row.success, row.errors], [320, 320, { out_of_order: 3 * 20 }]);
+    assert.equal(result.verdict, 'fail');
+  });
+});
+
+test('a message that was refused is not expected anywhere', async () => {
+  await withRelay({ publishError: { every: 10, status: 500 } }, async (relay) => {
+    const { result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
+    // 20 warm-up messages and 50 measured ones: of the 50, five fail.
+    assert.deepEqual(operation(result, 'publish').errors, { http_5xx: 5 });
+    const row = operation(result, 'deliver');
+    assert.deepEqual([row.requests, row.success, row.errors], [180, 180, {}]);
+  });
+});
+
+test('broadcast tells the time to the last subscriber', async () => {
+  await withRelay({ delayMs: 50 }, async (relay) => {
+    const { result } = await runScenario('broadcast', relay.url, { MESSAGES: '20' });
+    const each = operation(result, 'deliver');
+    const last = operation(result, 'last');
+    assert.deepEqual([each.success, last.success], [600, 20]);
+    within(last.latency_ms.p50, 52, 0.1);
+    assert.ok(last.latency_ms.avg >= each.latency_ms.avg, 'the last is not before the mean');
+    assert.equal(result.verdict, 'pass');
+  });
+});
+
+test('broadcast without its last subscriber has no time to the last one', async () => {
+  await withRelay({ dropEvery: 30 }, async (relay) => {
+    const { result } = await runScenario('broadcast', relay.url, { MESSAGES: '10' });
+    assert.deepEqual(operation(result, 'deliver').errors, { lost: 10 });
+    assert.deepEqual(
+      [operation(result, 'last').success, operation(result, 'last').errors],
+      [0, { lost: 10 }],
+    );
+  });
+});
+
+test('a socket closed in mid-run is named by its close code', async () => {
+  await withRelay({ closeAfter: { after: 5, code: 1011 } }, async (relay) => {
+    const { result } = await runScenario('broadcast', relay.url, { MESSAGES: '10', SUBSCRIBERS: '4' });
+    const row = operation(result, 'deliver');
+    assert.equal(row.success, 20);
+    assert.equal(row.errors.ws_close_1011, 4);
+    assert.equal(row.errors.lost, 20);
+    assert.equal(result.verdict, 'fail');
+  });
+});
+
+test('subscribe reports an injected delay', async () => {
+  await withRelay({ delayMs: 80 }, async (relay) => {
+    const { result } = await runScenario('subscribe', relay.url, { CONNECTIONS: '20', CLIENTS: '5' });
+    const row = operation(result, 'subscribe');
+    assert.equal(row.success, 20);
+    // Rounds of five handshakes add a few ms to the delay of the confirmation.
+    within(row.latency_ms.min, 82, 0.1);
+    assert.equal(row.latency_ms.p99, null, 'twenty samples carry no p99');
+    assert.equal(result.verdict, 'pass');
+  });
+});
+
+for (const websocketAuth of /** @type {const} */ (['query', 'subprotocol'])) {
+  test(`a static token reaches the relay by ${websocketAuth}, and no file`, async () => {
+    const token = 'static-token-1234567890';
+    await withRelay({ token, websocketAuth }, async (relay) => {
+      const pulsar = {
+        auth: { mode: 'token', token_env: 'RELAY_TOKEN' },
+        websocket: { auth: websocketAuth },
+      };
+      const run = await runScenario(
+        'subscribe',
+        relay.url,
+        { CONNECTIONS: '5', CLIENTS: '5', RELAY_TOKEN: token },
+        pulsar,
+      );
+      assert.equal(operation(run.result, 'subscribe').success, 5);
+      assert.ok(!JSON.stringify(run).includes(token));
+    });
+  });
+}
+
+test('a refused WebSocket handshake is named', async () => {
+  await withRelay({ token: 'right', websocketAuth: 'subprotocol' }, async (relay) => {
+    const pulsar = { auth: { mode: 'token', token_env: 'RELAY_TOKEN' }, websocket: { auth: 'query' } };
+    const { result } = await runScenario(
+      'subscribe',
+      relay.url,
+      { CONNECTIONS: '5', CLIENTS: '5', RELAY_TOKEN: 'right' },
+      pulsar,
+    );
+    const row = operation(result, 'subscribe');
+    assert.deepEqual([row.success, row.errors, row.latency_ms], [0, { ws_refused: 5 }, null]);
+    assert.equal(result.verdict, 'fail');
+  });
+});

@@ -1,0 +1,24 @@
+/** Runs a test's body against a relay of known faults. */
+import assert from 'node:assert/strict';
+import { startRelay } from '../fakes/relay.js';
+
+/**
+ * @param {import('../fakes/relay.js').Faults} faults
+ * @param {(relay: import('../fakes/relay.js').FakeRelay) => Promise<void>} body
+ */
+export async function withRelay(faults, body) {
+  const relay = await startRelay(faults);
+  try {
+    await body(relay);
+  } finally {
+    await relay.stop();
+  }
+}
+
+/** @param {number[]} values */
+export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** @param {number} value @param {number} truth @param {number} share */
+export function within(value, truth, share) {
+  assert.ok(Math.abs(value - truth) <= truth * share, `${value} is not within ${share * 100} % of ${truth}`);
+}

@@ -1,0 +1,104 @@
+/** Runs a scenario with the real bin/k6 and reads the result that it writes. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const K6 = join(ROOT, 'bin/k6');
+
+/** @typedef {import('node:child_process').ChildProcess} ChildProcess */
+
+/**
+ * A child with its output; `ended` resolves with its exit code.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} [options]
+ */
+export function start(command, args, options = {}) {
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (data) => (output.stdout += data));
+  child.stderr?.on('data', (data) => (output.stderr += data));
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
+  return { child, output, ended };
+}
+
+/** The environment of this process without what would steer a scenario. */
+export function cleanEnvironment() {
+  const steering = /^(PULSAR_|SIDECAR_|K6_|PROFILE$|ENV$|ONLY$|RUN_ID$|RESULT_DIR$|INSTANCE$)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !steering.test(name)));
+}
+
+/**
+ * A new folder that is removed by the returned function.
+ * @param {string} name
+ */
+export function temporaryFolder(name) {
+  const path = mkdtempSync(join(tmpdir(), `windtunnel-${name}-`));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/**
+ * An environment file for a relay at a URL.
+ * @param {string} folder
+ * @param {object} pulsar the system's part of the file
+ */
+export function writeEnvironment(folder, pulsar) {
+  const path = join(folder, 'trial.json');
+  const file = { schema: 'windtunnel.environment/1', name: 'trial', systems: { pulsar } };
+  writeFileSync(path, JSON.stringify(file));
+  return path;
+}
+
+/**
+ * Runs scripts/pulsar/NAME.js against a relay.
+ * @param {string} name
+ * @param {string} url
+ * @param {Record<string, string>} [variables]
+ * @param {object} [pulsar] the system's part of the environment file
+ */
+export async function runScenario(name, url, variables = {}, pulsar = {}) {
+  const folder = temporaryFolder('known-answer');
+  try {
+    const environment = writeEnvironment(folder.path, {
+      url,
+      auth: { mode: 'none' },
+      websocket: { auth: 'none' },
+      ...pulsar,
+    });
+    const run = start(
+      K6,
+      ['run', '--quiet', '--no-usage-report', '--address', '', `scripts/pulsar/${name}.js`],
+      {
+        env: {
+          ...cleanEnvironment(),
+          PROFILE: 'quick',
+          ...variables,
+          ENV: environment,
+          RESULT_DIR: folder.path,
+          RUN_ID: 'known-answer',
+        },
+      },
+    );
+    const code = await run.ended;
+    const path = join(folder.path, `pulsar-${name}.json`);
+    if (!existsSync(path))
+      throw new Error(`${name}: no result, exit code ${code}: ${run.output.stderr}${run.output.stdout}`);
+    const result = JSON.parse(readFileSync(path, 'utf8'));
+    return { code, result, ...run.output };
+  } finally {
+    folder.remove();
+  }
+}
+
+/** @param {any} result @param {string} name */
+export function operation(result, name) {
+  const found = result.operations.find((/** @type {any} */ row) => row.name === name);
+  if (!found) throw new Error(`no operation ${name} in ${JSON.stringify(result.operations)}`);
+  return found;
+}

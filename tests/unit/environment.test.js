@@ -1,0 +1,99 @@
+/** What k6 run refuses must be what k6 x validate refuses: both read these examples. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { isLoopback, loadSystem } from '../../lib/environment.js';
+import { K6, ROOT, temporaryFolder } from '../support/k6.js';
+
+const { base, cases } = JSON.parse(readFileSync(`${ROOT}/tests/fixtures/environments.json`, 'utf8'));
+const folder = temporaryFolder('environments');
+after(folder.remove);
+const path = `${folder.path}/trial.json`;
+
+/** @param {object} change null removes a key */
+function write(change) {
+  const pulsar = { ...base.systems.pulsar, ...change };
+  const kept = Object.fromEntries(Object.entries(pulsar).filter(([, value]) => value !== null));
+  writeFileSync(path, JSON.stringify({ ...base, systems: { pulsar: kept } }));
+}
+
+/** @returns {string | null} the line with which lib/ refuses the file */
+function refusal() {
+  globalThis.__ENV = { ENV: path };
+  try {
+    loadSystem('pulsar');
+    return null;
+  } catch (line) {
+    assert.equal(typeof line, 'string', String(/** @type {any} */ (line)?.stack));
+    return String(line);
+  }
+}
+
+for (const { case: name, change, field } of cases) {
+  test(`environment: ${name}`, () => {
+    write(change);
+    const line = refusal();
+    const validate = spawnSync(K6, ['x', 'validate', path], { encoding: 'utf8' });
+    if (field === null) {
+      assert.equal(line, null);
+      assert.equal(validate.status, 0, validate.stderr);
+      return;
+    }
+    assert.ok(line?.includes(`trial.json: ${field}`), `lib: ${line}`);
+    assert.ok(!line.includes('\n'));
+    assert.equal(validate.status, 2, validate.stdout);
+    assert.ok(
+      `${validate.stderr}${validate.stdout}`.includes(`trial.json: ${field}`),
+      `validate: ${validate.stderr}`,
+    );
+  });
+}
+
+/** @param {Record<string, string>} variables */
+function given(variables) {
+  globalThis.__ENV = { ENV: path, ...variables };
+  return () => loadSystem('pulsar');
+}
+
+/** @param {RegExp} pattern */
+const line = (pattern) => (/** @type {unknown} */ thrown) =>
+  typeof thrown === 'string' && pattern.test(thrown);
+
+test('bad JSON, a missing file and a wrong name are told in one line', () => {
+  writeFileSync(path, '{ "schema": ');
+  assert.throws(given({}), line(/trial\.json: not valid JSON/));
+  assert.throws(given({ ENV: 'nowhere' }), line(/environments\/nowhere\.json: no such environment/));
+  assert.throws(given({ ENV: '../secrets' }), line(/ENV=\.\.\/secrets: neither/));
+  writeFileSync(path, JSON.stringify({ ...base, name: 'other' }));
+  assert.throws(given({}), line(/trial\.json: name: "other" is not the file's name trial/));
+});
+
+test('a secret comes from its variable only', () => {
+  write({ auth: { mode: 'token', token_env: 'RELAY_TOKEN' } });
+  assert.throws(given({}), line(/RELAY_TOKEN is not set/));
+  assert.equal(given({ RELAY_TOKEN: 'abc' })().auth.token, 'abc');
+});
+
+test('another host than this machine needs its name said again', () => {
+  write({ url: 'https://relay.example.net' });
+  assert.throws(
+    given({}),
+    line(/relay\.example\.net is not this machine: set CONFIRM_REMOTE=relay\.example\.net/),
+  );
+  assert.throws(given({ CONFIRM_REMOTE: 'other.example.net' }), line(/not this machine/));
+  assert.equal(given({ CONFIRM_REMOTE: 'relay.example.net' })().url, 'https://relay.example.net');
+});
+
+test('a variable comes before the URL of the file, and makes the WebSocket one', () => {
+  write({ websocket: { auth: 'none', path: '/live' } });
+  const system = given({ PULSAR_URL: 'http://127.0.0.1:9999/' })();
+  assert.deepEqual([system.url, system.websocket.url], ['http://127.0.0.1:9999', 'ws://127.0.0.1:9999/live']);
+});
+
+test('loopback is loopback', () => {
+  for (const host of ['127.0.0.1', '127.8.9.1:80', 'localhost', '[::1]:8080'])
+    assert.ok(isLoopback(host), host);
+  for (const host of ['10.0.0.1', '127.0.0.1.example.net', 'localhost.example.net', '0.0.0.0'])
+    assert.ok(!isLoopback(host), host);
+});

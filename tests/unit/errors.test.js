@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KINDS, explain, ofClose, ofResponse, ofText } from '../../lib/errors.js';
+
+const responses = /** @type {[object, string][]} */ ([
+  [{ status: 429, error_code: 1429 }, 'http_429'],
+  [{ status: 401, error_code: 1401 }, 'http_401'],
+  [{ status: 418, error_code: 1418 }, 'http_4xx'],
+  [{ status: 500, error_code: 1500 }, 'http_5xx'],
+  [{ status: 503, error_code: 1503 }, 'http_5xx'],
+  [{ status: 204, error_code: 0 }, 'http_other'],
+  [{ status: 0, error_code: 1212 }, 'connection_refused'],
+  [{ status: 0, error_code: 1220 }, 'connection_reset'],
+  [{ status: 0, error_code: 1050 }, 'timeout'],
+  [{ status: 0, error_code: 1101 }, 'dns'],
+  [{ status: 0, error_code: 1310 }, 'tls'],
+  [{ status: 0, error_code: 1000, error: 'unexpected EOF' }, 'connection_reset'],
+  [{ status: 0, error_code: 1000, error: 'something new' }, 'network'],
+]);
+
+for (const [response, kind] of responses) {
+  test(`${JSON.stringify(response)} is ${kind}`, () => {
+    assert.equal(ofResponse(/** @type {any} */ (response)), kind);
+    assert.ok(KINDS.includes(/** @type {any} */ (kind)));
+    assert.ok(explain(kind).length > 0);
+  });
+}
+
+test('WebSocket errors and close codes have kinds of their own', () => {
+  assert.equal(ofText('websocket: bad handshake'), 'ws_refused');
+  assert.equal(ofText('dial tcp 127.0.0.1:9: connect: connection refused'), 'connection_refused');
+  assert.equal(ofClose(1008), 'ws_close_1008');
+  assert.equal(ofClose(4000), 'ws_close_other');
+  assert.equal(ofClose(undefined), 'ws_close_1006');
+});

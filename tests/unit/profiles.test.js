@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { PROFILES, clientLoad, mostClients, requestLoad } from '../../lib/profiles.js';
+
+const base = { clients: 3, smoke: 10, quick: 100, rate: 50 };
+const clients = { clients: 4, smoke: 4, quick: 8, peak: 2 };
+
+beforeEach(() => {
+  globalThis.__ENV = {};
+});
+
+/** @param {Record<string, string>} values */
+function given(values) {
+  globalThis.__ENV = values;
+}
+
+test('smoke is the profile unless another is given, and every name is known to both families', () => {
+  assert.equal(requestLoad(base, 'MESSAGES').scenarios.closed.vus, 3);
+  for (const PROFILE of PROFILES) {
+    given({ PROFILE });
+    assert.ok(Object.keys(requestLoad(base, 'MESSAGES').scenarios).length > 0, PROFILE);
+    assert.ok(Object.keys(clientLoad(clients, 'ROUNDS').scenarios).length > 0, PROFILE);
+  }
+});
+
+test('a fixed load deals iterations evenly, rounding up', () => {
+  given({ PROFILE: 'quick' });
+  const load = requestLoad(base, 'MESSAGES');
+  assert.deepEqual(
+    [load.scenarios.closed.vus, load.scenarios.closed.iterations, load.iterations],
+    [3, 34, 102],
+  );
+});
+
+test('variables override the base figures', () => {
+  given({ PROFILE: 'quick', MESSAGES: '20', CLIENTS: '2' });
+  assert.equal(requestLoad(base, 'MESSAGES').iterations, 20);
+  assert.equal(clientLoad(clients, 'ROUNDS').scenarios.closed.vus, 2);
+});
+
+test('full has a closed loop, then an open one at the rate', () => {
+  given({ PROFILE: 'full', DURATION: '10s', RATE: '100' });
+  const load = requestLoad(base, 'MESSAGES');
+  assert.deepEqual(Object.keys(load.scenarios), ['closed', 'open']);
+  assert.equal(load.scenarios.open.startTime, '11000ms');
+  assert.deepEqual(load.schedule, { start: 100, steps: [{ target: 100, seconds: 10 }] });
+  assert.equal(load.seconds, 21);
+});
+
+test('DURATION scales a shape and keeps its proportions', () => {
+  given({ PROFILE: 'stress', DURATION: '12s', RATE: '40' });
+  const { schedule, seconds } = requestLoad(base, 'MESSAGES');
+  assert.equal(seconds, 12);
+  assert.deepEqual(
+    schedule.steps.map((step) => step.target),
+    [20, 20, 40, 40, 60, 60, 80, 80],
+  );
+  assert.deepEqual(
+    schedule.steps.slice(0, 2).map((step) => step.seconds),
+    [0.5, 2.5],
+  );
+});
+
+test('the open loop has virtual users for a stall of a second and a half at its peak', () => {
+  given({ PROFILE: 'spike', RATE: '20' });
+  assert.equal(requestLoad(base, 'MESSAGES').scenarios.open.maxVUs, 20 * 5 * 1.5 + 10);
+});
+
+test('mostClients sees the tallest step', () => {
+  given({ PROFILE: 'spike' });
+  assert.equal(mostClients(clientLoad(clients, 'ROUNDS')), 10);
+});
+
+for (const [values, message] of /** @type {[Record<string, string>, RegExp][]} */ ([
+  [{ PROFILE: 'smoek' }, /PROFILE=smoek: unknown profile; choose one of smoke, quick/],
+  [{ MESSAGES: '0' }, /MESSAGES=0: a number above 0/],
+  [{ MESSAGES: '1.5' }, /MESSAGES=1.5: a whole number/],
+  [{ CLIENTS: 'many' }, /CLIENTS=many/],
+  [{ PROFILE: 'soak', DURATION: 'long' }, /DURATION=long: write it as/],
+  [{ PROFILE: 'soak', DURATION: '48h' }, /DURATION=48h/],
+])) {
+  test(`refuses ${JSON.stringify(values)} in one line`, () => {
+    given(values);
+    assert.throws(
+      () => requestLoad(base, 'MESSAGES'),
+      (thrown) => typeof thrown === 'string' && message.test(thrown),
+    );
+  });
+}

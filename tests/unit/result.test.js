@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { evaluate } from '../../lib/result.js';
+import { k6Thresholds } from '../../lib/thresholds.js';
+
+const spec = { title: 'Send', loop: /** @type {const} */ ('closed'), latencyIs: 'from start to end' };
+
+/** A summary as k6 gives it. */
+function summary({
+  success = 1000,
+  failed = 0,
+  errors = {},
+  p99 = 20,
+  dropped = 0,
+  iterations = success + failed,
+  thresholds = {},
+} = {}) {
+  const metric = (type, values, ok = {}) => ({ type, contains: 'default', values, thresholds: ok });
+  const metrics = {
+    'operation_ms{operation:send}': metric(
+      'trend',
+      {
+        count: success,
+        avg: 5,
+        min: 1,
+        med: 4,
+        'p(90)': 8,
+        'p(95)': 10,
+        'p(99)': p99,
+        'p(99.9)': 30,
+        max: 40,
+      },
+      thresholds.ms ?? { 'p(95)<100': { ok: true } },
+    ),
+    'operation_failed{operation:send}': metric(
+      'rate',
+      { rate: failed / (success + failed), passes: failed, fails: success },
+      {
+        'rate<=0': { ok: failed === 0 },
+      },
+    ),
+    'operation_items{operation:send}': metric(
+      'counter',
+      { count: success, rate: 1 },
+      { 'count>=1000': { ok: success >= 1000 } },
+    ),
+    'operation_clock_ms{operation:send}': metric('gauge', { value: 1, min: 1000, max: 3000 }),
+    'operation_lateness_ms{operation:send}': metric('trend', { count: 0 }),
+    iterations: metric('counter', { count: iterations, rate: 1 }),
+    dropped_iterations: metric('counter', { count: dropped, rate: 1 }),
+  };
+  for (const [kind, count] of Object.entries(errors)) {
+    metrics[`operation_errors{operation:send,kind:${kind}}`] = metric('counter', { count, rate: 1 });
+  }
+  return metrics;
+}
+
+const usage = (cpuPercent, busyPercent, exit = null) => ({
+  duration_s: 2,
+  host: { cpus: 2, busy_percent: busyPercent },
+  processes: [
+    { name: 'relay', role: 'system', cpu_s: 1, cpu_percent: 50, peak_rss_bytes: 1e6, exit },
+    { name: 'k6', role: 'generator', cpu_s: 1, cpu_percent: cpuPercent, peak_rss_bytes: 1e6, exit: null },
+  ],
+  total: { cpu_s: 1, cpu_percent: 50, peak_rss_bytes: 1e6 },
+});
+
+function measure(metrics, changes = {}) {
+  return evaluate({
+    metrics,
+    operations: { send: spec },
+    bounds: { send: { failed: 0, 'p(95)': 100 } },
+    usage: usage(40, 60),
+    plannedIterations: 1000,
+    plannedSeconds: 0,
+    seconds: 2,
+    endsAtLimit: false,
+    ...changes,
+  });
+}
+
+test('a clean run passes, with the rate over its own window', () => {
+  const result = measure(summary());
+  assert.deepEqual(result.reasons, []);
+  assert.equal(result.verdict, 'pass');
+  const [row] = result.operations;
+  assert.deepEqual([row.requests, row.success, row.window_s, row.rate_per_s], [1000, 1000, 2, 500]);
+  assert.deepEqual(
+    result.thresholds.map((line) => [line.expression, line.value, line.unit]),
+    [
+      ['count>=1000', 1000, 'count'],
+      ['p(95)<100', 10, 'ms'],
+      ['rate<=0', 0, 'share'],
+    ],
+  );
+  assert.equal(result.processes.at(-1).role, 'total');
+});
+
+test('rate limiting fails with a reason that says so', () => {
+  const result = measure(summary({ success: 120, failed: 880, errors: { http_429: 880 } }));
+  assert.equal(result.verdict, 'fail');
+  assert.deepEqual(result.operations[0].errors, { http_429: 880 });
+  assert.match(result.reasons[0], /send: 880 × http_429 in 1000 requests: the target limited the rate/);
+});
+
+test('no sample at all is never a pass, and its latency threshold has no value', () => {
+  const result = measure(summary({ success: 0, iterations: 1000 }));
+  assert.notEqual(result.verdict, 'pass');
+  assert.equal(result.operations[0].latency_ms, null);
+  assert.equal(result.operations[0].rate_per_s, null);
+  assert.equal(result.thresholds.find((line) => line.unit === 'ms').value, null);
+});
+
+test('an interrupted run is inconclusive whatever it measured', () => {
+  const result = measure(summary({ success: 300, iterations: 300 }));
+  assert.equal(result.verdict, 'inconclusive');
+  assert.ok(
+    result.validity.some(
+      (check) => check.check === 'complete' && !check.ok && /300 of 1000/.test(check.detail),
+    ),
+  );
+});
+
+test('a run bound by time is interrupted when it is shorter than planned', () => {
+  const changes = { plannedIterations: undefined, plannedSeconds: 30 };
+  assert.equal(measure(summary(), { ...changes, seconds: 12 }).verdict, 'inconclusive');
+  assert.equal(measure(summary(), { ...changes, seconds: 30.2 }).verdict, 'pass');
+});
+
+test('a percentile that too few samples carry is not shown, and a threshold on it is inconclusive', () => {
+  const thresholds = { ms: { 'p(99)<100': { ok: true } } };
+  const result = measure(summary({ success: 50, iterations: 1000, thresholds }));
+  assert.equal(result.operations[0].latency_ms.p99, null);
+  assert.equal(result.operations[0].latency_ms.p95, 10);
+  assert.equal(result.verdict, 'inconclusive');
+  assert.ok(result.reasons.some((reason) => /50 samples cannot carry p\(99\)<100/.test(reason)));
+});
+
+test('a generator that took most of a full machine makes the run inconclusive', () => {
+  assert.equal(measure(summary(), { usage: usage(150, 99) }).verdict, 'inconclusive');
+  assert.equal(
+    measure(summary(), { usage: usage(60, 99) }).verdict,
+    'pass',
+    'the system was the larger part',
+  );
+  assert.equal(measure(summary(), { usage: usage(150, 80) }).verdict, 'pass', 'the machine had room');
+});
+
+test('dropped iterations and a dead process are named', () => {
+  assert.match(
+    measure(summary({ dropped: 7 })).reasons[0],
+    /dropped iterations: 7 iterations were never sent/,
+  );
+  const dead = measure(summary(), { usage: usage(40, 60, 'signal 9') });
+  assert.equal(dead.verdict, 'inconclusive');
+  assert.match(dead.reasons[0], /relay ended in mid-run \(signal 9\)/);
+});
+
+test('without a sidecar the CPU check is open, not passed, and not a reason', () => {
+  const result = measure(summary(), { usage: null });
+  assert.equal(result.validity.find((check) => check.check === 'generator CPU').ok, null);
+  assert.equal(result.verdict, 'pass');
+});
+
+test('a crossed latency bound fails a valid run', () => {
+  const result = measure(summary({ thresholds: { ms: { 'p(95)<5': { ok: false } } } }));
+  assert.equal(result.verdict, 'fail');
+  assert.match(result.reasons[0], /send: p\(95\)<5 does not hold: 10.000 ms/);
+});
+
+test('a least rate is judged over the window', () => {
+  const bounds = (rate) => ({ bounds: { send: { failed: 0, rate } } });
+  assert.equal(measure(summary(), bounds(499)).verdict, 'pass');
+  assert.equal(measure(summary(), bounds(501)).verdict, 'fail');
+});
+
+test('every latency bound of k6 comes with a count', () => {
+  const thresholds = k6Thresholds(
+    { send: { bounds: { 'p(95)': 100, failed: 0, errors: 0 }, leastItems: 1000 } },
+    false,
+  );
+  assert.deepEqual(thresholds['operation_ms{operation:send}'], ['min>=0', 'p(95)<100']);
+  assert.deepEqual(thresholds['operation_items{operation:send}'], ['count>=1000']);
+  assert.deepEqual(thresholds['operation_failed{operation:send}'], ['rate<=0']);
+  assert.deepEqual(thresholds['operation_errors{operation:send}'], ['count<=0']);
+});
+
+test('a late generator makes an open loop inconclusive, and a closed one only when it is swamped', () => {
+  const late = (p99) => ({
+    ...summary(),
+    'operation_lateness_ms{operation:send}': { type: 'trend', values: { count: 9, 'p(99)': p99 } },
+  });
+  const open = { operations: { send: { ...spec, loop: 'open' } } };
+  assert.equal(measure(late(9.9), open).verdict, 'pass', 'half of the p99 of 20 ms');
+  assert.equal(measure(late(10.1), open).verdict, 'inconclusive');
+  assert.equal(measure(late(10.1)).verdict, 'pass');
+  assert.equal(measure(late(300)).verdict, 'inconclusive');
+});
