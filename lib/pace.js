@@ -1,15 +1,16 @@
 /**
- * When an open-loop iteration was meant to start. k6 starts iteration i of an
- * arrival-rate executor when the area under the rate curve reaches i + 1 and does
- * not tell how late it was; the same sum, done here, tells. A dropped iteration
- * shifts the sum, which is one more reason why drops make a run inconclusive.
+ * When an open-loop iteration was meant to start. k6 does not tell how late an
+ * iteration of an arrival-rate executor was; the sum that k6 does, done here, tells.
+ * A dropped iteration shifts the sum, which is one more reason why drops make a run
+ * inconclusive.
  */
 import exec from 'k6/execution';
 import { now } from './clock.js';
+import { isConstant } from './profiles.js';
 
 /**
  * Milliseconds from the start of the executor to the intended start of an iteration.
- * @param {{ start: number, steps: import('./profiles.js').Step[] }} schedule rates a second
+ * @param {import('./profiles.js').Schedule} schedule of a ramp
  * @param {number} iteration counted from 0
  */
 export function intendedOffset(schedule, iteration) {
@@ -31,18 +32,46 @@ export function intendedOffset(schedule, iteration) {
   return startedAt * 1000;
 }
 
-/** @param {{ start: number, steps: import('./profiles.js').Step[] }} schedule */
-export function paceOf(schedule) {
-  const lengthMs = schedule.steps.reduce((sum, step) => sum + step.seconds, 0) * 1000;
+/**
+ * constant-arrival-rate starts iteration i at i / rate after the executor's own
+ * start, which its progress reveals to the nanosecond.
+ * @param {number} rate a second
+ * @param {number} lengthMs
+ */
+function constantPace(rate, lengthMs) {
   /** @type {number | undefined} */
   let origin;
-  return {
-    /** Time on now()'s clock at which this iteration was meant to start, and that time since the loop began. */
-    intended() {
-      // progress is the elapsed share of the executor's own duration, to the nanosecond.
-      if (origin === undefined) origin = now() - exec.scenario.progress * lengthMs;
-      const offset = intendedOffset(schedule, exec.scenario.iterationInTest);
-      return { at: origin + offset, offset };
-    },
+  return () => {
+    if (origin === undefined) origin = now() - exec.scenario.progress * lengthMs;
+    const offset = (exec.scenario.iterationInTest * 1000) / rate;
+    return { at: origin + offset, offset };
   };
+}
+
+/**
+ * ramping-arrival-rate starts iteration i when the area under its rate reaches
+ * i + 1, counted from a moment that comes after its start by the time that it
+ * takes to wake its VUs, and is shown nowhere. So each VU takes its least late
+ * iteration so far as having been on time.
+ * @param {import('./profiles.js').Schedule} schedule
+ */
+function rampingPace(schedule) {
+  let origin = Infinity;
+  return () => {
+    const offset = intendedOffset(schedule, exec.scenario.iterationInTest);
+    origin = Math.min(origin, now() - offset);
+    return { at: origin + offset, offset };
+  };
+}
+
+/**
+ * A function that tells, at the start of an iteration, the time on now()'s clock at
+ * which it was meant to start (`at`) and that time since the loop began (`offset`).
+ * @param {import('./profiles.js').Schedule} schedule
+ * @returns {() => { at: number, offset: number }}
+ */
+export function paceOf(schedule) {
+  const { start, steps } = schedule;
+  const lengthMs = steps.reduce((sum, step) => sum + step.seconds, 0) * 1000;
+  return isConstant(schedule) ? constantPace(start, lengthMs) : rampingPace(schedule);
 }

@@ -21,12 +21,13 @@ export const PROFILES = /** @type {const} */ ([
 /** @typedef {typeof PROFILES[number]} Profile */
 /** @typedef {import('k6/options').Scenario} K6Scenario */
 /** @typedef {{ target: number, seconds: number }} Step load `target`, reached after `seconds` */
+/** @typedef {{ start: number, steps: Step[] }} Schedule of an open loop, rates a second */
 
 /**
  * @typedef {object} Load
  * @property {Record<string, K6Scenario>} scenarios for options.scenarios
  * @property {number | undefined} iterations how many are planned in the closed loop, where that is fixed
- * @property {{ start: number, steps: Step[] } | undefined} schedule the open loop's rate a second
+ * @property {Schedule | undefined} schedule of the open loop
  * @property {number} seconds how long the load lasts, where time bounds it; 0 where iterations do
  * @property {number} warmupSeconds of the open loop or of the client load, not recorded
  */
@@ -75,7 +76,7 @@ export function currentProfile() {
 }
 
 /** The steps of the shapes, as multiples of the base load. @param {Profile} profile @returns {Step[]} */
-function shape(profile) {
+function shapeOf(profile) {
   const steps = {
     full: [
       { target: 1, seconds: 0 },
@@ -152,18 +153,19 @@ function openLoad(steps, rate, startSeconds) {
   const [first, ...rest] =
     steps[0].seconds === 0 ? steps : [{ target: steps[0].target, seconds: 0 }, ...steps];
   const toRate = (/** @type {number} */ target) => Math.max(1, Math.round(target * rate));
-  const stages = rest.map((step) => ({ target: toRate(step.target), duration: asDuration(step.seconds) }));
   const peak = Math.max(...steps.map((step) => toRate(step.target)));
   // Room for a stall of a second and a half at the peak before an iteration is dropped.
   const vus = Math.min(2000, Math.ceil(peak * 1.5) + 10);
+  const schedule = {
+    start: toRate(first.target),
+    steps: rest.map((step) => ({ target: toRate(step.target), seconds: step.seconds })),
+  };
   return {
     scenarios: {
       open: {
-        executor: 'ramping-arrival-rate',
+        ...arrivals(schedule),
         exec: 'openLoop',
-        startRate: toRate(first.target),
         timeUnit: '1s',
-        stages,
         preAllocatedVUs: vus,
         maxVUs: vus,
         startTime: asDuration(startSeconds),
@@ -171,13 +173,26 @@ function openLoad(steps, rate, startSeconds) {
       },
     },
     iterations: undefined,
-    schedule: {
-      start: toRate(first.target),
-      steps: rest.map((step) => ({ target: toRate(step.target), seconds: step.seconds })),
-    },
+    schedule,
     seconds: startSeconds + lengthOf(steps),
     warmupSeconds: Math.min(WARMUP_SECONDS, lengthOf(steps) / 4),
   };
+}
+
+/** Whether a schedule keeps one rate throughout. @param {Schedule} schedule */
+export const isConstant = ({ start, steps }) => steps.every((step) => step.target === start);
+
+/** The executor of a schedule, and its rates. @param {Schedule} schedule @returns {any} */
+function arrivals(schedule) {
+  if (isConstant(schedule)) {
+    return {
+      executor: 'constant-arrival-rate',
+      rate: schedule.start,
+      duration: asDuration(lengthOf(schedule.steps)),
+    };
+  }
+  const stages = schedule.steps.map((step) => ({ target: step.target, duration: asDuration(step.seconds) }));
+  return { executor: 'ramping-arrival-rate', startRate: schedule.start, stages };
 }
 
 /**
@@ -194,9 +209,9 @@ export function requestLoad(base, iterationsVariable) {
     return fixedLoad(clients, envCount(iterationsVariable, base[profile]));
   }
   const rate = envNumber('RATE', base.rate);
-  if (profile !== 'full') return openLoad(shape(profile), rate, 0);
+  if (profile !== 'full') return openLoad(shapeOf(profile), rate, 0);
   const closedSeconds = durationSeconds(CLOSED_SECONDS);
-  const open = openLoad(shape(profile), rate, closedSeconds + 1);
+  const open = openLoad(shapeOf(profile), rate, closedSeconds + 1);
   const closed = /** @type {K6Scenario} */ ({
     executor: 'constant-vus',
     vus: clients,
@@ -219,7 +234,7 @@ export function clientLoad(base, iterationsVariable) {
     return fixedLoad(envCount('CLIENTS', base.clients), envCount(iterationsVariable, base[profile]));
   }
   const clients = envCount('CLIENTS', base.peak);
-  const steps = shape(profile);
+  const steps = shapeOf(profile);
   const toClients = (/** @type {number} */ target) => Math.max(1, Math.round(target * clients));
   return {
     scenarios: {
@@ -247,4 +262,28 @@ export function mostClients(load) {
     ...stages.map((/** @type {any} */ stage) => stage.target),
   ]);
   return Math.max(...counts);
+}
+
+/**
+ * The load that was meant after so many seconds of a shape: a rate a second in an
+ * open loop, else a number of clients. Undefined where the load has no shape.
+ * @param {Load} load
+ * @param {number} seconds
+ */
+export function loadAt(load, seconds) {
+  const { closed } = /** @type {any} */ (load.scenarios);
+  const stages = (closed?.stages ?? []).map((/** @type {any} */ stage) => ({
+    target: stage.target,
+    seconds: parseFloat(stage.duration) / 1000,
+  }));
+  const shape = load.schedule ?? (closed?.stages && { start: closed.startVUs, steps: stages });
+  if (!shape) return undefined;
+  let from = shape.start;
+  let left = seconds;
+  for (const step of shape.steps) {
+    if (left < step.seconds) return from + ((step.target - from) * left) / step.seconds;
+    left -= step.seconds;
+    from = step.target;
+  }
+  return from;
 }

@@ -6,7 +6,7 @@ import { KINDS } from './errors.js';
 import { PERCENTILES, carries } from './percentiles.js';
 import { errorMetric, judge, submetric } from './thresholds.js';
 import * as validity from './validity.js';
-import { decide } from './verdict.js';
+import { decide, decideLimit } from './verdict.js';
 
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
@@ -147,6 +147,6 @@ export function evaluate(measured) {
     thresholds,
     validity: checks,
     notes,
-    ...decide(thresholds, checks, operations),
+    ...(measured.endsAtLimit ? decideLimit(thresholds, checks) : decide(thresholds, checks, operations)),
   };
 }

@@ -9,7 +9,7 @@ import { now } from './clock.js';
 import { loadSystem } from './environment.js';
 import { Operation } from './operations.js';
 import { paceOf } from './pace.js';
-import { currentProfile } from './profiles.js';
+import { currentProfile, loadAt } from './profiles.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
@@ -86,6 +86,12 @@ function optionsOf(definition, bounds) {
 /** Versions that the runner knows (VARIABLE VERSIONS, a JSON object) and those of the testbed. @param {sidecar.Instance | null} instance */
 function versionsOf(instance) {
   return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
+}
+
+/** @param {import('./profiles.js').Load} load @param {number} seconds */
+function limitNote(load, seconds) {
+  const unit = load.schedule ? 'requests a second' : 'clients';
+  return `the run ended after ${seconds.toFixed(1)} s, at a load of about ${loadAt(load, seconds)?.toFixed(0)} ${unit}`;
 }
 
 /** @param {string} runId @param {Definition} definition */
@@ -181,6 +187,7 @@ export function defineScenario(definition) {
         }),
       };
       result.notes.push(...(definition.notes ?? []));
+      if (profile === 'breakpoint') result.notes.push(limitNote(load, seconds));
       return {
         [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
         stdout: toText(result),

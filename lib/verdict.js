@@ -31,6 +31,21 @@ export function decide(thresholds, validity, operations) {
   return { verdict: 'pass', reasons: [] };
 }
 
+/**
+ * The verdict of a run that raises the load until a bound breaks: finding the
+ * limit is what it is for, and only a generator that gave out first spoils it.
+ * @param {import('./thresholds.js').Judged[]} thresholds
+ * @param {import('./validity.js').Check[]} validity
+ * @returns {{ verdict: 'pass' | 'inconclusive', reasons: string[] }}
+ */
+export function decideLimit(thresholds, validity) {
+  const generator = validity.filter((check) => check.ok === false && /generator|dropped/.test(check.check));
+  const reasons = generator.map((check) => `${check.check}: ${check.detail}`);
+  if (thresholds.every((line) => line.ok))
+    reasons.push('no bound broke: the limit is above the highest load of this run');
+  return { verdict: reasons.length === 0 ? 'pass' : 'inconclusive', reasons };
+}
+
 /** @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations */
 function errorReasons(operations) {
   return operations.flatMap(({ name, requests, errors }) =>

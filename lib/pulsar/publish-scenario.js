@@ -1,49 +1,15 @@
 /** The scenarios that publish single messages: one client or many, closed and open loop. */
 import exec from 'k6/execution';
+import { loadParameters, loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
-import { timed, timedFrom } from './publishing.js';
+import { timed, timedFrom } from '../requests.js';
 import { Relay, filler, messageBody, topicNames } from './relay.js';
 
 const CREATED = 201;
 const WARMUP_MESSAGES = 20;
 
 /** @typedef {{ session: import('./relay.js').Session, topics: string[] } & import('../scenario.js').Begun} Data */
-
-/**
- * The rows of an ingest scenario: which loops the profile has.
- * @param {import('../profiles.js').Load} load
- * @param {string} title
- * @param {number} least
- * @param {string} [items]
- */
-export function loopOperations(load, title, least, items) {
-  const closed = {
-    title,
-    latencyIs: 'from the first byte sent to the last byte received',
-    bounds: { 'p(95)': 1000 },
-    least,
-    items,
-  };
-  const open = /** @type {const} */ ({
-    ...closed,
-    title: `${title}, open loop`,
-    loop: 'open',
-    latencyIs: 'from the intended send time to the last byte received',
-  });
-  return {
-    ...(load.scenarios.closed ? { publish: closed } : {}),
-    ...(load.scenarios.open ? { publish_open: open } : {}),
-  };
-}
-
-/** @param {import('../profiles.js').Load} load */
-export const loadParameters = (load) => ({
-  ...(load.iterations ? { iterations: load.iterations } : { seconds: load.seconds }),
-  ...(load.schedule
-    ? { peak_rate_per_s: Math.max(load.schedule.start, ...load.schedule.steps.map((step) => step.target)) }
-    : {}),
-});
 
 /**
  * @param {{ name: string, title: string, topics: number, load: { clients: number, smoke: number, quick: number, rate: number } }} spec
@@ -98,7 +64,7 @@ export function publishScenario(spec) {
 
     /** @param {Data} data */
     openLoop(data) {
-      const intended = /** @type {any} */ (scenario.pace).intended();
+      const intended = /** @type {any} */ (scenario.pace)();
       const index = exec.scenario.iterationInTest;
       timedFrom(
         /** @type {any} */ (publishOpen),

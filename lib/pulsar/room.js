@@ -3,18 +3,15 @@
  * accounted for on every subscriber: received, lost, duplicated, out of order.
  */
 import exec from 'k6/execution';
-import { setTimeout } from 'k6/timers';
 import { now, syncWallClock } from '../clock.js';
 import { ofResponse } from '../errors.js';
+import { sleep } from '../sleep.js';
 import { messageBody } from './relay.js';
 import { Subscriber } from './subscriber.js';
 
 /** How long after the last arrival a message that is still missing counts as lost. */
 const DRAIN_MS = 3_000;
 const DRAIN_STEP_MS = 5;
-
-/** @param {number} ms */
-export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * @typedef {import('../operations.js').Operation} Operation

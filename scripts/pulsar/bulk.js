@@ -6,10 +6,10 @@
  * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
 import exec from 'k6/execution';
+import { loadParameters, loopOperations } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
-import { loadParameters, loopOperations } from '../../lib/pulsar/publish-scenario.js';
-import { timed, timedFrom } from '../../lib/pulsar/publishing.js';
 import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
+import { timed, timedFrom } from '../../lib/requests.js';
 import { defineScenario } from '../../lib/scenario.js';
 
 const MULTI_STATUS = 207;
@@ -89,7 +89,7 @@ export default function closedLoop(data) {
 
 /** @param {Data} data */
 export function openLoop(data) {
-  const intended = /** @type {any} */ (scenario.pace).intended();
+  const intended = /** @type {any} */ (scenario.pace)();
   const batch = exec.scenario.iterationInTest;
   timedFrom(
     publishOpen,

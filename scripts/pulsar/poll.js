@@ -12,8 +12,8 @@ import { now } from '../../lib/clock.js';
 import { ofResponse } from '../../lib/errors.js';
 import { clientLoad, envCount, mostClients } from '../../lib/profiles.js';
 import { Relay, messageBody, topicNames } from '../../lib/pulsar/relay.js';
-import { sleep } from '../../lib/pulsar/room.js';
 import { defineScenario } from '../../lib/scenario.js';
+import { sleep } from '../../lib/sleep.js';
 
 const WAKES_PER_ROUND = 10;
 /** Between a poll and the message that wakes it: the relay must have registered the poll. */

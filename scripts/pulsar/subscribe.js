@@ -10,9 +10,9 @@ import exec from 'k6/execution';
 import { syncWallClock } from '../../lib/clock.js';
 import { clientLoad, envCount } from '../../lib/profiles.js';
 import { Relay, topicNames } from '../../lib/pulsar/relay.js';
-import { sleep } from '../../lib/pulsar/room.js';
 import { Subscriber } from '../../lib/pulsar/subscriber.js';
 import { defineScenario } from '../../lib/scenario.js';
+import { sleep } from '../../lib/sleep.js';
 
 const base = { clients: 50, smoke: 50, quick: 50, peak: 50 };
 const topicCount = envCount('TOPICS', 10);

@@ -64,6 +64,19 @@ test('bulk counts rejected messages of accepted batches', async () => {
   });
 });
 
+test('an open loop reports an injected delay, and no more than it', async () => {
+  await withRelay({ delayMs: 30 }, async (relay) => {
+    const { result } = await runScenario('ingest', relay.url, {
+      PROFILE: 'soak',
+      RATE: '100',
+      DURATION: '4s',
+    });
+    const row = operation(result, 'publish_open');
+    within(row.latency_ms.p50, median(relay.truth.served), 0.1);
+    within(row.rate_per_s, 100, 0.05);
+  });
+});
+
 test('a stall shows in the open-loop p99 and not in that of a closed loop', async () => {
   const stall = { afterPublishes: 300, ms: 600 };
   const closed = await startRelay({ delayMs: 2, stall });

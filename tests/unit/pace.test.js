@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { intendedOffset } from '../../lib/pace.js';
+import { intendedOffset, paceOf } from '../../lib/pace.js';
+import execution from '../fakes/k6-execution.js';
 
 /** Starts of all iterations by brute force: integrate the rate in steps of 10 µs. */
 function byIntegration({ start, steps }) {
@@ -21,7 +22,7 @@ function byIntegration({ start, steps }) {
   return starts;
 }
 
-test('a constant rate starts iteration i at (i + 1) / rate', () => {
+test('a ramp that holds a rate starts iteration i at (i + 1) / rate', () => {
   const schedule = { start: 200, steps: [{ target: 200, seconds: 10 }] };
   assert.ok(Math.abs(intendedOffset(schedule, 0) - 5) < 1e-9);
   assert.ok(Math.abs(intendedOffset(schedule, 1999) - 10_000) < 1e-6);
@@ -41,4 +42,31 @@ test('ramps up, holds and ramps down as the integral of the rate says', () => {
   expected.forEach((at, index) => {
     assert.ok(Math.abs(intendedOffset(schedule, index) - at) < 0.1, `iteration ${index}`);
   });
+});
+
+/** @param {number} elapsedMs since the executor's start @param {number} lengthMs @param {number} iteration */
+function at(elapsedMs, lengthMs, iteration) {
+  Object.assign(execution.scenario, { progress: elapsedMs / lengthMs, iterationInTest: iteration });
+}
+
+test('at a constant rate the executor’s own progress gives the origin', () => {
+  const pace = paceOf({ start: 100, steps: [{ target: 100, seconds: 10 }] });
+  at(507, 10_000, 50);
+  const { at: intended, offset } = pace();
+  assert.equal(offset, 500);
+  // Iteration 50 was meant for 500 ms and runs at 507 ms: it is 7 ms late.
+  assert.ok(Math.abs(performance.now() - intended - 7) < 1, `${performance.now() - intended}`);
+});
+
+test('in a ramp the least late iteration so far is the one on time', () => {
+  const pace = paceOf({ start: 100, steps: [{ target: 200, seconds: 10 }] });
+  at(0, 10_000, 0);
+  const first = pace();
+  assert.ok(performance.now() - first.at < 1);
+  at(0, 10_000, 1);
+  const second = pace();
+  assert.ok(
+    second.at - first.at < second.offset - first.offset,
+    'the second came sooner after the first than was meant',
+  );
 });

@@ -1,9 +1,9 @@
-/** Judges answers to published messages, for the ingest scenarios. */
-import { now } from '../clock.js';
-import { ofResponse } from '../errors.js';
+/** Times single HTTP requests and judges their answers, in closed and open loops. */
+import { now } from './clock.js';
+import { ofResponse } from './errors.js';
 
 /**
- * @typedef {import('../operations.js').Operation} Operation
+ * @typedef {import('./operations.js').Operation} Operation
  * @typedef {import('k6/http').RefinedResponse<any>} Response
  */
 
