@@ -1,0 +1,93 @@
+//! Answers that are the same everywhere: errors, and what needs no testbed.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::failure::{Failure, Kind, Result};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    error: &'a str,
+    mend: &'a str,
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let status = match self.kind {
+            Kind::BadRequest => StatusCode::BAD_REQUEST,
+            Kind::Forbidden => StatusCode::FORBIDDEN,
+            Kind::NotFound => StatusCode::NOT_FOUND,
+            Kind::Conflict => StatusCode::CONFLICT,
+            Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            Kind::Setup => StatusCode::BAD_GATEWAY,
+        };
+        (
+            status,
+            Json(Body {
+                error: &self.error,
+                mend: &self.mend,
+            }),
+        )
+            .into_response()
+    }
+}
+
+pub async fn health() -> Json<serde_json::Value> {
+    Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
+}
+
+pub async fn host() -> Json<crate::host::Host> {
+    Json(crate::host::host())
+}
+
+pub async fn no_route(uri: Uri) -> Failure {
+    Failure::not_found(
+        format!("there is no {}", uri.path()),
+        "see sidecar/README.md for the addresses",
+    )
+}
+
+pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+    let failure = Failure::bad_request(
+        format!("{} does not take {method}", uri.path()),
+        "see sidecar/README.md for the addresses",
+    );
+    (
+        StatusCode::METHOD_NOT_ALLOWED,
+        Json(Body {
+            error: &failure.error,
+            mend: &failure.mend,
+        }),
+    )
+        .into_response()
+}
+
+/// Reads a request's JSON. An empty one is an empty object.
+pub fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
+    let body: &[u8] = if body.is_empty() { b"{}" } else { body };
+    serde_json::from_slice(body).map_err(|error| {
+        Failure::bad_request(
+            format!("request: {error}"),
+            "send one JSON object as documented",
+        )
+    })
+}
+
+/// Runs what may take long where it holds nothing up.
+pub async fn blocking<T: Send + 'static>(
+    what: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(what)
+        .await
+        .unwrap_or_else(|error| {
+            Err(Failure::setup(
+                format!("the sidecar failed: {error}"),
+                "report it",
+            ))
+        })
+}

@@ -1,0 +1,144 @@
+//! Testbeds and what was started of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::answer::{blocking, read};
+use crate::failure::Result;
+use crate::testbed::file::Role;
+use crate::testbed::instance::Instance;
+use crate::testbed::supervisor::Supervisor;
+use crate::testbed::variables::Values;
+
+type Shared = State<Arc<Supervisor>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StartRequest {
+    #[serde(default)]
+    variables: Values,
+}
+
+#[derive(Serialize)]
+pub struct InstanceBody {
+    id: String,
+    testbed: String,
+    variables: Values,
+    outputs: BTreeMap<String, String>,
+    /// In the answer to the start only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret_outputs: Option<BTreeMap<String, String>>,
+    versions: BTreeMap<String, String>,
+    processes: Vec<ProcessBody>,
+    log_dir: String,
+}
+
+#[derive(Serialize)]
+struct ProcessBody {
+    name: String,
+    role: Role,
+    pid: i32,
+    exit: Option<String>,
+}
+
+impl From<&Instance> for InstanceBody {
+    fn from(instance: &Instance) -> Self {
+        let processes = instance
+            .processes
+            .iter()
+            .map(|process| ProcessBody {
+                name: process.name.clone(),
+                role: process.role,
+                pid: process.pid,
+                exit: process.exit().map(|exit| exit.to_string()),
+            })
+            .collect();
+        Self {
+            id: instance.id.clone(),
+            testbed: instance.testbed.clone(),
+            variables: instance.variables.clone(),
+            outputs: instance.outputs.clone(),
+            secret_outputs: None,
+            versions: instance.versions.clone(),
+            processes,
+            log_dir: instance.log_dir.display().to_string(),
+        }
+    }
+}
+
+/// All testbeds. One whose file is malformed has `error` and `mend` in place of the rest.
+pub async fn testbeds(State(supervisor): Shared) -> Json<Vec<serde_json::Value>> {
+    let catalogue = &supervisor.catalogue;
+    let describe = |name: String| match catalogue.load(&name) {
+        Ok(testbed) => json!({
+            "name": name,
+            "system": testbed.file.system,
+            "title": testbed.file.title,
+            "variables": testbed.file.variables,
+        }),
+        Err(failure) => json!({"name": name, "error": failure.error, "mend": failure.mend}),
+    };
+    Json(catalogue.names().into_iter().map(describe).collect())
+}
+
+/// True once nobody waits for the answer any more.
+struct Abandoned(Arc<AtomicBool>);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+pub async fn start(
+    State(supervisor): Shared,
+    Path(name): Path<String>,
+    body: Bytes,
+) -> Result<(StatusCode, Json<InstanceBody>)> {
+    let request: StartRequest = read(&body)?;
+    let flag = Arc::new(AtomicBool::new(false));
+    let waiting = Abandoned(Arc::clone(&flag));
+    let instance = blocking(move || {
+        let abandoned = || flag.load(Ordering::SeqCst);
+        let instance = supervisor.start(&name, &request.variables, &abandoned)?;
+        if abandoned() {
+            supervisor.stop(&instance.id)?;
+        }
+        Ok(instance)
+    })
+    .await?;
+    drop(waiting);
+    let mut answer = InstanceBody::from(&*instance);
+    answer.secret_outputs = Some(instance.secret_outputs.clone());
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+pub async fn list(State(supervisor): Shared) -> Json<Vec<InstanceBody>> {
+    Json(
+        supervisor
+            .instances()
+            .iter()
+            .map(|instance| InstanceBody::from(&**instance))
+            .collect(),
+    )
+}
+
+pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<InstanceBody>> {
+    Ok(Json(InstanceBody::from(&*supervisor.instance(&id)?)))
+}
+
+pub async fn stop(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+) -> Result<Json<serde_json::Value>> {
+    let processes = blocking(move || supervisor.stop(&id)).await?;
+    Ok(Json(json!({"processes": processes})))
+}

@@ -1,0 +1,90 @@
+//! Only programs on this machine may ask: no browser page, and no name that resolves to loopback.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use axum::extract::Request;
+use axum::http::header::{HOST, ORIGIN};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::failure::Failure;
+
+/// Refuses a Host header that is not loopback, and every request that a browser page sent.
+pub async fn only_local(request: Request, next: Next) -> Response {
+    if request.headers().contains_key(ORIGIN) {
+        return Failure::forbidden(
+            "requests of web pages (Origin header) are refused",
+            "ask from a program",
+        )
+        .into_response();
+    }
+    let host = request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok());
+    match host {
+        Some(host) if is_loopback(host) => next.run(request).await,
+        _ => Failure::forbidden(
+            format!("Host header {:?} is not loopback", host.unwrap_or_default()),
+            "use the address that the sidecar printed",
+        )
+        .into_response(),
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    if let Some(rest) = host.strip_prefix('[') {
+        let Some((address, port)) = rest.split_once(']') else {
+            return false;
+        };
+        return address
+            .parse::<Ipv6Addr>()
+            .is_ok_and(|address| address.is_loopback())
+            && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port));
+    }
+    let (name, port) = host
+        .split_once(':')
+        .map_or((host, None), |(name, port)| (name, Some(port)));
+    let local = name.eq_ignore_ascii_case("localhost")
+        || name
+            .parse::<Ipv4Addr>()
+            .is_ok_and(|address| address.is_loopback());
+    local && port.is_none_or(is_port)
+}
+
+fn is_port(port: &str) -> bool {
+    port.parse::<u16>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn loopback_in_its_forms_and_nothing_else() {
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "127.3.2.1:80",
+            "localhost:9",
+            "LOCALHOST",
+            "[::1]:80",
+            "[::1]",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "localhost.example.com",
+            "127.0.0.1.example.com",
+            "10.0.0.1:80",
+            "[::2]",
+            "[::1",
+            "127.0.0.1:x",
+            "[::1]x",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Measuring windows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::{blocking, read};
+use crate::failure::{Failure, Result};
+use crate::process::usage::{NoSource, Source};
+use crate::process::window::Usage;
+use crate::testbed::file::Role;
+use crate::testbed::supervisor::Supervisor;
+
+type Shared = State<Arc<Supervisor>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OpenRequest {
+    #[serde(default)]
+    instance: Option<String>,
+    #[serde(default)]
+    pids: BTreeMap<String, i32>,
+}
+
+pub async fn open(
+    State(supervisor): Shared,
+    body: Bytes,
+) -> Result<(StatusCode, Json<serde_json::Value>)> {
+    let request: OpenRequest = read(&body)?;
+    let mut sources = match &request.instance {
+        Some(id) => supervisor.instance(id)?.sources(),
+        None => Vec::new(),
+    };
+    for (name, pid) in request.pids {
+        sources.push((name.clone(), Role::Generator, source(&name, pid)?));
+    }
+    if sources.is_empty() {
+        return Err(Failure::invalid(
+            "there is nothing to measure",
+            "give an instance, pids or both",
+        ));
+    }
+    let id = blocking(move || Ok(supervisor.windows.open(sources))).await?;
+    Ok((StatusCode::CREATED, Json(json!({"id": id}))))
+}
+
+fn source(name: &str, pid: i32) -> Result<Source> {
+    Source::pid(pid).map_err(|error| match error {
+        NoSource::Missing => Failure::invalid(
+            format!("pids.{name}: there is no process {pid}"),
+            "give the pid of one that runs",
+        ),
+        NoSource::NotOurs => Failure::forbidden(
+            format!("pids.{name}: process {pid} belongs to another user"),
+            "give the pid of one of your own",
+        ),
+    })
+}
+
+pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
+    blocking(move || {
+        supervisor
+            .windows
+            .usage(&id)
+            .map(Json)
+            .ok_or_else(|| unknown(&id))
+    })
+    .await
+}
+
+pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
+    blocking(move || {
+        supervisor
+            .windows
+            .close(&id)
+            .map(Json)
+            .ok_or_else(|| unknown(&id))
+    })
+    .await
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::not_found(
+        format!("there is no window {id:?}"),
+        "POST /windows opens one",
+    )
+}

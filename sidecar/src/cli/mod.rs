@@ -1,0 +1,95 @@
+//! The command line.
+
+mod run;
+mod sample;
+mod serve;
+mod table;
+mod testbed;
+mod up;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::failure::Result;
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testbed file, 4 a system could not be set up. \
+`testbed run` exits with its command's code (128 + N where signal N ended it).";
+
+#[derive(Parser)]
+#[command(name = "sidecar", version, about = "Starts the systems that Windtunnel measures, samples what they use, and leaves nothing behind.", after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the HTTP interface on loopback; the first line printed is {"url":"http://…"}
+    #[command(after_help = EXIT_CODES)]
+    Serve(serve::Serve),
+    /// List, show and run testbeds
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Testbed(Testbed),
+    /// Measure CPU time and peak memory of a process that runs, with its descendants
+    #[command(after_help = EXIT_CODES)]
+    Sample(sample::Sample),
+}
+
+#[derive(Subcommand)]
+enum Testbed {
+    /// List the testbeds
+    List(testbed::List),
+    /// Show a testbed's variables
+    Show(testbed::Show),
+    /// Start a testbed and keep it until Ctrl-C
+    Up(up::Up),
+    /// Start a testbed, run a command with its outputs as environment, stop it
+    Run(run::Run),
+}
+
+/// Where the testbeds are.
+#[derive(Args)]
+struct Place {
+    /// The repository's root [default: WINDTUNNEL_ROOT, or the first folder upwards with testbeds/]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+}
+
+/// Where the logs go.
+#[derive(Args)]
+struct Logs {
+    /// Folder for the logs, one folder per start in it [default: ROOT/results/sidecar-logs]
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<PathBuf>,
+}
+
+/// Prints one line. A reader that went away (`| head`) is no reason to fail.
+fn say(line: impl std::fmt::Display) {
+    let mut out = std::io::stdout();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Runs the command line and returns the exit code.
+pub fn run() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { 2 } else { 0 };
+        }
+    };
+    let result: Result<u8> = match cli.command {
+        Command::Serve(serve) => serve.run(),
+        Command::Testbed(Testbed::List(list)) => list.run(),
+        Command::Testbed(Testbed::Show(show)) => show.run(),
+        Command::Testbed(Testbed::Up(up)) => up.run(),
+        Command::Testbed(Testbed::Run(run)) => run.run(),
+        Command::Sample(sample) => sample.run(),
+    };
+    result.unwrap_or_else(|failure| {
+        eprintln!("sidecar: {failure}");
+        failure.exit_code()
+    })
+}

@@ -1,0 +1,168 @@
+//! `sidecar testbed run`.
+
+use std::io::IsTerminal;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, getpgrp, tcgetpgrp};
+
+use super::testbed::read_variables;
+use super::up::Interrupts;
+use super::{Logs, Place, table};
+use crate::failure::{Failure, Result};
+use crate::process::exec;
+use crate::process::protocol::Exit;
+use crate::process::signals::Arrived;
+use crate::process::tree;
+use crate::process::usage::Source;
+use crate::testbed::catalogue::Catalogue;
+use crate::testbed::file::Role;
+use crate::testbed::instance::Instance;
+use crate::testbed::supervisor::Supervisor;
+
+/// The same signal twice within this time is one: `timeout` and others signal a process and then its
+/// group.
+const ONE_SIGNAL: Duration = Duration::from_millis(500);
+
+#[derive(Args)]
+pub struct Run {
+    /// The testbed's name
+    name: String,
+    /// A variable's value
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// The command; the testbed's outputs are in its environment
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    logs: Logs,
+}
+
+impl Run {
+    pub fn run(self) -> Result<u8> {
+        let interrupts = Interrupts::listen()?;
+        let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
+        let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
+        let instance = supervisor.start(&self.name, &variables, &|| interrupts.interrupted())?;
+        let result = command_on(&self.command, &supervisor, &instance, &interrupts);
+        supervisor.end();
+        result
+    }
+}
+
+fn command_on(
+    words: &[String],
+    supervisor: &Supervisor,
+    instance: &Instance,
+    interrupts: &Interrupts,
+) -> Result<u8> {
+    let on_terminal = on_terminal();
+    let mut command = exec::command(Signal::SIGTERM, words);
+    command
+        .envs(&instance.outputs)
+        .envs(&instance.secret_outputs);
+    if !on_terminal {
+        command.process_group(0);
+    }
+    let mut child = command.spawn().map_err(|error| {
+        Failure::setup(
+            format!("{} cannot be started: {error}", words[0]),
+            "look at the machine's limits",
+        )
+    })?;
+    let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
+    let mut sources = instance.sources();
+    if let Some(entry) = tree::entry(pid) {
+        sources.push((
+            "command".to_owned(),
+            Role::Generator,
+            Source::Pid {
+                pid,
+                start: entry.start,
+            },
+        ));
+    }
+    let window = supervisor.windows.open(sources);
+    let status = wait(&mut child, pid, on_terminal, interrupts);
+    if let Some(mut usage) = supervisor.windows.close(&window) {
+        if let (Ok(status), Some(command)) = (
+            &status,
+            usage
+                .processes
+                .iter_mut()
+                .find(|process| process.role == Role::Generator),
+        ) {
+            command.exit = Some(ended(*status).to_string());
+        }
+        eprint!("{}", table::usage(&usage));
+    }
+    let status =
+        status.map_err(|error| Failure::setup(format!("{}: {error}", words[0]), "run it again"))?;
+    Ok(code(status))
+}
+
+/// On a terminal the command stays in our foreground group: it may read, and Ctrl-C reaches it from
+/// the terminal. Elsewhere it has a group of its own, and every signal is handed on once.
+fn on_terminal() -> bool {
+    let stdin = std::io::stdin();
+    stdin.is_terminal() && tcgetpgrp(stdin).is_ok_and(|group| group == getpgrp())
+}
+
+fn wait(
+    child: &mut Child,
+    pid: i32,
+    on_terminal: bool,
+    interrupts: &Interrupts,
+) -> std::io::Result<ExitStatus> {
+    let mut last: Option<(Signal, Instant)> = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        match interrupts.arrived.recv_timeout(Duration::from_millis(20)) {
+            Ok(arrived) => {
+                let repeated = last.is_some_and(|(signal, at)| {
+                    signal == arrived.signal && at.elapsed() < ONE_SIGNAL
+                });
+                last = Some((arrived.signal, Instant::now()));
+                if !repeated {
+                    hand_on(arrived, pid, on_terminal);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return child.wait(),
+        }
+    }
+}
+
+fn hand_on(arrived: Arrived, pid: i32, on_terminal: bool) {
+    let pid = Pid::from_raw(pid);
+    if !on_terminal {
+        let _ = killpg(pid, arrived.signal);
+    } else if !arrived.from_terminal {
+        let _ = nix::sys::signal::kill(pid, arrived.signal);
+    }
+}
+
+fn ended(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Status(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Unknown,
+    }
+}
+
+fn code(status: ExitStatus) -> u8 {
+    let code = match ended(status) {
+        Exit::Status(code) => code,
+        Exit::Signal(signal) => 128 + signal,
+        Exit::Unknown => 1,
+    };
+    u8::try_from(code).unwrap_or(1)
+}

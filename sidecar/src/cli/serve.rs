@@ -1,0 +1,88 @@
+//! `sidecar serve`.
+
+use std::io::Read;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use clap::Args;
+use nix::sys::signalfd::SfdFlags;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+use super::{Logs, Place, say};
+use crate::api;
+use crate::failure::{Failure, Result};
+use crate::process::signals::{END, Signals};
+use crate::testbed::catalogue::Catalogue;
+use crate::testbed::supervisor::Supervisor;
+
+#[derive(Args)]
+pub struct Serve {
+    /// Loopback address and port; port 0 is any free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// Stop everything and exit when standard input ends
+    #[arg(long)]
+    exit_with_stdin: bool,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    logs: Logs,
+}
+
+impl Serve {
+    pub fn run(self) -> Result<u8> {
+        if !self.listen.ip().is_loopback() {
+            return Err(Failure::invalid(
+                format!("--listen {}: this is not a loopback address", self.listen),
+                "give 127.0.0.1:PORT",
+            ));
+        }
+        let failed = |error: std::io::Error| {
+            Failure::setup(
+                format!("the sidecar cannot start: {error}"),
+                "look at the machine's limits",
+            )
+        };
+        let signals = Signals::block(&END, SfdFlags::empty()).map_err(failed)?;
+        let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
+        let end = Arc::new(Notify::new());
+        let on_signal = Arc::clone(&end);
+        std::thread::spawn(move || {
+            signals.next();
+            on_signal.notify_one();
+        });
+        if self.exit_with_stdin {
+            let on_end = Arc::clone(&end);
+            std::thread::spawn(move || {
+                let _ = std::io::copy(&mut std::io::stdin().lock().by_ref(), &mut std::io::sink());
+                on_end.notify_one();
+            });
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let served = runtime.block_on(serve(self.listen, Arc::clone(&supervisor), &end));
+        supervisor.end();
+        runtime.shutdown_background();
+        served.map(|()| 0)
+    }
+}
+
+async fn serve(listen: SocketAddr, supervisor: Arc<Supervisor>, end: &Notify) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        Failure::setup(
+            format!("--listen {listen}: {error}"),
+            "give another port, or 0 for any free one",
+        )
+    };
+    let listener = TcpListener::bind(listen).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    say(serde_json::json!({"url": format!("http://{address}")}));
+    tokio::select! {
+        served = axum::serve(listener, api::router(supervisor)) => served.map_err(failed),
+        () = end.notified() => Ok(()),
+    }
+}

@@ -1,0 +1,85 @@
+//! What processes used, as a table.
+
+use crate::process::window::Usage;
+use crate::testbed::file::Role;
+
+/// One line per process, and one for the system as a whole where it has more than one.
+pub fn usage(usage: &Usage) -> String {
+    let mut rows: Vec<[String; 6]> = vec![[
+        "process".into(),
+        "role".into(),
+        "CPU s".into(),
+        "CPU %".into(),
+        "peak RSS MiB".into(),
+        "ended".into(),
+    ]];
+    for process in &usage.processes {
+        rows.push([
+            process.name.clone(),
+            role(process.role).into(),
+            format!("{:.2}", process.cpu_s),
+            format!("{:.1}", process.cpu_percent),
+            mebibytes(process.peak_rss_bytes),
+            process.exit.clone().unwrap_or_default(),
+        ]);
+    }
+    if usage
+        .processes
+        .iter()
+        .filter(|process| process.role == Role::System)
+        .count()
+        > 1
+    {
+        rows.push([
+            "total".into(),
+            role(Role::System).into(),
+            format!("{:.2}", usage.total.cpu_s),
+            format!("{:.1}", usage.total.cpu_percent),
+            mebibytes(usage.total.peak_rss_bytes),
+            String::new(),
+        ]);
+    }
+    let widths: Vec<usize> = (0..6)
+        .map(|column| {
+            rows.iter()
+                .map(|row| row[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let mut text = String::new();
+    for row in &rows {
+        let line: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                if (2..5).contains(&column) {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{cell:<width$}")
+                }
+            })
+            .collect();
+        text.push_str(line.join("  ").trim_end());
+        text.push('\n');
+    }
+    let host = &usage.host;
+    text.push_str(&format!(
+        "over {:.2} s; the host's {} cores were {:.1} % busy; CPU times are exact to 0.01 s\n",
+        usage.duration_s, host.cpus, host.busy_percent
+    ));
+    text
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::Support => "support",
+        Role::Generator => "generator",
+    }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / (1024.0 * 1024.0))
+}

@@ -1,0 +1,107 @@
+//! `sidecar testbed list` and `show`, and reading `--var`.
+
+use clap::Args;
+
+use super::{Place, say};
+use crate::failure::{Failure, Result};
+use crate::testbed::catalogue::{Catalogue, Testbed};
+use crate::testbed::variables::Values;
+
+#[derive(Args)]
+pub struct List {
+    #[command(flatten)]
+    place: Place,
+}
+
+impl List {
+    pub fn run(self) -> Result<u8> {
+        let catalogue = Catalogue::find(self.place.root)?;
+        let names = catalogue.names();
+        if names.is_empty() {
+            say(format_args!(
+                "there are no testbeds in {}",
+                catalogue.root.join("testbeds").display()
+            ));
+        }
+        let width = names.iter().map(String::len).max().unwrap_or(0);
+        let mut first_failure = None;
+        for name in names {
+            match catalogue.load(&name) {
+                Ok(testbed) => say(format_args!(
+                    "{name:width$}  {}: {}",
+                    testbed.file.system, testbed.file.title
+                )),
+                Err(failure) => {
+                    eprintln!("sidecar: {failure}");
+                    first_failure.get_or_insert(failure);
+                }
+            }
+        }
+        Ok(first_failure.map_or(0, |failure| failure.exit_code()))
+    }
+}
+
+#[derive(Args)]
+pub struct Show {
+    /// The testbed's name
+    name: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Show {
+    pub fn run(self) -> Result<u8> {
+        let testbed = Catalogue::find(self.place.root)?.load(&self.name)?;
+        let file = &testbed.file;
+        say(format_args!(
+            "{}: {} (system {})",
+            file.name, file.title, file.system
+        ));
+        say(format_args!("\nvariables (--var NAME=VALUE):"));
+        if file.variables.is_empty() {
+            say(format_args!("  none"));
+        }
+        for (name, variable) in &file.variables {
+            say(format_args!("  {name} = {}", variable.default));
+            say(format_args!("      {}", variable.description));
+            say(format_args!(
+                "      {}: {}",
+                variable.type_name(),
+                variable.expects()
+            ));
+        }
+        say(format_args!("\nprocesses:"));
+        for process in &file.process {
+            say(format_args!("  {}", process.name));
+        }
+        say(format_args!("\noutputs:"));
+        for name in file.outputs.keys() {
+            say(format_args!("  {name}"));
+        }
+        Ok(0)
+    }
+}
+
+/// Reads `--var NAME=VALUE`, by the types that the testbed declares.
+pub fn read_variables(testbed: &Testbed, given: &[String]) -> Result<Values> {
+    let mut values = Values::new();
+    for text in given {
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(Failure::invalid(
+                format!("--var {text}: there is no ="),
+                "write --var NAME=VALUE",
+            ));
+        };
+        let read = match testbed.file.variables.get(name) {
+            Some(variable) => variable.read(value),
+            None => crate::testbed::file::Value::String(value.to_owned()),
+        };
+        if values.insert(name.to_owned(), read).is_some() {
+            return Err(Failure::invalid(
+                format!("--var {name} is given twice"),
+                "give it once",
+            ));
+        }
+    }
+    Ok(values)
+}

@@ -1,0 +1,188 @@
+//! `sidecar testbed up`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use clap::Args;
+use nix::sys::signalfd::SfdFlags;
+
+use super::testbed::read_variables;
+use super::{Logs, Place, say};
+use crate::failure::{Failure, Result};
+use crate::process::signals::{Arrived, END, Signals};
+use crate::testbed::catalogue::Catalogue;
+use crate::testbed::instance::Instance;
+use crate::testbed::supervisor::Supervisor;
+
+#[derive(Args)]
+pub struct Up {
+    /// The testbed's name
+    name: String,
+    /// A variable's value
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// Write all outputs, secret ones too, to this file (mode 0600); it is removed at the end
+    #[arg(long, value_name = "FILE")]
+    env_file: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    logs: Logs,
+}
+
+/// Ends the start when the user interrupts it.
+pub struct Interrupts {
+    pub arrived: mpsc::Receiver<Arrived>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Interrupts {
+    /// To be called before any thread is started.
+    pub fn listen() -> Result<Self> {
+        let signals = Signals::block(&END, SfdFlags::empty()).map_err(|error| {
+            Failure::setup(format!("signals: {error}"), "look at the machine's limits")
+        })?;
+        let (sender, arrived) = mpsc::channel();
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        std::thread::spawn(move || {
+            while let Some(signal) = signals.next() {
+                flag.store(true, Ordering::SeqCst);
+                if sender.send(signal).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self {
+            arrived,
+            interrupted,
+        })
+    }
+
+    pub fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+}
+
+/// Removes the file at the end, however it comes.
+struct EnvFile<'a>(&'a Path);
+
+impl Drop for EnvFile<'_> {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.0);
+    }
+}
+
+impl Up {
+    pub fn run(self) -> Result<u8> {
+        let interrupts = Interrupts::listen()?;
+        let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
+        let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
+        let instance = supervisor.start(&self.name, &variables, &|| interrupts.interrupted())?;
+        let result = keep(&instance, self.env_file.as_deref(), &interrupts);
+        supervisor.end();
+        eprintln!("sidecar: {} is stopped", self.name);
+        result
+    }
+}
+
+fn keep(instance: &Instance, env_file: Option<&Path>, interrupts: &Interrupts) -> Result<u8> {
+    let _written = match env_file {
+        Some(path) => {
+            write_env_file(path, [&instance.outputs, &instance.secret_outputs])?;
+            Some(EnvFile(path))
+        }
+        None => None,
+    };
+    for (name, value) in &instance.outputs {
+        say(format_args!("export {name}={}", quoted(value)));
+    }
+    for name in instance.secret_outputs.keys() {
+        match env_file {
+            Some(path) => say(format_args!(
+                "# {name} is secret: it is in {}",
+                path.display()
+            )),
+            None => say(format_args!(
+                "# {name} is secret: use --env-file FILE to get it"
+            )),
+        }
+    }
+    eprintln!(
+        "sidecar: {} is up, its logs are in {}; Ctrl-C stops it",
+        instance.testbed,
+        instance.log_dir.display()
+    );
+    loop {
+        if interrupts
+            .arrived
+            .recv_timeout(Duration::from_millis(200))
+            .is_ok()
+        {
+            return Ok(0);
+        }
+        if let Some(ended) = instance
+            .processes
+            .iter()
+            .find(|process| process.exit().is_some())
+        {
+            let exit = ended
+                .exit()
+                .map_or_else(String::new, |exit| exit.to_string());
+            return Err(Failure::setup(
+                format!(
+                    "process {} of testbed {} ended by itself ({exit})",
+                    ended.name, instance.testbed
+                ),
+                format!("its log is in {}", instance.log_dir.display()),
+            ));
+        }
+    }
+}
+
+fn write_env_file(path: &Path, outputs: [&BTreeMap<String, String>; 2]) -> Result<()> {
+    let failed = |error| {
+        Failure::setup(
+            format!("--env-file {}: {error}", path.display()),
+            "give a file that does not exist in a folder that does",
+        )
+    };
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed)?;
+    for (name, value) in outputs.into_iter().flatten() {
+        writeln!(file, "export {name}={}", quoted(value)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A value as a shell reads it back.
+fn quoted(value: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+,=".contains(&byte);
+    if !value.is_empty() && value.bytes().all(plain) {
+        value.to_owned()
+    } else {
+        format!("'{}'", value.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn values_are_quoted_for_a_shell_where_they_need_it() {
+        assert_eq!(quoted("http://127.0.0.1:80/a"), "http://127.0.0.1:80/a");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

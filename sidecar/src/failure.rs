@@ -1,0 +1,100 @@
+//! The one error type: what is wrong, on one line, and what mends it.
+
+use std::fmt;
+
+/// Decides the HTTP status of an answer and the exit code of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The request itself cannot be read.
+    BadRequest,
+    /// The caller may not ask this.
+    Forbidden,
+    /// There is no such thing.
+    NotFound,
+    /// It exists, and now is not the time.
+    Conflict,
+    /// A file, a variable or an argument is wrong.
+    Invalid,
+    /// All that was asked is right, and the system could not be set up.
+    Setup,
+}
+
+/// One line that names the thing, and one that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Failure {
+    pub kind: Kind,
+    pub error: String,
+    pub mend: String,
+}
+
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    pub fn new(kind: Kind, error: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self {
+            kind,
+            error: one_line(&error.into()),
+            mend: one_line(&mend.into()),
+        }
+    }
+
+    pub fn bad_request(error: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self::new(Kind::BadRequest, error, mend)
+    }
+
+    pub fn forbidden(error: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self::new(Kind::Forbidden, error, mend)
+    }
+
+    pub fn not_found(error: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self::new(Kind::NotFound, error, mend)
+    }
+
+    pub fn invalid(error: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self::new(Kind::Invalid, error, mend)
+    }
+
+    pub fn setup(error: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self::new(Kind::Setup, error, mend)
+    }
+
+    /// 2 for what the caller wrote, 4 for what the machine did not do.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind {
+            Kind::Setup | Kind::Conflict => 4,
+            Kind::BadRequest | Kind::Forbidden | Kind::NotFound | Kind::Invalid => 2,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.error)?;
+        if !self.mend.is_empty() {
+            write!(out, "; {}", self.mend)?;
+        }
+        Ok(())
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_one_line_whatever_it_was_made_of() {
+        let failure = Failure::invalid("first\n  second", "do\nthis");
+        assert_eq!(failure.to_string(), "first second; do this");
+    }
+
+    #[test]
+    fn exit_codes_tell_the_caller_from_the_machine() {
+        assert_eq!(Failure::invalid("a", "b").exit_code(), 2);
+        assert_eq!(Failure::not_found("a", "b").exit_code(), 2);
+        assert_eq!(Failure::setup("a", "b").exit_code(), 4);
+    }
+}

@@ -1,0 +1,34 @@
+//! Windtunnel's sidecar: starts the systems that are measured, samples what they use, stops them.
+//!
+//! It supervises by itself and not through process-compose, for three reasons. A guard process
+//! beside each program stops everything even when the sidecar is killed by SIGKILL. Variables,
+//! free ports and secrets of one testbed file are typed, checked and filled in before anything
+//! starts. And usage windows with exact memory peaks look at the very processes that are supervised.
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod cli;
+mod failure;
+mod host;
+mod process;
+mod testbed;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let code = match arguments.first().and_then(|name| name.to_str()) {
+        Some(process::exec::NAME) => process::exec::run(&arguments[1..]),
+        Some(process::guard::NAME) => match process::guard::run() {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("sidecar: guard: {error}");
+                1
+            }
+        },
+        _ => cli::run(),
+    };
+    ExitCode::from(code)
+}

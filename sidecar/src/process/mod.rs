@@ -1,0 +1,11 @@
+//! Processes: guarding them, and measuring what they use.
+
+pub mod exec;
+pub mod guard;
+pub mod protocol;
+pub mod signals;
+pub mod supervised;
+pub mod tree;
+pub mod usage;
+pub mod window;
+pub mod windows;

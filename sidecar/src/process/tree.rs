@@ -1,0 +1,100 @@
+//! Processes and their descendants, as `/proc` tells them.
+
+use std::sync::LazyLock;
+
+use procfs::process::Process;
+
+/// Whether the kernel was built with CONFIG_PROC_CHILDREN.
+static KERNEL_LISTS_CHILDREN: LazyLock<bool> = LazyLock::new(|| {
+    let pid = std::process::id();
+    std::path::Path::new(&format!("/proc/{pid}/task/{pid}/children")).exists()
+});
+
+/// A process at one moment. CPU times are in clock ticks of 10 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    pub pid: i32,
+    /// Clock ticks from boot; with `pid` it names a process for ever.
+    pub start: u64,
+    pub parent: i32,
+    pub session: i32,
+    pub group: i32,
+    pub zombie: bool,
+    /// Own CPU time, all threads, user and system.
+    pub own_ticks: u64,
+    /// CPU time of the children that it waited for, and of theirs.
+    pub reaped_ticks: u64,
+}
+
+/// One process; none where it does not exist.
+pub fn entry(pid: i32) -> Option<Entry> {
+    let stat = Process::new(pid).ok()?.stat().ok()?;
+    Some(Entry {
+        pid,
+        start: stat.starttime,
+        parent: stat.ppid,
+        session: stat.session,
+        group: stat.pgrp,
+        zombie: matches!(stat.state, 'Z' | 'X'),
+        own_ticks: stat.utime + stat.stime,
+        reaped_ticks: u64::try_from(stat.cutime + stat.cstime).unwrap_or(0),
+    })
+}
+
+/// The same process, if it still is the same.
+pub fn same(pid: i32, start: u64) -> Option<Entry> {
+    entry(pid).filter(|entry| entry.start == start)
+}
+
+/// The pids of the children of all threads of a process.
+pub fn children(pid: i32) -> Vec<i32> {
+    let Ok(tasks) = Process::new(pid).and_then(|process| process.tasks()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for task in tasks.flatten() {
+        match task.children() {
+            Ok(children) => found.extend(
+                children
+                    .into_iter()
+                    .filter_map(|child| i32::try_from(child).ok()),
+            ),
+            // The thread is gone.
+            Err(_) if *KERNEL_LISTS_CHILDREN => {}
+            Err(_) => return scan(pid),
+        }
+    }
+    found
+}
+
+fn scan(parent: i32) -> Vec<i32> {
+    let Ok(all) = procfs::process::all_processes() else {
+        return Vec::new();
+    };
+    all.flatten()
+        .filter_map(|process| process.stat().ok())
+        .filter(|stat| stat.ppid == parent)
+        .map(|stat| stat.pid)
+        .collect()
+}
+
+/// All descendants of a process, zombies included, itself not.
+pub fn descendants(root: i32) -> Vec<Entry> {
+    descendants_without(root, 0)
+}
+
+/// The same, but without the process `left_out` and its descendants.
+pub fn descendants_without(root: i32, left_out: i32) -> Vec<Entry> {
+    let mut found: Vec<Entry> = Vec::new();
+    let mut next = children(root);
+    while let Some(pid) = next.pop() {
+        if pid == left_out || found.iter().any(|known| known.pid == pid) {
+            continue;
+        }
+        if let Some(entry) = entry(pid) {
+            next.extend(children(pid));
+            found.push(entry);
+        }
+    }
+    found
+}

@@ -1,0 +1,265 @@
+//! A measuring window: what some processes used between two moments.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use procfs::{CurrentSI, KernelStats};
+use serde::Serialize;
+
+use super::usage::{Reading, Source, reset_high_water};
+use crate::testbed::file::Role;
+
+/// What a window measured, or has measured so far. Field names say their units.
+#[derive(Debug, Clone, Serialize)]
+pub struct Usage {
+    pub id: String,
+    pub closed: bool,
+    pub duration_s: f64,
+    pub host: HostUsage,
+    pub processes: Vec<ProcessUsage>,
+    /// All of role system.
+    pub total: TotalUsage,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct HostUsage {
+    pub cpus: usize,
+    /// Of all cores, 0 to 100.
+    pub busy_percent: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ProcessUsage {
+    pub name: String,
+    pub role: Role,
+    pub cpu_s: f64,
+    /// Of one core: 200 is two cores busy.
+    pub cpu_percent: f64,
+    pub peak_rss_bytes: u64,
+    pub exit: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct TotalUsage {
+    pub cpu_s: f64,
+    pub cpu_percent: f64,
+    /// The sum of the processes' peaks.
+    pub peak_rss_bytes: u64,
+}
+
+pub struct Target {
+    name: String,
+    role: Role,
+    source: Source,
+    cpu_at_open_s: f64,
+    cpu_s: f64,
+    peak_rss_bytes: u64,
+    /// Processes whose high-water mark is from before the window, because it could not be reset.
+    unmarked: HashSet<(i32, u64)>,
+}
+
+pub struct Window {
+    id: String,
+    opened: Instant,
+    host_at_open: HostTime,
+    targets: Vec<Target>,
+    closed: Option<Usage>,
+}
+
+impl Target {
+    /// Begins: resets the high-water marks, so that a peak from before does not count.
+    pub fn open(name: String, role: Role, source: Source) -> Self {
+        let members = source.read().unwrap_or_default().members;
+        let unmarked = members
+            .iter()
+            .filter(|member| !reset_high_water(member.pid))
+            .map(|member| (member.pid, member.start))
+            .collect();
+        let first = source.read().unwrap_or_default();
+        let mut target = Self {
+            name,
+            role,
+            source,
+            cpu_at_open_s: first.cpu_s,
+            cpu_s: 0.0,
+            peak_rss_bytes: 0,
+            unmarked,
+        };
+        target.take(&first);
+        target
+    }
+
+    fn look(&mut self) {
+        if let Some(reading) = self.source.read() {
+            self.take(&reading);
+        }
+    }
+
+    fn take(&mut self, reading: &Reading) {
+        self.cpu_s = self.cpu_s.max(reading.cpu_s - self.cpu_at_open_s);
+        let marks = reading
+            .members
+            .iter()
+            .filter(|member| !self.unmarked.contains(&(member.pid, member.start)))
+            .map(|member| member.high_water_bytes);
+        self.peak_rss_bytes = self
+            .peak_rss_bytes
+            .max(reading.rss_bytes)
+            .max(marks.max().unwrap_or(0));
+    }
+
+    fn usage(&self, duration_s: f64) -> ProcessUsage {
+        ProcessUsage {
+            name: self.name.clone(),
+            role: self.role,
+            cpu_s: rounded(self.cpu_s),
+            cpu_percent: percent(self.cpu_s, duration_s),
+            peak_rss_bytes: self.peak_rss_bytes,
+            exit: self.source.exit().map(|exit| exit.to_string()),
+        }
+    }
+}
+
+impl Window {
+    pub fn open(id: String, targets: Vec<Target>) -> Self {
+        Self {
+            id,
+            opened: Instant::now(),
+            host_at_open: HostTime::now(),
+            targets,
+            closed: None,
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.closed.is_none()
+    }
+
+    /// Takes one sample.
+    pub fn look(&mut self) {
+        if self.is_open() {
+            self.targets.iter_mut().for_each(Target::look);
+        }
+    }
+
+    /// What was measured so far, or until it was closed.
+    pub fn usage(&mut self) -> Usage {
+        if let Some(closed) = &self.closed {
+            return closed.clone();
+        }
+        self.look();
+        let duration_s = self.opened.elapsed().as_secs_f64();
+        let processes: Vec<_> = self
+            .targets
+            .iter()
+            .map(|target| target.usage(duration_s))
+            .collect();
+        let system = || {
+            processes
+                .iter()
+                .filter(|process| process.role == Role::System)
+        };
+        let cpu_s: f64 = system().map(|process| process.cpu_s).sum();
+        let total = TotalUsage {
+            cpu_s: rounded(cpu_s),
+            cpu_percent: percent(cpu_s, duration_s),
+            peak_rss_bytes: system().map(|process| process.peak_rss_bytes).sum(),
+        };
+        let host = HostUsage {
+            cpus: crate::host::cpus(),
+            busy_percent: HostTime::now().busy_percent_since(self.host_at_open),
+        };
+        Usage {
+            id: self.id.clone(),
+            closed: false,
+            duration_s,
+            host,
+            processes,
+            total,
+        }
+    }
+
+    /// Ends it. A second time changes nothing.
+    pub fn close(&mut self) -> Usage {
+        let usage = Usage {
+            closed: true,
+            ..self.usage()
+        };
+        self.closed = Some(usage.clone());
+        usage
+    }
+}
+
+fn percent(cpu_s: f64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 {
+        (cpu_s / duration_s * 1e4).round() / 100.0
+    } else {
+        0.0
+    }
+}
+
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
+/// CPU time of all cores since boot, clock ticks.
+#[derive(Debug, Clone, Copy, Default)]
+struct HostTime {
+    busy: u64,
+    all: u64,
+}
+
+impl HostTime {
+    fn now() -> Self {
+        let Ok(stat) = KernelStats::current() else {
+            return Self::default();
+        };
+        let time = stat.total;
+        let waiting = time.idle + time.iowait.unwrap_or(0);
+        // Guests' time is in user and nice already.
+        let busy = time.user
+            + time.nice
+            + time.system
+            + time.irq.unwrap_or(0)
+            + time.softirq.unwrap_or(0)
+            + time.steal.unwrap_or(0);
+        Self {
+            busy,
+            all: busy + waiting,
+        }
+    }
+
+    fn busy_percent_since(self, before: Self) -> f64 {
+        let all = self.all.saturating_sub(before.all);
+        if all == 0 {
+            return 0.0;
+        }
+        let share = self.busy.saturating_sub(before.busy) as f64 / all as f64;
+        (share * 1e4).round() / 100.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_s_share_is_of_all_cores() {
+        let before = HostTime {
+            busy: 100,
+            all: 1000,
+        };
+        let after = HostTime {
+            busy: 150,
+            all: 1200,
+        };
+        assert_eq!(after.busy_percent_since(before), 25.0);
+        assert_eq!(before.busy_percent_since(before), 0.0);
+    }
+
+    #[test]
+    fn percent_is_of_one_core() {
+        assert_eq!(percent(3.0, 2.0), 150.0);
+        assert_eq!(percent(3.0, 0.0), 0.0);
+    }
+}

@@ -1,0 +1,101 @@
+//! All windows, and the thread that samples the open ones.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::usage::Source;
+use super::window::{Target, Usage, Window};
+use crate::testbed::file::Role;
+
+/// How often an open window looks. Between two looks the kernel's high-water mark does not miss a
+/// peak of a process that lives.
+const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+/// Closed windows that are kept; the oldest go first.
+const KEPT: usize = 1_000;
+
+#[derive(Default)]
+pub struct Windows {
+    all: Mutex<Numbered>,
+    opened: Condvar,
+}
+
+#[derive(Default)]
+struct Numbered {
+    last: u64,
+    windows: BTreeMap<u64, Window>,
+}
+
+impl Windows {
+    /// Starts the sampling thread too.
+    pub fn new() -> Arc<Self> {
+        let windows = Arc::new(Self::default());
+        let sampler = Arc::downgrade(&windows);
+        std::thread::spawn(move || {
+            while let Some(windows) = sampler.upgrade() {
+                windows.sample();
+                drop(windows);
+                std::thread::sleep(SAMPLE_EVERY);
+            }
+        });
+        windows
+    }
+
+    fn all(&self) -> MutexGuard<'_, Numbered> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sample(&self) {
+        let idle = |all: &mut Numbered| !all.windows.values().any(Window::is_open);
+        let (mut all, _) = self
+            .opened
+            .wait_timeout_while(self.all(), Duration::from_secs(1), idle)
+            .unwrap_or_else(PoisonError::into_inner);
+        all.windows.values_mut().for_each(Window::look);
+    }
+
+    /// Opens a window and returns its id.
+    pub fn open(&self, sources: Vec<(String, Role, Source)>) -> String {
+        let mut all = self.all();
+        // Opening resets the high-water marks, so the other windows note them first.
+        all.windows.values_mut().for_each(Window::look);
+        let targets = sources
+            .into_iter()
+            .map(|(name, role, source)| Target::open(name, role, source))
+            .collect();
+        all.last += 1;
+        let number = all.last;
+        let id = format!("w{number}");
+        all.windows
+            .insert(number, Window::open(id.clone(), targets));
+        if all.windows.len() > KEPT {
+            let closed = all.windows.iter().find(|(_, window)| !window.is_open());
+            if let Some(oldest) = closed.map(|(number, _)| *number) {
+                all.windows.remove(&oldest);
+            }
+        }
+        drop(all);
+        self.opened.notify_all();
+        id
+    }
+
+    /// None where there is no such window.
+    pub fn usage(&self, id: &str) -> Option<Usage> {
+        self.with(id, Window::usage)
+    }
+
+    /// None where there is no such window.
+    pub fn close(&self, id: &str) -> Option<Usage> {
+        self.with(id, Window::close)
+    }
+
+    fn with(&self, id: &str, what: impl FnOnce(&mut Window) -> Usage) -> Option<Usage> {
+        let number = id.strip_prefix('w')?.parse().ok()?;
+        self.all().windows.get_mut(&number).map(what)
+    }
+
+    /// Samples all open windows now: processes are about to end.
+    pub fn look(&self) {
+        self.all().windows.values_mut().for_each(Window::look);
+    }
+}

@@ -1,0 +1,108 @@
+//! Where the testbed files are, and reading them.
+
+use std::path::{Path, PathBuf};
+
+use super::file::{TestbedFile, read};
+use super::validate::{is_name, validate};
+use crate::failure::{Failure, Result};
+
+/// The repository root and the testbeds in it.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    pub root: PathBuf,
+}
+
+/// A testbed file that was read and checked.
+#[derive(Debug, Clone)]
+pub struct Testbed {
+    pub file: TestbedFile,
+    /// The folder of its templates; it need not exist.
+    pub dir: PathBuf,
+}
+
+impl Catalogue {
+    /// `given`, else WINDTUNNEL_ROOT, else the first folder upwards that has `testbeds/`.
+    pub fn find(given: Option<PathBuf>) -> Result<Self> {
+        let named = given.map(|path| (path, "--root")).or_else(|| {
+            std::env::var_os("WINDTUNNEL_ROOT")
+                .filter(|path| !path.is_empty())
+                .map(|path| (PathBuf::from(path), "WINDTUNNEL_ROOT"))
+        });
+        if let Some((path, how)) = named {
+            if !path.join("testbeds").is_dir() {
+                return Err(Failure::invalid(
+                    format!(
+                        "{how} {}: there is no folder testbeds in it",
+                        path.display()
+                    ),
+                    format!("let {how} name the repository's root"),
+                ));
+            }
+            return Self::at(&path);
+        }
+        let current = std::env::current_dir().map_err(|error| {
+            Failure::setup(format!("current folder: {error}"), "change to another")
+        })?;
+        match current
+            .ancestors()
+            .find(|folder| folder.join("testbeds").is_dir())
+        {
+            Some(folder) => Self::at(folder),
+            None => Err(Failure::invalid(
+                "no folder testbeds here or above",
+                "run it inside the repository, or give --root or WINDTUNNEL_ROOT",
+            )),
+        }
+    }
+
+    fn at(folder: &Path) -> Result<Self> {
+        let root = folder.canonicalize().map_err(|error| {
+            Failure::invalid(
+                format!("root {}: {error}", folder.display()),
+                "give another",
+            )
+        })?;
+        Ok(Self { root })
+    }
+
+    /// The names of all testbed files, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.root.join("testbeds")) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .flatten()
+            .filter_map(|entry| {
+                entry
+                    .file_name()
+                    .to_str()?
+                    .strip_suffix(".toml")
+                    .map(str::to_owned)
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Reads and checks one testbed file.
+    pub fn load(&self, name: &str) -> Result<Testbed> {
+        let path = self.root.join("testbeds").join(format!("{name}.toml"));
+        if !is_name(name) || !path.is_file() {
+            let known = self.names();
+            let known = if known.is_empty() {
+                "there are none".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
+            return Err(Failure::not_found(
+                format!("unknown testbed {name:?}"),
+                known,
+            ));
+        }
+        let shown = format!("testbeds/{name}.toml");
+        let file = read(&path, &shown)?;
+        let dir = self.root.join("testbeds").join(name);
+        validate(&file, name, &shown, &dir)?;
+        Ok(Testbed { file, dir })
+    }
+}

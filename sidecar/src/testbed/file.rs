@@ -1,0 +1,247 @@
+//! What a testbed file says, as it is written: the Rust side of `k6/schemas/testbed.schema.json`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, Result};
+
+const MEND: &str = "mend the file; k6/schemas/testbed.schema.json describes every field";
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestbedFile {
+    pub schema: String,
+    pub name: String,
+    pub system: String,
+    pub title: String,
+    #[serde(default)]
+    pub variables: BTreeMap<String, Variable>,
+    #[serde(default)]
+    pub secrets: BTreeMap<String, Secret>,
+    #[serde(default)]
+    pub requires: Vec<Requirement>,
+    #[serde(default)]
+    pub versions: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub file: Vec<ConfigFile>,
+    pub process: Vec<Process>,
+    pub outputs: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VariableType {
+    Boolean,
+    Integer,
+    String,
+    Choice,
+    Port,
+}
+
+/// A variable's value, in a file, in a request and in an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    Boolean(bool),
+    Integer(i64),
+    String(String),
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variable {
+    #[serde(rename = "type")]
+    pub kind: VariableType,
+    pub default: Value,
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secret {
+    /// Random bytes; the value is twice as many hexadecimal digits.
+    #[serde(default = "default_secret_bytes")]
+    pub bytes: usize,
+    pub env: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    pub path: String,
+    pub mend: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFile {
+    pub template: String,
+    pub path: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    #[default]
+    System,
+    Support,
+    Generator,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum StopSignal {
+    #[default]
+    Term,
+    Int,
+    Quit,
+    Kill,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Process {
+    pub name: String,
+    #[serde(default)]
+    pub role: Role,
+    pub command: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    #[serde(default)]
+    pub stop_signal: StopSignal,
+    #[serde(default = "default_stop_timeout_s")]
+    pub stop_timeout_s: f64,
+    pub ready: Option<Ready>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    pub http: Option<String>,
+    pub tcp: Option<String>,
+    pub log: Option<String>,
+    #[serde(default = "default_ready_timeout_s")]
+    pub timeout_s: f64,
+}
+
+fn default_secret_bytes() -> usize {
+    32
+}
+
+fn default_stop_timeout_s() -> f64 {
+    5.0
+}
+
+fn default_ready_timeout_s() -> f64 {
+    30.0
+}
+
+/// Reads one file. The error says the file, the line and the field.
+pub fn read(path: &Path, shown: &str) -> Result<TestbedFile> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::invalid(format!("{shown}: cannot be read: {error}"), MEND))?;
+    parse(&text, shown)
+}
+
+/// Parses the text of a file. `shown` is the file's name in errors.
+pub fn parse(text: &str, shown: &str) -> Result<TestbedFile> {
+    let document =
+        toml::Deserializer::parse(text).map_err(|error| malformed(text, shown, "", &error))?;
+    serde_path_to_error::deserialize(document).map_err(|error| {
+        let field = error.path().to_string();
+        malformed(text, shown, &field, error.inner())
+    })
+}
+
+fn malformed(text: &str, shown: &str, field: &str, error: &toml::de::Error) -> Failure {
+    let line = error
+        .span()
+        .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    let at = line.map_or(String::new(), |line| format!(":{line}"));
+    let field = if field.is_empty() || field == "." {
+        String::new()
+    } else {
+        format!(" {field}:")
+    };
+    Failure::invalid(format!("{shown}{at}:{field} {}", error.message()), MEND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"
+schema = "windtunnel.testbed/1"
+name = "small"
+system = "test"
+title = "A small one"
+[[process]]
+name = "one"
+command = ["sleep", "1"]
+stop_timeout_s = 2
+[outputs]
+URL = "x"
+"#;
+
+    #[test]
+    fn a_small_file_gets_the_schema_s_defaults() {
+        let file = parse(SMALL, "small.toml").unwrap();
+        let process = &file.process[0];
+        assert_eq!(process.role, Role::System);
+        assert_eq!(process.stop_signal, StopSignal::Term);
+        assert_eq!(process.stop_timeout_s, 2.0);
+        assert!(process.ready.is_none());
+    }
+
+    #[test]
+    fn an_unknown_field_is_named_with_its_line() {
+        let text = SMALL.replace("stop_timeout_s", "stop_timeout");
+        let error = parse(&text, "testbeds/small.toml").unwrap_err().to_string();
+        assert!(error.starts_with("testbeds/small.toml:9:"), "{error}");
+        assert!(
+            error.contains("process[0]") && error.contains("stop_timeout"),
+            "{error}"
+        );
+        assert_eq!(error.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_missing_field_is_named() {
+        let text = SMALL.replace("title = \"A small one\"\n", "");
+        let error = parse(&text, "small.toml").unwrap_err().to_string();
+        assert!(error.contains("missing field `title`"), "{error}");
+    }
+
+    #[test]
+    fn broken_toml_says_file_and_line() {
+        let error = parse("schema = [\n", "small.toml").unwrap_err().to_string();
+        assert!(error.starts_with("small.toml:"), "{error}");
+        assert_eq!(error.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_wrong_type_says_the_field() {
+        let text = SMALL.replace("command = [\"sleep\", \"1\"]", "command = \"sleep 1\"");
+        let error = parse(&text, "small.toml").unwrap_err().to_string();
+        assert!(error.contains("process[0].command"), "{error}");
+    }
+
+    #[test]
+    fn the_role_generator_is_refused_by_validation_not_known_to_the_schema() {
+        let text = SMALL.replace("stop_timeout_s = 2", "role = \"generator\"");
+        assert_eq!(
+            parse(&text, "small.toml").unwrap().process[0].role,
+            Role::Generator
+        );
+    }
+}

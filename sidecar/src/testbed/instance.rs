@@ -1,0 +1,75 @@
+//! A started testbed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::file::Role;
+use super::variables::Values;
+use crate::process::supervised::Supervised;
+use crate::process::usage::Source;
+
+pub struct Instance {
+    pub id: String,
+    pub testbed: String,
+    /// All, with the port numbers that were found.
+    pub variables: Values,
+    pub outputs: BTreeMap<String, String>,
+    /// Outputs that use a secret. They are shown once, to whoever started it.
+    pub secret_outputs: BTreeMap<String, String>,
+    pub versions: BTreeMap<String, String>,
+    pub processes: Vec<Arc<Supervised>>,
+    pub log_dir: PathBuf,
+    pub(super) work: Mutex<Option<TempDir>>,
+}
+
+/// How a process of a stopped instance ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct Stopped {
+    pub name: String,
+    pub exit: String,
+}
+
+impl Instance {
+    /// What windows measure, by name and role.
+    pub fn sources(&self) -> Vec<(String, Role, Source)> {
+        self.processes
+            .iter()
+            .map(|process| {
+                (
+                    process.name.clone(),
+                    process.role,
+                    Source::Supervised(Arc::clone(process)),
+                )
+            })
+            .collect()
+    }
+
+    /// Stops all processes, the last started first, and removes the working folder.
+    pub fn stop(&self) -> Vec<Stopped> {
+        let mut stopped = stop_all(&self.processes);
+        stopped.reverse();
+        let work = self
+            .work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(work);
+        stopped
+    }
+}
+
+/// In the order in which they were stopped: the last first.
+pub(super) fn stop_all(processes: &[Arc<Supervised>]) -> Vec<Stopped> {
+    processes
+        .iter()
+        .rev()
+        .map(|process| Stopped {
+            name: process.name.clone(),
+            exit: process.stop().to_string(),
+        })
+        .collect()
+}

@@ -1,0 +1,287 @@
+//! Starting a testbed: one attempt, from values of variables to processes that are ready.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use regex::Regex;
+
+use super::catalogue::Testbed;
+use super::file::{Process, Value};
+use super::instance::{Instance, stop_all};
+use super::logs::Log;
+use super::ports;
+use super::ready::{self, Check, NotReady};
+use super::setting::Setting;
+use super::variables::{Values, free_ports, given_ports};
+use crate::failure::{Failure, Result};
+use crate::process::protocol::Order;
+use crate::process::supervised::Supervised;
+
+pub struct Launch<'a> {
+    pub testbed: &'a Testbed,
+    pub root: &'a Path,
+    pub id: String,
+    pub log_dir: PathBuf,
+    pub cancelled: &'a dyn Fn() -> bool,
+    pub reserve_ports: &'a dyn Fn(usize) -> std::io::Result<Vec<u16>>,
+}
+
+/// Why an attempt failed, and whether another with other ports may succeed.
+pub struct Attempt {
+    pub failure: Failure,
+    pub port_was_taken: bool,
+}
+
+impl From<Failure> for Attempt {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            port_was_taken: false,
+        }
+    }
+}
+
+impl Launch<'_> {
+    /// A port that was given and is taken ends a start before anything is started.
+    pub fn check_given_ports(&self, variables: &Values) -> Result<()> {
+        for (name, port) in given_ports(&self.testbed.file.variables, variables) {
+            if let Err(error) = ports::check_free(port) {
+                let who =
+                    ports::holder(port).map_or_else(String::new, |holder| format!(" by {holder}"));
+                let what = if error.kind() == std::io::ErrorKind::AddrInUse {
+                    format!("is taken{who}")
+                } else {
+                    format!("cannot be used: {error}")
+                };
+                return Err(Failure::setup(
+                    format!(
+                        "port {port} (variable {name} of testbed {}) {what}",
+                        self.testbed.file.name
+                    ),
+                    format!("free it, give another {name}, or {name}=0 for any free port"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts everything, or nothing.
+    pub fn attempt(&self, variables: &Values) -> std::result::Result<Instance, Attempt> {
+        let mut variables = variables.clone();
+        let wanted = free_ports(&self.testbed.file.variables, &variables);
+        let found = (self.reserve_ports)(wanted.len()).map_err(|error| {
+            Failure::setup(
+                format!("no free port: {error}"),
+                "stop something that listens",
+            )
+        })?;
+        let chosen: Vec<_> = wanted.into_iter().zip(found).collect();
+        for (name, port) in &chosen {
+            variables.insert(name.clone(), Value::Integer(i64::from(*port)));
+        }
+        let setting = self.setting(&variables, chosen)?;
+        setting.check_requirements()?;
+        setting.write_files()?;
+        let (outputs, secret_outputs) = setting.outputs()?;
+        let versions = setting.versions()?;
+        std::fs::create_dir_all(&self.log_dir).map_err(|error| {
+            Failure::setup(
+                format!("log folder {}: {error}", self.log_dir.display()),
+                "give another --log-dir",
+            )
+        })?;
+        let processes = setting.start_all()?;
+        Ok(Instance {
+            id: self.id.clone(),
+            testbed: self.testbed.file.name.clone(),
+            outputs,
+            secret_outputs,
+            versions,
+            processes,
+            log_dir: self.log_dir.clone(),
+            work: Mutex::new(Some(setting.work)),
+            variables,
+        })
+    }
+}
+
+impl Setting<'_> {
+    fn start_all(&self) -> std::result::Result<Vec<Arc<Supervised>>, Attempt> {
+        let mut started = Vec::new();
+        for (index, process) in self.launch.testbed.file.process.iter().enumerate() {
+            if let Err(attempt) = self.start_one(index, process, &mut started) {
+                stop_all(&started);
+                return Err(self.judge(attempt));
+            }
+        }
+        Ok(started)
+    }
+
+    fn start_one(
+        &self,
+        index: usize,
+        process: &Process,
+        started: &mut Vec<Arc<Supervised>>,
+    ) -> std::result::Result<(), Attempt> {
+        let field = format!("process[{index}]");
+        let command: Result<Vec<_>> = process
+            .command
+            .iter()
+            .map(|part| self.render(&format!("{field}.command"), part))
+            .collect();
+        let command = command?;
+        let mut env = self.env.clone();
+        for (name, template) in &process.env {
+            env.insert(
+                name.clone(),
+                self.render(&format!("{field}.env.{name}"), template)?,
+            );
+        }
+        let (check, timeout) = self.check(&field, process)?;
+        if !can_run(&command[0], env.get("PATH")) {
+            return Err(Failure::setup(
+                format!(
+                    "process {} of testbed {}: there is no program {}",
+                    process.name, self.launch.testbed.file.name, command[0]
+                ),
+                "install it, or mend the command in the testbed file",
+            )
+            .into());
+        }
+        let order = Order {
+            command,
+            env,
+            work: self.work.path().to_owned(),
+            stop_signal: process.stop_signal,
+            stop_timeout_s: process.stop_timeout_s,
+        };
+        let awaited = process
+            .ready
+            .as_ref()
+            .and_then(|ready| Regex::new(ready.log.as_ref()?).ok());
+        let log_path = self.launch.log_dir.join(format!("{}.log", process.name));
+        let log = Log::create(&log_path, self.redactor.clone(), awaited).map_err(|error| {
+            Failure::setup(
+                format!("log {}: {error}", log_path.display()),
+                "give another --log-dir",
+            )
+        })?;
+        let supervised = Supervised::start(&process.name, process.role, &order, Arc::new(log))
+            .map_err(|error| {
+                Failure::setup(
+                    format!("process {} cannot be started: {error}", process.name),
+                    "look at the machine's limits",
+                )
+            })?;
+        started.push(Arc::clone(&supervised));
+        ready::wait(&supervised, &check, timeout, self.launch.cancelled)
+            .map_err(|not_ready| self.not_ready(&supervised, &not_ready, timeout, &log_path))
+    }
+
+    fn check(&self, field: &str, process: &Process) -> Result<(Check, Duration)> {
+        let Some(ready) = &process.ready else {
+            return Ok((Check::None, Duration::from_secs(30)));
+        };
+        let check = if let Some(url) = &ready.http {
+            Check::Http(self.render(&format!("{field}.ready.http"), url)?)
+        } else if let Some(address) = &ready.tcp {
+            Check::Tcp(self.render(&format!("{field}.ready.tcp"), address)?)
+        } else {
+            Check::Log
+        };
+        Ok((check, Duration::from_secs_f64(ready.timeout_s)))
+    }
+
+    fn not_ready(
+        &self,
+        supervised: &Supervised,
+        why: &NotReady,
+        timeout: Duration,
+        log: &Path,
+    ) -> Attempt {
+        let name = format!(
+            "process {} of testbed {}",
+            supervised.name, self.launch.testbed.file.name
+        );
+        let (patience, what) = match why {
+            NotReady::Cancelled => {
+                return Failure::new(
+                    crate::failure::Kind::Conflict,
+                    format!("{name}: the start was given up"),
+                    "start it again",
+                )
+                .into();
+            }
+            NotReady::Exited(exit) => (
+                Duration::from_secs(1),
+                format!("{name} ended before it was ready ({exit})"),
+            ),
+            NotReady::TimedOut(reason) => (
+                Duration::ZERO,
+                format!(
+                    "{name} was not ready within {} s ({reason})",
+                    timeout.as_secs_f64()
+                ),
+            ),
+            NotReady::Stranger { port } => {
+                let who =
+                    ports::holder(*port).map_or_else(String::new, |holder| format!(", {holder},"));
+                (
+                    Duration::ZERO,
+                    format!("{name} did not get port {port}: another process{who} answers there"),
+                )
+            }
+        };
+        let lines = supervised.log.tail(patience);
+        let said = if lines.is_empty() {
+            "it printed nothing".to_owned()
+        } else {
+            format!("its last lines: {}", lines.join(" | "))
+        };
+        let in_use = lines.iter().any(|line| says_in_use(line));
+        Attempt {
+            failure: Failure::setup(
+                format!("{what}; {said}"),
+                format!("its log is {}", log.display()),
+            ),
+            port_was_taken: in_use || matches!(why, NotReady::Stranger { .. }),
+        }
+    }
+
+    /// A port that was chosen here and is held by another now is worth a second attempt.
+    fn judge(&self, attempt: Attempt) -> Attempt {
+        let ended = attempt.failure.kind == crate::failure::Kind::Setup;
+        let taken = ended
+            && self
+                .chosen
+                .iter()
+                .any(|(_, port)| ports::check_free(*port).is_err());
+        let port_was_taken = !self.chosen.is_empty() && (taken || attempt.port_was_taken);
+        Attempt {
+            port_was_taken,
+            ..attempt
+        }
+    }
+}
+
+fn says_in_use(line: &str) -> bool {
+    let line = line.to_lowercase();
+    line.contains("address already in use")
+        || line.contains("eaddrinuse")
+        || line.contains("errno 98")
+}
+
+fn can_run(program: &str, path: Option<&String>) -> bool {
+    let executable = |path: &Path| {
+        std::fs::metadata(path)
+            .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return executable(Path::new(program));
+    }
+    let path = path.map(OsString::from).unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
+}

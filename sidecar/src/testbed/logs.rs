@@ -1,0 +1,246 @@
+//! What a process prints: a bounded file, its last lines, and a line to wait for.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use regex::Regex;
+
+use super::redact::Redactor;
+
+/// A log file grows to this and no further.
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+const TAIL_LINES: usize = 5;
+const TAIL_LINE_CHARS: usize = 300;
+const MAX_LINE_BYTES: usize = 64 * 1024;
+
+pub struct Log {
+    redactor: Redactor,
+    limit: u64,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    file: Option<File>,
+    written: u64,
+    tail: VecDeque<String>,
+    awaited: Option<Regex>,
+    matched: bool,
+    ended: bool,
+}
+
+impl Log {
+    /// Creates the file. `awaited`: see [`Log::matched`].
+    pub fn create(
+        path: &Path,
+        redactor: Redactor,
+        awaited: Option<Regex>,
+    ) -> std::io::Result<Self> {
+        Self::limited(path, redactor, awaited, MAX_FILE_BYTES)
+    }
+
+    fn limited(
+        path: &Path,
+        redactor: Redactor,
+        awaited: Option<Regex>,
+        limit: u64,
+    ) -> std::io::Result<Self> {
+        let state = State {
+            file: Some(File::create(path)?),
+            awaited,
+            ..State::default()
+        };
+        Ok(Self {
+            redactor,
+            limit,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes everything from `source` until it ends. It never stops reading, so that the process
+    /// never blocks on a full pipe.
+    pub fn follow(&self, mut source: impl Read) {
+        let mut chunk = vec![0; 64 * 1024];
+        let mut pending = Vec::new();
+        loop {
+            match source.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(count) => self.take(&mut pending, &chunk[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        if !pending.is_empty() {
+            self.lines(&pending);
+        }
+        self.state().ended = true;
+        self.changed.notify_all();
+    }
+
+    fn take(&self, pending: &mut Vec<u8>, chunk: &[u8]) {
+        pending.extend_from_slice(chunk);
+        if let Some(end) = pending.iter().rposition(|byte| *byte == b'\n') {
+            let rest = pending.split_off(end + 1);
+            self.lines(&std::mem::replace(pending, rest));
+        }
+        if pending.len() > MAX_LINE_BYTES + self.redactor.longest() {
+            // A secret may lie across the cut: its possible beginning waits for the rest.
+            let clean = self.redactor.bytes(pending);
+            let kept = clean.len().saturating_sub(self.redactor.longest());
+            self.write(&clean[..kept]);
+            *pending = clean[kept..].to_vec();
+        }
+    }
+
+    fn lines(&self, text: &[u8]) {
+        let clean = self.redactor.bytes(text);
+        self.write(&clean);
+        let mut state = self.state();
+        for line in clean
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            let line = String::from_utf8_lossy(line);
+            if !state.matched
+                && state
+                    .awaited
+                    .as_ref()
+                    .is_some_and(|awaited| awaited.is_match(&line))
+            {
+                state.matched = true;
+            }
+            if state.tail.len() == TAIL_LINES {
+                state.tail.pop_front();
+            }
+            state
+                .tail
+                .push_back(line.trim_end().chars().take(TAIL_LINE_CHARS).collect());
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn write(&self, text: &[u8]) {
+        let mut state = self.state();
+        if state.written >= self.limit {
+            return;
+        }
+        let room = usize::try_from(self.limit - state.written)
+            .unwrap_or(usize::MAX)
+            .min(text.len());
+        state.written += text.len() as u64;
+        let full = state.written >= self.limit;
+        let Some(file) = &mut state.file else { return };
+        // A full disk must not stop the system under test.
+        let _ = file.write_all(&text[..room]);
+        if full {
+            let _ = writeln!(
+                file,
+                "\n[windtunnel: the log is cut off here, after {} bytes]",
+                self.limit
+            );
+            state.file = None;
+        }
+    }
+
+    /// Whether a line has matched the awaited pattern.
+    pub fn matched(&self) -> bool {
+        self.state().matched
+    }
+
+    /// The last lines, after waiting at most `patience` for the end of the output.
+    pub fn tail(&self, patience: Duration) -> Vec<String> {
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(self.state(), patience, |state| !state.ended)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.tail.iter().cloned().collect()
+    }
+
+    /// Waits at most `patience` for the end of the output.
+    pub fn wait_end(&self, patience: Duration) {
+        drop(self.tail(patience));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(
+        limit: u64,
+        secret: &str,
+        awaited: Option<&str>,
+    ) -> (tempfile::TempDir, std::path::PathBuf, Log) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        let awaited = awaited.map(|pattern| Regex::new(pattern).unwrap());
+        let log = Log::limited(&path, Redactor::new([secret]), awaited, limit).unwrap();
+        (folder, path, log)
+    }
+
+    #[test]
+    fn secrets_never_reach_the_file_or_the_last_lines() {
+        let (_folder, path, log) = log(1000, "s3cret", None);
+        log.follow(&b"one\nkey=s3cret\nlast s3cret"[..]);
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            "one\nkey=[secret]\nlast [secret]"
+        );
+        assert_eq!(
+            log.tail(Duration::ZERO),
+            ["one", "key=[secret]", "last [secret]"]
+        );
+    }
+
+    #[test]
+    fn a_secret_across_the_cut_of_a_long_line_is_found() {
+        let (_folder, path, log) = log(10_000_000, "s3cret", None);
+        for start in 0..12 {
+            let mut text = vec![b'x'; MAX_LINE_BYTES + start];
+            text.extend_from_slice(b"s3cret");
+            text.extend_from_slice(&vec![b'y'; 3 * MAX_LINE_BYTES]);
+            log.follow(&text[..]);
+        }
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(!written.contains("s3cret"));
+        assert_eq!(written.matches("[secret]").count(), 12);
+    }
+
+    #[test]
+    fn the_file_is_bounded_and_says_so() {
+        let (_folder, path, log) = log(10, "none", None);
+        log.follow(&b"0123456789abcdef\nmore\n"[..]);
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(
+            text.starts_with("0123456789\n[windtunnel: the log is cut off here, after 10 bytes]"),
+            "{text}"
+        );
+        assert_eq!(log.tail(Duration::ZERO).last().unwrap(), "more");
+    }
+
+    #[test]
+    fn the_awaited_line_is_seen() {
+        let (_folder, _path, log) = log(1000, "none", Some("listening on [0-9]+"));
+        assert!(!log.matched());
+        log.follow(&b"starting\nlistening on 80\n"[..]);
+        assert!(log.matched());
+    }
+
+    #[test]
+    fn only_the_last_five_lines_are_kept() {
+        let (_folder, _path, log) = log(1000, "none", None);
+        log.follow(&b"1\n2\n3\n4\n5\n6\n7\n"[..]);
+        assert_eq!(log.tail(Duration::ZERO), ["3", "4", "5", "6", "7"]);
+    }
+}

@@ -1,0 +1,17 @@
+//! Testbeds: reading their files, starting what they declare, stopping it.
+
+pub mod catalogue;
+pub mod file;
+pub mod instance;
+mod launch;
+pub mod logs;
+mod ports;
+mod ready;
+mod redact;
+mod secrets;
+mod setting;
+pub mod supervisor;
+mod template;
+mod validate;
+pub mod variables;
+mod versions;

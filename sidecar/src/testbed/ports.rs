@@ -1,0 +1,141 @@
+//! Ports on loopback: finding free ones, and telling who holds one.
+
+use std::collections::HashSet;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+
+use procfs::net::{TcpState, UdpState};
+use procfs::process::FDTarget;
+
+/// The lowest port that is handed out.
+const LOWEST: u16 = 20_000;
+
+/// Whether a port can be bound for TCP and for UDP; the error says why not.
+pub fn check_free(port: u16) -> io::Result<()> {
+    hold(port).map(drop)
+}
+
+fn hold(port: u16) -> io::Result<(TcpListener, UdpSocket)> {
+    let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
+    Ok((tcp, udp))
+}
+
+/// `count` different ports that are free for TCP and UDP, none of them in `avoid`.
+///
+/// They lie below the kernel's ephemeral range, so that no outgoing connection takes one between
+/// this choice and the process's own bind.
+pub fn free(count: usize, avoid: &HashSet<u16>) -> io::Result<Vec<u16>> {
+    let highest = ephemeral_start()
+        .filter(|start| *start > LOWEST + 1_000)
+        .unwrap_or(32_768);
+    let mut found = Vec::new();
+    for _ in 0..10_000 {
+        if found.len() == count {
+            return Ok(found);
+        }
+        let port = LOWEST + random_below(highest - LOWEST)?;
+        if !found.contains(&port) && !avoid.contains(&port) && check_free(port).is_ok() {
+            found.push(port);
+        }
+    }
+    Err(io::Error::new(
+        io::ErrorKind::AddrInUse,
+        "no free port was found",
+    ))
+}
+
+fn ephemeral_start() -> Option<u16> {
+    std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
+        .ok()?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
+}
+
+fn random_below(limit: u16) -> io::Result<u16> {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok((u32::from_le_bytes(bytes) % u32::from(limit)) as u16)
+}
+
+/// The kernel's numbers of the sockets that listen on a port; none where they cannot be read.
+pub fn sockets(port: u16) -> HashSet<u64> {
+    let tcp = [procfs::net::tcp(), procfs::net::tcp6()]
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.state == TcpState::Listen && entry.local_address.port() == port)
+        .map(|entry| entry.inode);
+    let udp = [procfs::net::udp(), procfs::net::udp6()]
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.state != UdpState::Established && entry.local_address.port() == port)
+        .map(|entry| entry.inode);
+    tcp.chain(udp).collect()
+}
+
+/// Whether process `pid` has one of `sockets` open.
+pub fn owns(pid: i32, sockets: &HashSet<u64>) -> bool {
+    let Ok(files) = procfs::process::Process::new(pid).and_then(|process| process.fd()) else {
+        return false;
+    };
+    files
+        .flatten()
+        .any(|file| matches!(file.target, FDTarget::Socket(inode) if sockets.contains(&inode)))
+}
+
+/// Who holds a port, in words: `pid 12 (nginx)`; none where it cannot be told.
+pub fn holder(port: u16) -> Option<String> {
+    let sockets = sockets(port);
+    if sockets.is_empty() {
+        return None;
+    }
+    procfs::process::all_processes()
+        .ok()?
+        .flatten()
+        .find(|process| owns(process.pid, &sockets))
+        .map(|process| {
+            let name = process
+                .stat()
+                .map_or_else(|_| "?".to_owned(), |stat| stat.comm);
+            format!("pid {} ({name})", process.pid)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_ports_are_different_and_below_the_ephemeral_range() {
+        let ports = free(5, &HashSet::new()).unwrap();
+        assert_eq!(ports.iter().collect::<HashSet<_>>().len(), 5);
+        assert!(ports.iter().all(|port| *port >= LOWEST));
+    }
+
+    #[test]
+    fn a_taken_port_is_refused_and_its_holder_is_named() {
+        let port = free(1, &HashSet::new()).unwrap()[0];
+        let _tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        assert_eq!(
+            check_free(port).unwrap_err().kind(),
+            io::ErrorKind::AddrInUse
+        );
+        let holder = holder(port).unwrap();
+        assert!(
+            holder.contains(&format!("pid {}", std::process::id())),
+            "{holder}"
+        );
+    }
+
+    #[test]
+    fn a_port_that_only_udp_holds_is_taken_too() {
+        let port = free(1, &HashSet::new()).unwrap()[0];
+        let _udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        assert!(check_free(port).is_err());
+        assert!(holder(port).is_some());
+    }
+}

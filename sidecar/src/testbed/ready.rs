@@ -1,0 +1,128 @@
+//! Waiting until a process is ready.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use super::ports;
+use crate::process::protocol::Exit;
+use crate::process::supervised::Supervised;
+use crate::process::tree;
+
+const TRY_EVERY: Duration = Duration::from_millis(25);
+const TRY_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a process without a check must live to count as started.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// A check with its template rendered.
+#[derive(Debug, Clone)]
+pub enum Check {
+    /// Lives for a moment.
+    None,
+    Http(String),
+    Tcp(String),
+    /// A line of output; the log watches for it.
+    Log,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotReady {
+    Exited(Exit),
+    /// The check succeeded, but somebody else answered it.
+    Stranger {
+        port: u16,
+    },
+    /// With the last reason.
+    TimedOut(String),
+    Cancelled,
+}
+
+/// Returns once the check succeeds and the process lives.
+pub fn wait(
+    supervised: &Supervised,
+    check: &Check,
+    timeout: Duration,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), NotReady> {
+    let began = Instant::now();
+    let mut reason = String::from("not yet");
+    loop {
+        if let Some(exit) = supervised.exit() {
+            return Err(NotReady::Exited(exit));
+        }
+        if cancelled() {
+            return Err(NotReady::Cancelled);
+        }
+        match attempt(supervised, check, began) {
+            Ok(()) => return settle(supervised, check),
+            Err(error) => reason = if error.is_empty() { reason } else { error },
+        }
+        if began.elapsed() >= timeout {
+            return Err(NotReady::TimedOut(reason));
+        }
+        if let Some(exit) = supervised.wait_exit(TRY_EVERY) {
+            return Err(NotReady::Exited(exit));
+        }
+    }
+}
+
+fn attempt(supervised: &Supervised, check: &Check, began: Instant) -> Result<(), String> {
+    match check {
+        Check::None if began.elapsed() >= SETTLE => Ok(()),
+        Check::None => Err(String::new()),
+        Check::Http(url) => http(url),
+        Check::Tcp(address) => tcp(address),
+        Check::Log if supervised.log.matched() => Ok(()),
+        Check::Log => Err("no line of its output matched".to_owned()),
+    }
+}
+
+/// Somebody else may answer on a port that this process failed to get, while it is still dying.
+fn settle(supervised: &Supervised, check: &Check) -> Result<(), NotReady> {
+    let address = match check {
+        Check::Http(url) => url.trim_start_matches("http://").split(['/', '?']).next(),
+        Check::Tcp(address) => Some(address.as_str()),
+        Check::None | Check::Log => None,
+    };
+    let port = address.and_then(|address| address.rsplit(':').next()?.parse().ok());
+    let Some(port) = port else { return Ok(()) };
+    let sockets = ports::sockets(port);
+    let ours = tree::descendants(supervised.guard_pid)
+        .iter()
+        .any(|entry| ports::owns(entry.pid, &sockets));
+    if sockets.is_empty() || ours {
+        return Ok(());
+    }
+    match supervised.wait_exit(Duration::from_secs(2)) {
+        Some(exit) => Err(NotReady::Exited(exit)),
+        None => Err(NotReady::Stranger { port }),
+    }
+}
+
+fn http(url: &str) -> Result<(), String> {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_global(Some(TRY_PATIENCE))
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .proxy(None)
+        .build()
+        .into();
+    match agent.get(url).call() {
+        Ok(answer) if answer.status().is_success() => Ok(()),
+        Ok(answer) => Err(format!("{url} answers {}", answer.status().as_u16())),
+        Err(error) => Err(format!("{url}: {error}")),
+    }
+}
+
+fn tcp(address: &str) -> Result<(), String> {
+    let mut reason = format!("{address}: not HOST:PORT");
+    for resolved in address
+        .to_socket_addrs()
+        .map_err(|error| format!("{address}: {error}"))?
+    {
+        match TcpStream::connect_timeout(&resolved, TRY_PATIENCE) {
+            Ok(_) => return Ok(()),
+            Err(error) => reason = format!("{address}: {error}"),
+        }
+    }
+    Err(reason)
+}

@@ -1,0 +1,215 @@
+//! All started testbeds of this sidecar.
+//!
+//! Why our own, and not process-compose: nothing may be left behind even when the sidecar is killed
+//! by SIGKILL, which takes a guard process beside each program. Variables must be typed, checked and
+//! filled in (free ports, secrets) from the same one testbed file. And the usage windows, with their
+//! exact memory peaks, must see the very process groups that are supervised.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::catalogue::Catalogue;
+use super::instance::{Instance, Stopped};
+use super::launch::Launch;
+use super::ports;
+use super::secrets::random_hex;
+use super::variables::{Values, resolve};
+use crate::failure::{Failure, Kind, Result};
+use crate::process::windows::Windows;
+
+/// How often a start is tried again because another process took a port that was chosen here.
+const RETRIES: usize = 3;
+/// How often the descendants of each process are noted, for the case that its guard is killed.
+const REMEMBER_EVERY: Duration = Duration::from_millis(250);
+
+pub struct Supervisor {
+    pub catalogue: Catalogue,
+    pub windows: Arc<Windows>,
+    log_dir: PathBuf,
+    ending: AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    instances: BTreeMap<String, Arc<Instance>>,
+    /// Starts and stops that are going on.
+    busy: usize,
+    /// Ports that were handed out. None is handed out twice while this sidecar lives.
+    used_ports: HashSet<u16>,
+}
+
+impl Supervisor {
+    /// `log_dir`: where the logs go, a folder per instance; `results/sidecar-logs` unless given.
+    pub fn new(catalogue: Catalogue, log_dir: Option<PathBuf>) -> Result<Arc<Self>> {
+        let log_dir =
+            log_dir.unwrap_or_else(|| catalogue.root.join("results").join("sidecar-logs"));
+        let log_dir = std::path::absolute(&log_dir).map_err(|error| {
+            Failure::invalid(
+                format!("--log-dir {}: {error}", log_dir.display()),
+                "give another",
+            )
+        })?;
+        // What a killed guard leaves is handed to this process.
+        nix::sys::prctl::set_child_subreaper(true).map_err(|error| {
+            Failure::setup(
+                format!("cannot adopt orphans: {error}"),
+                "use Linux 3.4 or later",
+            )
+        })?;
+        let supervisor = Arc::new(Self {
+            catalogue,
+            windows: Windows::new(),
+            log_dir,
+            ending: AtomicBool::new(false),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let rememberer = Arc::downgrade(&supervisor);
+        std::thread::spawn(move || {
+            while let Some(supervisor) = rememberer.upgrade() {
+                for instance in supervisor.instances() {
+                    instance
+                        .processes
+                        .iter()
+                        .for_each(|process| process.remember());
+                }
+                drop(supervisor);
+                std::thread::sleep(REMEMBER_EVERY);
+            }
+        });
+        Ok(supervisor)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a testbed and returns when all its processes are ready. `abandoned` may become true
+    /// meanwhile: nobody waits for it any more.
+    pub fn start(
+        &self,
+        name: &str,
+        given: &Values,
+        abandoned: &dyn Fn() -> bool,
+    ) -> Result<Arc<Instance>> {
+        {
+            let mut state = self.state();
+            if self.ending() {
+                return Err(ending());
+            }
+            state.busy += 1;
+        }
+        let started = self.launch(name, given, abandoned);
+        let mut state = self.state();
+        state.busy -= 1;
+        let result = started.map(|instance| {
+            let instance = Arc::new(instance);
+            state
+                .instances
+                .insert(instance.id.clone(), Arc::clone(&instance));
+            instance
+        });
+        drop(state);
+        self.changed.notify_all();
+        result
+    }
+
+    fn launch(&self, name: &str, given: &Values, abandoned: &dyn Fn() -> bool) -> Result<Instance> {
+        let testbed = self.catalogue.load(name)?;
+        let variables = resolve(name, &testbed.file.variables, given)?;
+        let id = format!("{name}-{}", random_hex(4)?);
+        let cancelled = || self.ending() || abandoned();
+        let launch = Launch {
+            testbed: &testbed,
+            root: &self.catalogue.root,
+            log_dir: self.log_dir.join(&id),
+            id,
+            cancelled: &cancelled,
+            reserve_ports: &|count| self.reserve_ports(count),
+        };
+        launch.check_given_ports(&variables)?;
+        let mut retries = RETRIES;
+        loop {
+            match launch.attempt(&variables) {
+                Ok(instance) => return Ok(instance),
+                Err(attempt) if attempt.port_was_taken && retries > 0 && !cancelled() => {
+                    retries -= 1
+                }
+                Err(attempt) => return Err(attempt.failure),
+            }
+        }
+    }
+
+    fn reserve_ports(&self, count: usize) -> std::io::Result<Vec<u16>> {
+        let mut state = self.state();
+        let found = ports::free(count, &state.used_ports)?;
+        state.used_ports.extend(&found);
+        Ok(found)
+    }
+
+    pub fn instances(&self) -> Vec<Arc<Instance>> {
+        self.state().instances.values().cloned().collect()
+    }
+
+    pub fn instance(&self, id: &str) -> Result<Arc<Instance>> {
+        self.state()
+            .instances
+            .get(id)
+            .cloned()
+            .ok_or_else(|| unknown(id))
+    }
+
+    /// Stops one instance. Not found once that is done.
+    pub fn stop(&self, id: &str) -> Result<Vec<Stopped>> {
+        let instance = {
+            let mut state = self.state();
+            let instance = state.instances.remove(id).ok_or_else(|| unknown(id))?;
+            state.busy += 1;
+            instance
+        };
+        self.windows.look();
+        let stopped = instance.stop();
+        self.windows.look();
+        self.state().busy -= 1;
+        self.changed.notify_all();
+        Ok(stopped)
+    }
+
+    pub fn ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
+    }
+
+    /// Stops everything, also what is still being started, and lets nothing start any more.
+    pub fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        let state = self.state();
+        let mut state = self
+            .changed
+            .wait_while(state, |state| state.busy > 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        let instances = std::mem::take(&mut state.instances);
+        drop(state);
+        self.windows.look();
+        std::thread::scope(|scope| {
+            for instance in instances.values() {
+                scope.spawn(|| instance.stop());
+            }
+        });
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::not_found(
+        format!("there is no instance {id:?}"),
+        "GET /instances lists those there are",
+    )
+}
+
+fn ending() -> Failure {
+    Failure::new(Kind::Conflict, "the sidecar is ending", "start another")
+}

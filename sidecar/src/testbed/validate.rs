@@ -1,0 +1,351 @@
+//! What a testbed file must keep to beyond its shape. Every error names file, field and mend.
+
+use std::collections::HashSet;
+use std::path::{Component, Path};
+
+use regex::Regex;
+
+use super::file::{Ready, Role, TestbedFile, VariableType};
+use super::template::{NAMES, Templates};
+use super::variables::whole;
+use crate::failure::{Failure, Result};
+
+pub const SCHEMA: &str = "windtunnel.testbed/1";
+const NAME: &str = "[a-z0-9][a-z0-9-]{0,39}";
+const PROCESS_NAME: &str = "[a-z][a-z0-9-]*";
+const ENVIRONMENT_NAME: &str = "[A-Z][A-Z0-9_]*";
+
+/// Where secrets would be seen by others: in `ps`, in an error, in a path.
+#[derive(Clone, Copy, PartialEq)]
+enum SecretsAre {
+    Welcome,
+    Refused,
+}
+
+struct Checker<'a> {
+    file: &'a TestbedFile,
+    shown: &'a str,
+    templates: Templates,
+}
+
+/// Whether `name` can be a testbed's name at all.
+pub fn is_name(name: &str) -> bool {
+    whole(NAME).is_ok_and(|pattern| pattern.is_match(name))
+}
+
+/// Checks one parsed file. `stem` is its name without `.toml`, `dir` the folder of its templates.
+pub fn validate(file: &TestbedFile, stem: &str, shown: &str, dir: &Path) -> Result<()> {
+    let checker = Checker {
+        file,
+        shown,
+        templates: Templates::new(),
+    };
+    checker.head(stem)?;
+    checker.variables()?;
+    checker.secrets()?;
+    checker.files(dir)?;
+    checker.processes()?;
+    checker.outputs()
+}
+
+impl Checker<'_> {
+    fn wrong<T>(&self, field: &str, wrong: impl AsRef<str>, mend: impl AsRef<str>) -> Result<T> {
+        Err(Failure::invalid(
+            format!("{}: {field}: {}", self.shown, wrong.as_ref()),
+            mend.as_ref(),
+        ))
+    }
+
+    fn named(&self, field: &str, value: &str, pattern: &str) -> Result<()> {
+        if whole(pattern).is_ok_and(|pattern| pattern.is_match(value)) {
+            return Ok(());
+        }
+        self.wrong(
+            field,
+            format!("`{value}` is not a name"),
+            format!("use a name that matches {pattern}"),
+        )
+    }
+
+    fn head(&self, stem: &str) -> Result<()> {
+        if self.file.schema != SCHEMA {
+            return self.wrong(
+                "schema",
+                format!("`{}` is not known", self.file.schema),
+                format!("write schema = \"{SCHEMA}\""),
+            );
+        }
+        self.named("name", &self.file.name, NAME)?;
+        if self.file.name != stem {
+            return self.wrong(
+                "name",
+                format!("`{}` differs from the file's name", self.file.name),
+                format!("write name = \"{stem}\""),
+            );
+        }
+        self.named("system", &self.file.system, PROCESS_NAME)?;
+        self.filled("title", &self.file.title)
+    }
+
+    fn filled(&self, field: &str, text: &str) -> Result<()> {
+        if text.trim().is_empty() {
+            return self.wrong(field, "is empty", "write one line of text");
+        }
+        Ok(())
+    }
+
+    fn variables(&self) -> Result<()> {
+        for (name, variable) in &self.file.variables {
+            let field = format!("variables.{name}");
+            self.filled(&format!("{field}.description"), &variable.description)?;
+            let choices = variable.choices.as_deref().unwrap_or_default();
+            if variable.kind == VariableType::Choice && choices.is_empty() {
+                return self.wrong(
+                    &format!("{field}.choices"),
+                    "is missing",
+                    "list the allowed values",
+                );
+            }
+            if let Some(pattern) = &variable.pattern
+                && let Err(error) = whole(pattern)
+            {
+                return self.wrong(
+                    &format!("{field}.pattern"),
+                    error.to_string(),
+                    "write a regular expression",
+                );
+            }
+            if let Err(wrong) = variable.check(&variable.default) {
+                return self.wrong(
+                    &format!("{field}.default"),
+                    wrong,
+                    "mend the default or the limits",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn secrets(&self) -> Result<()> {
+        for (name, secret) in &self.file.secrets {
+            if !(16..=64).contains(&secret.bytes) {
+                return self.wrong(
+                    &format!("secrets.{name}.bytes"),
+                    format!("is {}", secret.bytes),
+                    "write 16 to 64",
+                );
+            }
+            if let Some(env) = &secret.env {
+                self.named(&format!("secrets.{name}.env"), env, ENVIRONMENT_NAME)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn files(&self, dir: &Path) -> Result<()> {
+        for (index, requirement) in self.file.requires.iter().enumerate() {
+            self.template(
+                &format!("requires[{index}].path"),
+                &requirement.path,
+                SecretsAre::Refused,
+            )?;
+            self.filled(&format!("requires[{index}].mend"), &requirement.mend)?;
+        }
+        for (name, command) in &self.file.versions {
+            let field = format!("versions.{name}");
+            if command.is_empty() {
+                return self.wrong(&field, "is empty", "write a program and its arguments");
+            }
+            for part in command {
+                self.template(&field, part, SecretsAre::Refused)?;
+            }
+        }
+        for (index, file) in self.file.file.iter().enumerate() {
+            for (field, path) in [("template", &file.template), ("path", &file.path)] {
+                let plain = Path::new(path)
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_)));
+                if path.is_empty() || !plain {
+                    return self.wrong(
+                        &format!("file[{index}].{field}"),
+                        format!("`{path}` leaves its folder"),
+                        "write a relative path without `..`",
+                    );
+                }
+            }
+            let field = format!("file[{index}].template");
+            match std::fs::read_to_string(dir.join(&file.template)) {
+                Ok(source) => self.template(&field, &source, SecretsAre::Welcome)?,
+                Err(error) => {
+                    return self.wrong(
+                        &field,
+                        format!("`{}` cannot be read: {error}", file.template),
+                        format!("put it into testbeds/{}/", self.file.name),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn processes(&self) -> Result<()> {
+        if self.file.process.is_empty() {
+            return self.wrong("process", "there is none", "write at least one [[process]]");
+        }
+        let mut names = HashSet::new();
+        for (index, process) in self.file.process.iter().enumerate() {
+            let field = format!("process[{index}]");
+            self.named(&format!("{field}.name"), &process.name, PROCESS_NAME)?;
+            if !names.insert(&process.name) {
+                return self.wrong(
+                    &format!("{field}.name"),
+                    format!("`{}` is used twice", process.name),
+                    "give each process its own name",
+                );
+            }
+            if process.role == Role::Generator {
+                return self.wrong(
+                    &format!("{field}.role"),
+                    "`generator` is not for testbeds",
+                    "write system or support",
+                );
+            }
+            if process.command.is_empty() {
+                return self.wrong(
+                    &format!("{field}.command"),
+                    "is empty",
+                    "write a program and its arguments",
+                );
+            }
+            for part in &process.command {
+                self.template(&format!("{field}.command"), part, SecretsAre::Refused)?;
+            }
+            for (name, value) in &process.env {
+                if name.is_empty() || name.contains(['=', '\0']) {
+                    return self.wrong(
+                        &format!("{field}.env"),
+                        format!("`{name}` is not a name"),
+                        "use letters, digits and _",
+                    );
+                }
+                self.template(&format!("{field}.env.{name}"), value, SecretsAre::Welcome)?;
+            }
+            self.seconds(
+                &format!("{field}.stop_timeout_s"),
+                process.stop_timeout_s,
+                60.0,
+            )?;
+            if let Some(ready) = &process.ready {
+                self.ready(&format!("{field}.ready"), ready)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ready(&self, field: &str, ready: &Ready) -> Result<()> {
+        let checks = [&ready.http, &ready.tcp, &ready.log]
+            .into_iter()
+            .flatten()
+            .count();
+        if checks != 1 {
+            return self.wrong(
+                field,
+                format!("has {checks} checks"),
+                "give one of http, tcp and log",
+            );
+        }
+        self.seconds(&format!("{field}.timeout_s"), ready.timeout_s, 300.0)?;
+        if let Some(url) = &ready.http {
+            if !url.starts_with("http://") {
+                return self.wrong(
+                    &format!("{field}.http"),
+                    format!("`{url}` is not an http:// address"),
+                    "write http://127.0.0.1:{{ vars.PORT }}/PATH",
+                );
+            }
+            self.template(&format!("{field}.http"), url, SecretsAre::Refused)?;
+        }
+        if let Some(address) = &ready.tcp {
+            self.template(&format!("{field}.tcp"), address, SecretsAre::Refused)?;
+        }
+        if let Some(pattern) = &ready.log
+            && let Err(error) = Regex::new(pattern)
+        {
+            return self.wrong(
+                &format!("{field}.log"),
+                error.to_string(),
+                "write a regular expression",
+            );
+        }
+        Ok(())
+    }
+
+    fn seconds(&self, field: &str, value: f64, most: f64) -> Result<()> {
+        if value > 0.0 && value <= most {
+            return Ok(());
+        }
+        self.wrong(
+            field,
+            format!("is {value}"),
+            format!("write more than 0 and at most {most} seconds"),
+        )
+    }
+
+    fn outputs(&self) -> Result<()> {
+        for (name, template) in &self.file.outputs {
+            self.named(&format!("outputs.{name}"), name, ENVIRONMENT_NAME)?;
+            self.template(&format!("outputs.{name}"), template, SecretsAre::Welcome)?;
+        }
+        Ok(())
+    }
+
+    /// Every name that a template uses must be declared.
+    fn template(&self, field: &str, source: &str, secrets: SecretsAre) -> Result<()> {
+        let names = match self.templates.names(source) {
+            Ok(names) => names,
+            Err(error) => return self.wrong(field, error, "mend the template"),
+        };
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort();
+        for name in names {
+            let mut parts = name.split('.');
+            let first = parts.next().unwrap_or_default();
+            let second = parts.next();
+            if !NAMES.contains(&first) {
+                return self.wrong(
+                    field,
+                    format!("the template uses `{first}`, which does not exist"),
+                    format!("use {}", NAMES.join(", ")),
+                );
+            }
+            if first == "secrets" && secrets == SecretsAre::Refused {
+                return self.wrong(
+                    field,
+                    "a secret would be seen here",
+                    "hand secrets over by env or by a file",
+                );
+            }
+            let declared = match (first, second) {
+                ("vars", Some(name)) => self.file.variables.contains_key(name),
+                ("secrets", Some(name)) => self.file.secrets.contains_key(name),
+                _ => true,
+            };
+            if !declared {
+                let table = if first == "vars" {
+                    "variables"
+                } else {
+                    "secrets"
+                };
+                return self.wrong(
+                    field,
+                    format!("the template uses `{name}`, which is not declared"),
+                    format!("declare it under [{table}]"),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+use super::*;
+use crate::testbed::file::parse;
+
+const GOOD: &str = r#"
+schema = "windtunnel.testbed/1"
+name = "good"
+system = "test"
+title = "Good"
+[variables.port]
+type = "port"
+default = 0
+description = "Where it listens."
+[secrets.key]
+[[process]]
+name = "one"
+command = ["sleep", "{{ vars.port }}"]
+[process.env]
+KEY = "{{ secrets.key }}"
+[process.ready]
+tcp = "127.0.0.1:{{ vars.port }}"
+[outputs]
+URL = "http://127.0.0.1:{{ vars.port }}"
+KEY = "{{ secrets.key }}"
+"#;
+
+fn check(text: &str) -> std::result::Result<(), String> {
+    let file = parse(text, "good.toml").map_err(|error| error.to_string())?;
+    validate(&file, "good", "good.toml", Path::new("/nowhere")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_good_file_passes() {
+    assert_eq!(check(GOOD), Ok(()));
+}
+
+#[test]
+fn each_mistake_is_named_by_its_field() {
+    for (from, to, field) in [
+        ("name = \"good\"", "name = \"other\"", "name:"),
+        ("testbed/1", "testbed/2", "schema:"),
+        ("title = \"Good\"", "title = \" \"", "title:"),
+        ("default = 0", "default = 70000", "variables.port.default:"),
+        ("default = 0", "default = \"a\"", "variables.port.default:"),
+        (
+            "[secrets.key]",
+            "[secrets.key]\nbytes = 8",
+            "secrets.key.bytes:",
+        ),
+        (
+            "\"{{ vars.port }}\"]",
+            "\"{{ vars.prt }}\"]",
+            "process[0].command:",
+        ),
+        (
+            "\"{{ vars.port }}\"]",
+            "\"{{ secrets.key }}\"]",
+            "process[0].command:",
+        ),
+        (
+            "\"{{ vars.port }}\"]",
+            "\"{{ home }}\"]",
+            "process[0].command:",
+        ),
+        (
+            "\"{{ vars.port }}\"]",
+            "\"{{ vars.port\"]",
+            "process[0].command:",
+        ),
+        ("tcp = ", "log = \"(\"\n# ", "process[0].ready.log:"),
+        ("tcp = ", "log = \"x\"\ntcp = ", "process[0].ready:"),
+        (
+            "tcp = ",
+            "timeout_s = 0\ntcp = ",
+            "process[0].ready.timeout_s:",
+        ),
+        (
+            "command = ",
+            "stop_timeout_s = 61\ncommand = ",
+            "process[0].stop_timeout_s:",
+        ),
+        (
+            "command = ",
+            "role = \"generator\"\ncommand = ",
+            "process[0].role:",
+        ),
+        ("URL = ", "url = ", "outputs.url:"),
+        (
+            "[outputs]",
+            "[[file]]\ntemplate = \"../x\"\npath = \"x\"\n[outputs]",
+            "file[0].template:",
+        ),
+        (
+            "[outputs]",
+            "[[file]]\ntemplate = \"x\"\npath = \"/x\"\n[outputs]",
+            "file[0].path:",
+        ),
+    ] {
+        let error = check(&GOOD.replacen(from, to, 1)).unwrap_err();
+        assert!(
+            error.starts_with(&format!("good.toml: {field}")),
+            "{from} -> {to}: {error}"
+        );
+        assert!(error.contains("; "), "no mend: {error}");
+    }
+}
+
+#[test]
+fn names_cannot_leave_the_folder() {
+    assert!(is_name("pulsar-relay"));
+    for name in ["../x", "a/b", "", "A", "-a", ".."] {
+        assert!(!is_name(name), "{name}");
+    }
+}

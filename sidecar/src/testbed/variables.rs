@@ -1,0 +1,267 @@
+//! Variables of a testbed: typed, checked, with free ports filled in.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use super::file::{Value, Variable, VariableType};
+use crate::failure::{Failure, Result};
+
+pub type Values = BTreeMap<String, Value>;
+
+impl Value {
+    fn type_name(&self) -> &'static str {
+        match self {
+            Value::Boolean(_) => "a boolean",
+            Value::Integer(_) => "an integer",
+            Value::String(_) => "a string",
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Boolean(value) => write!(out, "{value}"),
+            Value::Integer(value) => write!(out, "{value}"),
+            Value::String(value) => write!(out, "{value}"),
+        }
+    }
+}
+
+impl Variable {
+    pub fn type_name(&self) -> &'static str {
+        match self.kind {
+            VariableType::Boolean => "boolean",
+            VariableType::Integer => "integer",
+            VariableType::String => "string",
+            VariableType::Choice => "choice",
+            VariableType::Port => "port",
+        }
+    }
+
+    /// What may be given, in words.
+    pub fn expects(&self) -> String {
+        match self.kind {
+            VariableType::Boolean => "true or false".to_owned(),
+            VariableType::Integer => match (self.min, self.max) {
+                (Some(min), Some(max)) => format!("an integer from {min} to {max}"),
+                (Some(min), None) => format!("an integer of {min} or more"),
+                (None, Some(max)) => format!("an integer of {max} or less"),
+                (None, None) => "an integer".to_owned(),
+            },
+            VariableType::String => match &self.pattern {
+                Some(pattern) => format!("a string that matches {pattern}"),
+                None => "a string of one line".to_owned(),
+            },
+            VariableType::Choice => format!(
+                "one of {}",
+                self.choices.as_deref().unwrap_or_default().join(", ")
+            ),
+            VariableType::Port => "a port from 1 to 65535, or 0 for any free one".to_owned(),
+        }
+    }
+
+    /// Whether `value` may be given; else what is wrong with it, in words.
+    pub fn check(&self, value: &Value) -> std::result::Result<(), String> {
+        let right = match (self.kind, value) {
+            (VariableType::Boolean, Value::Boolean(_)) => true,
+            (VariableType::Integer, Value::Integer(number)) => {
+                self.min.is_none_or(|min| *number >= min)
+                    && self.max.is_none_or(|max| *number <= max)
+            }
+            (VariableType::Port, Value::Integer(number)) => (0..=65535).contains(number),
+            (VariableType::Choice, Value::String(text)) => {
+                self.choices.as_deref().unwrap_or_default().contains(text)
+            }
+            (VariableType::String, Value::String(text)) => {
+                !text.chars().any(char::is_control) && self.matches(text)
+            }
+            _ => {
+                return Err(format!(
+                    "is {}, and must be {}",
+                    value.type_name(),
+                    self.expects()
+                ));
+            }
+        };
+        if right {
+            Ok(())
+        } else {
+            Err(format!("is {value}, and must be {}", self.expects()))
+        }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        match &self.pattern {
+            None => true,
+            Some(pattern) => whole(pattern).is_ok_and(|pattern| pattern.is_match(text)),
+        }
+    }
+
+    /// Reads a value from the command line, by the variable's type.
+    pub fn read(&self, text: &str) -> Value {
+        let read = match self.kind {
+            VariableType::Boolean => text.parse().ok().map(Value::Boolean),
+            VariableType::Integer | VariableType::Port => text.parse().ok().map(Value::Integer),
+            VariableType::String | VariableType::Choice => None,
+        };
+        read.unwrap_or_else(|| Value::String(text.to_owned()))
+    }
+}
+
+/// A pattern that the whole value must match.
+pub fn whole(pattern: &str) -> std::result::Result<Regex, regex::Error> {
+    Regex::new(&format!("^(?:{pattern})$"))
+}
+
+/// Defaults with what was given over them, all checked. Ports of 0 stay 0.
+pub fn resolve(
+    testbed: &str,
+    declared: &BTreeMap<String, Variable>,
+    given: &Values,
+) -> Result<Values> {
+    for name in given.keys() {
+        if !declared.contains_key(name) {
+            let known: Vec<_> = declared.keys().map(String::as_str).collect();
+            let known = if known.is_empty() {
+                "it has none".to_owned()
+            } else {
+                format!("it has {}", known.join(", "))
+            };
+            return Err(Failure::invalid(
+                format!("testbed {testbed} has no variable {name}"),
+                format!("{known}; see `sidecar testbed show {testbed}`"),
+            ));
+        }
+    }
+    let mut values = Values::new();
+    for (name, variable) in declared {
+        let value = given.get(name).unwrap_or(&variable.default);
+        variable.check(value).map_err(|wrong| {
+            Failure::invalid(
+                format!("variable {name} of testbed {testbed} {wrong}"),
+                format!("see `sidecar testbed show {testbed}`"),
+            )
+        })?;
+        values.insert(name.clone(), value.clone());
+    }
+    Ok(values)
+}
+
+/// The variables of type port whose number is given (not 0), and their ports.
+pub fn given_ports(declared: &BTreeMap<String, Variable>, values: &Values) -> Vec<(String, u16)> {
+    ports(declared, values)
+        .filter(|(_, port)| *port != 0)
+        .collect()
+}
+
+/// The variables of type port that want any free port.
+pub fn free_ports(declared: &BTreeMap<String, Variable>, values: &Values) -> Vec<String> {
+    ports(declared, values)
+        .filter(|(_, port)| *port == 0)
+        .map(|(name, _)| name)
+        .collect()
+}
+
+fn ports<'a>(
+    declared: &'a BTreeMap<String, Variable>,
+    values: &'a Values,
+) -> impl Iterator<Item = (String, u16)> + 'a {
+    declared
+        .iter()
+        .filter(|(_, variable)| variable.kind == VariableType::Port)
+        .filter_map(|(name, _)| match values.get(name) {
+            Some(Value::Integer(port)) => Some((name.clone(), u16::try_from(*port).ok()?)),
+            _ => None,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(text: &str) -> Variable {
+        toml::from_str(&format!("description = \"d\"\n{text}")).unwrap()
+    }
+
+    #[test]
+    fn each_type_takes_its_own_values_only() {
+        let boolean = variable("type = \"boolean\"\ndefault = false");
+        assert!(boolean.check(&Value::Boolean(true)).is_ok());
+        assert!(boolean.check(&Value::String("true".into())).is_err());
+        let integer = variable("type = \"integer\"\ndefault = 5\nmin = 1\nmax = 9");
+        assert!(integer.check(&Value::Integer(9)).is_ok());
+        assert!(integer.check(&Value::Integer(10)).is_err());
+        assert!(integer.check(&Value::Integer(0)).is_err());
+        assert!(integer.check(&Value::Boolean(true)).is_err());
+        let choice = variable("type = \"choice\"\ndefault = \"a\"\nchoices = [\"a\", \"b\"]");
+        assert!(choice.check(&Value::String("b".into())).is_ok());
+        assert!(choice.check(&Value::String("c".into())).is_err());
+        let port = variable("type = \"port\"\ndefault = 0");
+        assert!(port.check(&Value::Integer(65535)).is_ok());
+        assert!(port.check(&Value::Integer(65536)).is_err());
+        assert!(port.check(&Value::Integer(-1)).is_err());
+    }
+
+    #[test]
+    fn a_pattern_must_match_the_whole_string() {
+        let string = variable("type = \"string\"\ndefault = \"ab\"\npattern = \"a|ab\"");
+        assert!(string.check(&Value::String("ab".into())).is_ok());
+        assert!(string.check(&Value::String("abc".into())).is_err());
+        let free = variable("type = \"string\"\ndefault = \"\"");
+        assert!(free.check(&Value::String("a\nb".into())).is_err());
+    }
+
+    #[test]
+    fn the_command_line_reads_by_type() {
+        assert_eq!(
+            variable("type = \"port\"\ndefault = 0").read("80"),
+            Value::Integer(80)
+        );
+        assert_eq!(
+            variable("type = \"string\"\ndefault = \"\"").read("80"),
+            Value::String("80".into())
+        );
+        assert_eq!(
+            variable("type = \"boolean\"\ndefault = false").read("true"),
+            Value::Boolean(true)
+        );
+        let wrong = variable("type = \"integer\"\ndefault = 0").read("many");
+        assert!(
+            variable("type = \"integer\"\ndefault = 0")
+                .check(&wrong)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn an_unknown_variable_is_named_with_those_there_are() {
+        let declared = BTreeMap::from([(
+            "queue".to_owned(),
+            variable("type = \"integer\"\ndefault = 1"),
+        )]);
+        let given = Values::from([("quue".to_owned(), Value::Integer(1))]);
+        let error = resolve("t", &declared, &given).unwrap_err().to_string();
+        assert!(
+            error.contains("no variable quue") && error.contains("it has queue"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn ports_are_told_apart_by_whether_they_were_given() {
+        let declared = BTreeMap::from([
+            ("a".to_owned(), variable("type = \"port\"\ndefault = 0")),
+            ("b".to_owned(), variable("type = \"port\"\ndefault = 0")),
+        ]);
+        let values = resolve(
+            "t",
+            &declared,
+            &Values::from([("b".to_owned(), Value::Integer(81))]),
+        )
+        .unwrap();
+        assert_eq!(given_ports(&declared, &values), [("b".to_owned(), 81)]);
+        assert_eq!(free_ports(&declared, &values), ["a"]);
+    }
+}

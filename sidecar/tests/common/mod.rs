@@ -1,0 +1,252 @@
+//! What the integration tests share: a root with testbeds of its own, and looking for leftovers.
+
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Generous: a busy machine is slow, and a test that fails waits this long once.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A temporary repository root. `mark` is in the environment of all that its testbeds start.
+pub struct Root {
+    folder: tempfile::TempDir,
+    pub mark: String,
+}
+
+impl Root {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("testbeds")).unwrap();
+        std::fs::create_dir(folder.path().join("tmp")).unwrap();
+        let mark = folder.path().display().to_string();
+        Self { folder, mark }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// A testbed of which `body` is all but the head; `@MARK@` becomes this root's mark.
+    pub fn testbed(&self, name: &str, body: &str) -> &Self {
+        let head = format!(
+            "schema = \"windtunnel.testbed/1\"\nname = \"{name}\"\nsystem = \"test\"\ntitle = \"A test\"\n"
+        );
+        let body = body.replace("@MARK@", &self.mark);
+        std::fs::write(
+            self.path().join(format!("testbeds/{name}.toml")),
+            head + &body,
+        )
+        .unwrap();
+        self
+    }
+
+    /// One process, `script` run by python3 with `sys`, `os`, `time` and `signal` imported.
+    pub fn python(&self, name: &str, script: &str, more: &str) -> &Self {
+        let body = format!(
+            "[[process]]\nname = \"one\"\ncommand = [\"python3\", \"-c\", '''\nimport os, signal, sys, time\n{script}\n''']\n\
+             env = {{ MARK_OF_TEST = \"@MARK@\" }}\n{more}\n"
+        );
+        let body = if body.contains("[outputs]") {
+            body
+        } else {
+            format!("{body}\n[outputs]\n")
+        };
+        self.testbed(name, &body)
+    }
+
+    pub fn sidecar(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sidecar"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env("WINDTUNNEL_ROOT", self.path())
+            .env("TMPDIR", self.path().join("tmp"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn serve(&self) -> Server {
+        let mut child = self
+            .sidecar(&["serve", "--exit-with-stdin"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.take();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let first: Value = serde_json::from_str(&line).unwrap();
+        let url = first["url"].as_str().unwrap().to_owned();
+        assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+        Server { child, stdin, url }
+    }
+
+    /// Living processes that carry this root's mark.
+    pub fn living(&self) -> Vec<i32> {
+        procfs::process::all_processes()
+            .unwrap()
+            .flatten()
+            .filter(|process| {
+                process
+                    .stat()
+                    .is_ok_and(|stat| !matches!(stat.state, 'Z' | 'X'))
+            })
+            .filter(|process| {
+                process.environ().is_ok_and(|environment| {
+                    environment
+                        .get("MARK_OF_TEST".as_ref() as &std::ffi::OsStr)
+                        .is_some_and(|mark| *mark == *self.mark)
+                })
+            })
+            .map(|process| process.pid)
+            .collect()
+    }
+
+    /// The pids of this root's guards: the parents of what lives, by name.
+    pub fn guards(&self) -> Vec<i32> {
+        self.living()
+            .into_iter()
+            .filter_map(|pid| procfs::process::Process::new(pid).ok()?.stat().ok())
+            .map(|stat| stat.ppid)
+            .filter(|parent| command_line(*parent).contains("__guard"))
+            .collect()
+    }
+
+    pub fn nothing_is_left(&self) {
+        eventually("nothing is left running", || self.living().is_empty());
+        eventually("no working folder is left", || {
+            std::fs::read_dir(self.path().join("tmp"))
+                .unwrap()
+                .next()
+                .is_none()
+        });
+    }
+
+    /// The text of all logs together.
+    pub fn logs(&self) -> String {
+        let mut text = String::new();
+        for folder in std::fs::read_dir(self.path().join("results/sidecar-logs")).unwrap() {
+            for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+                text += &String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap());
+            }
+        }
+        text
+    }
+}
+
+/// A served sidecar; dropping it ends it.
+pub struct Server {
+    pub child: Child,
+    pub stdin: Option<ChildStdin>,
+    pub url: String,
+}
+
+impl Server {
+    pub fn get(&self, path: &str) -> (u16, Value) {
+        answer(agent().get(format!("{}{path}", self.url)).call())
+    }
+
+    pub fn get_with(&self, path: &str, header: (&str, &str)) -> (u16, Value) {
+        answer(
+            agent()
+                .get(format!("{}{path}", self.url))
+                .header(header.0, header.1)
+                .call(),
+        )
+    }
+
+    pub fn post(&self, path: &str, body: &str) -> (u16, Value) {
+        answer(agent().post(format!("{}{path}", self.url)).send(body))
+    }
+
+    pub fn delete(&self, path: &str) -> (u16, Value) {
+        answer(agent().delete(format!("{}{path}", self.url)).call())
+    }
+
+    /// Starts a testbed that must start, and returns the answer.
+    pub fn start(&self, name: &str, body: &str) -> Value {
+        let (status, answer) = self.post(&format!("/testbeds/{name}/start"), body);
+        assert_eq!(status, 201, "{answer}");
+        answer
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .proxy(None)
+        .timeout_global(Some(2 * PATIENCE))
+        .build()
+        .into()
+}
+
+fn answer(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> (u16, Value) {
+    let mut answer = answer.unwrap();
+    let text = answer.body_mut().read_to_string().unwrap();
+    let body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("not JSON: {text:?}"));
+    (answer.status().as_u16(), body)
+}
+
+pub fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+pub fn command_line(pid: i32) -> String {
+    procfs::process::Process::new(pid)
+        .and_then(|process| process.cmdline())
+        .map(|words| words.join(" "))
+        .unwrap_or_default()
+}
+
+pub fn signal(pid: i32, signal: nix::sys::signal::Signal) {
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
+}
+
+/// A child's pid as `/proc` has it.
+pub fn pid(child: &Child) -> i32 {
+    child.id() as i32
+}
+
+/// Asserts that a failed command said one line only, with all of `parts` in it.
+pub fn one_line(stderr: &[u8], parts: &[&str]) {
+    let text = String::from_utf8_lossy(stderr);
+    assert_eq!(text.trim_end().lines().count(), 1, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+}
