@@ -23,6 +23,9 @@ SHELL_SCRIPTS := .ci/run
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
 
+# $(call venv,FOLDER,REQUIREMENTS WITH HASHES)
+venv = @rm -rf $(1) && python3 -m venv $(1) && $(1)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(2) && touch $(1)/.installed
+
 .PHONY: help
 help: ## Show this list
 	@echo 'Usage: make TARGET [PROFILE=$(PROFILE)] [ENV=$(ENV)] [ONLY=system or system/scenario,…] [DASHBOARD=1]'
@@ -56,6 +59,10 @@ report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 validate: bin/k6 ## Check environments and testbeds against their schemas
 	@bin/k6 x validate
 
+.PHONY: benchmark-generators
+benchmark-generators: build .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
+	@bin/sidecar testbed run pulsar-relay -- .venv/benchmarks/bin/python benchmarks/generators/compare.py
+
 ## Building -----------------------------------------------------------------
 
 .PHONY: build
@@ -80,10 +87,11 @@ testbeds: $(VENVS) ## Install the systems that the testbeds start
 .venv/%/.installed: testbeds/%/requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	@echo 'installing $* into .venv/$*'
-	@rm -rf .venv/$*
-	@python3 -m venv .venv/$*
-	@.venv/$*/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@touch $@
+	$(call venv,.venv/$*,$<)
+
+.venv/benchmarks/.installed: benchmarks/generators/requirements.txt
+	@$(call need,python3,install Python 3.11 or newer with its venv module)
+	$(call venv,.venv/benchmarks,$<)
 
 node_modules/.installed: package.json package-lock.json
 	@$(call need,npm,install Node.js 20.19 or newer)
@@ -92,10 +100,7 @@ node_modules/.installed: package.json package-lock.json
 
 .venv/lint/.installed: tests/lint-requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
-	@rm -rf .venv/lint
-	@python3 -m venv .venv/lint
-	@.venv/lint/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@touch $@
+	$(call venv,.venv/lint,$<)
 
 ## Checking -----------------------------------------------------------------
 

@@ -1,0 +1,109 @@
+"""How fast are our scenarios beside a plain Python client and a bare k6 script?
+
+Run by `make benchmark-generators`, inside `sidecar testbed run pulsar-relay`: the three
+generators publish to the same relay in turn, ROUNDS times. Prints the median rate of
+each, the ratios pair by pair, and what an iteration costs k6 with and without our lib.
+"""
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+ROUNDS = int(os.environ.get("ROUNDS", "7"))
+MESSAGES = int(os.environ.get("MESSAGES", "1000"))
+SHAPES = {"ingest": (1, 10), "concurrent": (20, 20)}
+# The cost of an iteration is the slope between a short and a long run, so that starting k6 is not in it.
+SHORT, LONG = 1000, 6000
+
+
+def run(command: list[str], **variables: str) -> tuple[str, float]:
+    """Output of a command and the CPU seconds that it used."""
+    before = os.times()
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=False)
+    after = os.times()
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}{done.stdout}")
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return done.stdout + done.stderr, used
+
+
+def seconds(text: str) -> float:
+    found = re.search(r"seconds ([\d.]+)", text)
+    if not found:
+        sys.exit(f"no time in: {text}")
+    return float(found[1])
+
+
+def k6(script: str, **variables: str) -> tuple[str, float]:
+    return run([str(ROOT / "bin/k6"), "run", "--quiet", "--no-usage-report", "--address", "", script], **variables)
+
+
+def httpx_rate(name: str, messages: int) -> float:
+    clients, topics = SHAPES[name]
+    arguments = [str(number) for number in (messages, clients, topics)]
+    text, _ = run([sys.executable, str(HERE / "httpx_client.py"), *arguments])
+    return messages / seconds(text)
+
+
+def bare(name: str, messages: int) -> tuple[float, float]:
+    """Rate and CPU seconds of the bare script."""
+    clients, topics = SHAPES[name]
+    text, used = k6(str(HERE / "bare.js"), MESSAGES=str(messages), CLIENTS=str(clients), TOPICS=str(topics))
+    return messages / seconds(text), used
+
+
+def ours(name: str, messages: int) -> tuple[float, float]:
+    """Rate and CPU seconds of our scenario."""
+    with tempfile.TemporaryDirectory() as folder:
+        variables = {"PROFILE": "quick", "MESSAGES": str(messages), "RESULT_DIR": folder, "RUN_ID": "benchmark"}
+        _, used = k6(f"scripts/pulsar/{name}.js", **variables)
+        result = json.loads((Path(folder) / f"pulsar-{name}.json").read_text())
+    return result["operations"][0]["rate_per_s"], used
+
+
+def spread(values: list[float], digits: int) -> str:
+    low, middle, high = min(values), statistics.median(values), max(values)
+    return f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
+
+
+def ratios(ours_first: list[float], others: list[float]) -> list[float]:
+    return [own / other for own, other in zip(ours_first, others, strict=True)]
+
+
+def compare(name: str) -> None:
+    rates: dict[str, list[float]] = {"httpx": [], "bare k6": [], "ours": []}
+    for _ in range(ROUNDS):
+        rates["httpx"].append(httpx_rate(name, MESSAGES))
+        rates["bare k6"].append(bare(name, MESSAGES)[0])
+        rates["ours"].append(ours(name, MESSAGES)[0])
+    print(f"\n{name}: {MESSAGES} messages, {SHAPES[name][0]} clients, {ROUNDS} rounds in turn; median (min–max)")
+    for generator, values in rates.items():
+        print(f"  {generator:8} {spread(values, 0)} messages/s")
+    print(f"  ours / httpx    {spread(ratios(rates['ours'], rates['httpx']), 2)}")
+    print(f"  ours / bare k6  {spread(ratios(rates['ours'], rates['bare k6']), 2)}")
+
+
+def cost(name: str) -> None:
+    slopes: dict[str, list[float]] = {"bare k6": [], "ours": []}
+    for _ in range(ROUNDS):
+        for generator, measure in (("bare k6", bare), ("ours", ours)):
+            used = measure(name, LONG)[1] - measure(name, SHORT)[1]
+            slopes[generator].append(used / (LONG - SHORT) * 1e6)
+    print(f"\n{name}: CPU of k6 for one iteration, µs; median (min–max)")
+    for generator, values in slopes.items():
+        print(f"  {generator:8} {spread(values, 0)}")
+    print(f"  ours / bare k6  {spread(ratios(slopes['ours'], slopes['bare k6']), 2)}")
+
+
+if __name__ == "__main__":
+    for shape in SHAPES:
+        compare(shape)
+    for shape in SHAPES:
+        cost(shape)
