@@ -6,7 +6,7 @@
  * monotonic with sub-microsecond resolution and the same for every VU:
  * https://grafana.com/docs/k6/latest/javascript-api/k6-execution/#instance
  */
-import exec from 'k6/execution';
+import { ownInstance } from './execution.js';
 
 /** How long a wall-clock offset is trusted before it is measured anew. */
 const OFFSET_MAX_AGE_MS = 2000;
@@ -16,7 +16,7 @@ let wall;
 
 /** Milliseconds since the test began, monotonic, with fractions. */
 export function now() {
-  return exec.instance.currentTestRunDuration;
+  return ownInstance().currentTestRunDuration;
 }
 
 /**

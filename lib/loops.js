@@ -23,8 +23,8 @@ export function loopOperations(load, title, least, items) {
     latencyIs: 'from the intended send time to the last byte received',
   });
   return {
-    ...(load.scenarios.closed ? { publish: closed } : {}),
-    ...(load.scenarios.open ? { publish_open: open } : {}),
+    ...(load.scenarios.closed ? { publish: { ...closed, owns: 'closed' } } : {}),
+    ...(load.scenarios.open ? { publish_open: { ...open, owns: 'open' } } : {}),
   };
 }
 

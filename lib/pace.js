@@ -4,8 +4,8 @@
  * A dropped iteration shifts the sum, which is one more reason why drops make a run
  * inconclusive.
  */
-import exec from 'k6/execution';
 import { now } from './clock.js';
+import { ownScenario } from './execution.js';
 import { isConstant } from './profiles.js';
 
 /**
@@ -42,8 +42,8 @@ function constantPace(rate, lengthMs) {
   /** @type {number | undefined} */
   let origin;
   return () => {
-    if (origin === undefined) origin = now() - exec.scenario.progress * lengthMs;
-    const offset = (exec.scenario.iterationInTest * 1000) / rate;
+    if (origin === undefined) origin = now() - ownScenario().progress * lengthMs;
+    const offset = (ownScenario().iterationInTest * 1000) / rate;
     return { at: origin + offset, offset };
   };
 }
@@ -58,7 +58,7 @@ function constantPace(rate, lengthMs) {
 function rampingPace(schedule) {
   let origin = Infinity;
   return () => {
-    const offset = intendedOffset(schedule, exec.scenario.iterationInTest);
+    const offset = intendedOffset(schedule, ownScenario().iterationInTest);
     origin = Math.min(origin, now() - offset);
     return { at: origin + offset, offset };
   };

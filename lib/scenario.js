@@ -27,6 +27,7 @@ export const VERSION = '0.1.0';
  * @property {Bounds} [bounds] thresholds; failed 0 and errors 0 unless given
  * @property {number} [least] fewest items that a complete run with a fixed number of iterations carries
  * @property {string} [items] name of what a request carries, where it carries many
+ * @property {string} [owns] the k6 scenario that does nothing else, so that k6 tags all its samples with the operation
  *
  * @typedef {object} Definition
  * @property {string} system
@@ -58,6 +59,16 @@ function boundsOf(definition, environmentBounds) {
   );
 }
 
+/** @param {Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
+function tagScenarios({ load, operations }) {
+  const owners = Object.fromEntries(Object.entries(operations).map(([name, { owns }]) => [owns, name]));
+  const tagged = Object.entries(load.scenarios).map(([name, k6Scenario]) => [
+    name,
+    owners[name] ? { ...k6Scenario, tags: { operation: owners[name] } } : k6Scenario,
+  ]);
+  return Object.fromEntries(tagged);
+}
+
 /** @param {Definition} definition @param {Record<string, Bounds>} bounds */
 function optionsOf(definition, bounds) {
   const fixed = definition.load.iterations !== undefined;
@@ -67,7 +78,7 @@ function optionsOf(definition, bounds) {
   ]);
   const profile = currentProfile();
   return {
-    scenarios: definition.load.scenarios,
+    scenarios: tagScenarios(definition),
     thresholds: k6Thresholds(Object.fromEntries(specs), profile === 'breakpoint'),
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code', 'scenario'],
@@ -121,7 +132,7 @@ export function defineScenario(definition) {
     /** @param {string} name */
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
-      return new Operation(name);
+      return new Operation(name, definition.operations[name].owns !== undefined);
     },
 
     /** In setup(): the run's id, for names of what the run makes. */

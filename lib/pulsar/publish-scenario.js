@@ -1,5 +1,5 @@
 /** The scenarios that publish single messages: one client or many, closed and open loop. */
-import exec from 'k6/execution';
+import { ownScenario } from '../execution.js';
 import { loadParameters, loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
@@ -58,14 +58,14 @@ export function publishScenario(spec) {
     closedLoop(data) {
       if (!connected) relay.connect();
       connected = true;
-      const index = exec.scenario.iterationInTest;
+      const index = ownScenario().iterationInTest;
       timed(/** @type {any} */ (publish), CREATED, () => send(data, index));
     },
 
     /** @param {Data} data */
     openLoop(data) {
       const intended = /** @type {any} */ (scenario.pace)();
-      const index = exec.scenario.iterationInTest;
+      const index = ownScenario().iterationInTest;
       timedFrom(
         /** @type {any} */ (publishOpen),
         CREATED,

@@ -33,6 +33,9 @@ export class Relay {
     this.url = environment.url;
     /** @type {Session | undefined} of this VU, where it renewed the one from setup() */
     this.renewed = undefined;
+    /** k6's request parameters by response type, for the token that they hold. */
+    /** @type {{ token: string | null, none: any, text: any } | undefined} */
+    this.loadParams = undefined;
   }
 
   /** The line for a set-up request that failed. @param {string} what @param {import('k6/http').RefinedResponse<any>} response */
@@ -87,8 +90,19 @@ export class Relay {
   }
 
   /** @param {Session} session @param {'none' | 'text'} responseType @param {string} timeout */
-  params(session, responseType, timeout = LOAD_TIMEOUT) {
+  params(session, responseType, timeout) {
     return { headers: { ...JSON_TYPE, ...bearer(session) }, responseType, timeout };
+  }
+
+  /** The same, made once for each token: they are needed for every request of the load. @param {Session} session */
+  load(session) {
+    if (this.loadParams?.token === session.token) return this.loadParams;
+    this.loadParams = {
+      token: session.token,
+      none: this.params(session, 'none', LOAD_TIMEOUT),
+      text: this.params(session, 'text', LOAD_TIMEOUT),
+    };
+    return this.loadParams;
   }
 
   /**
@@ -142,12 +156,12 @@ export class Relay {
 
   /** @param {Session} session @param {string} body of messageBody() */
   publish(session, body) {
-    return http.post(`${this.url}/api/v1/messages`, body, this.params(session, 'none'));
+    return http.post(`${this.url}/api/v1/messages`, body, this.load(session).none);
   }
 
   /** @param {Session} session @param {string} body of messageBody() */
   publishAsync(session, body) {
-    return http.asyncRequest('POST', `${this.url}/api/v1/messages`, body, this.params(session, 'none'));
+    return http.asyncRequest('POST', `${this.url}/api/v1/messages`, body, this.load(session).none);
   }
 
   /** @param {Session} session @param {string[]} bodies of messageBody(), at most 100 */
@@ -155,7 +169,7 @@ export class Relay {
     return http.post(
       `${this.url}/api/v1/messages/bulk`,
       `{"messages":[${bodies.join(',')}]}`,
-      this.params(session, 'text'),
+      this.load(session).text,
     );
   }
 

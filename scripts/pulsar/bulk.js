@@ -5,7 +5,7 @@
  * in an open loop, at a fixed RATE of batches.
  * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
-import exec from 'k6/execution';
+import { ownScenario } from '../../lib/execution.js';
 import { loadParameters, loopOperations } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
 import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
@@ -83,14 +83,14 @@ export function setup() {
 export default function closedLoop(data) {
   if (!connected) relay.connect();
   connected = true;
-  const batch = exec.scenario.iterationInTest;
+  const batch = ownScenario().iterationInTest;
   timed(publish, MULTI_STATUS, () => send(data, batch), accepted(publish));
 }
 
 /** @param {Data} data */
 export function openLoop(data) {
   const intended = /** @type {any} */ (scenario.pace)();
-  const batch = exec.scenario.iterationInTest;
+  const batch = ownScenario().iterationInTest;
   timedFrom(
     publishOpen,
     MULTI_STATUS,

@@ -10,6 +10,7 @@
 import exec from 'k6/execution';
 import { now } from '../../lib/clock.js';
 import { ofResponse } from '../../lib/errors.js';
+import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount, mostClients } from '../../lib/profiles.js';
 import { Relay, messageBody, topicNames } from '../../lib/pulsar/relay.js';
 import { defineScenario } from '../../lib/scenario.js';
@@ -103,7 +104,7 @@ export default async function round(data) {
   connected = true;
   const session = relay.current(data.session);
   const topic = data.topics[(exec.vu.idInTest - 1) % data.topics.length];
-  const first = exec.scenario.iterationInTest * WAKES_PER_ROUND;
+  const first = ownScenario().iterationInTest * WAKES_PER_ROUND;
   for (let index = 0; index < WAKES_PER_ROUND; index += 1) await wakeOnce(session, topic, first + index);
   await waitInVain(session, topic);
 }

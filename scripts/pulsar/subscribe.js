@@ -6,8 +6,8 @@
  * the number of clients, since connections have no open loop of their own here.
  * Variables: CONNECTIONS, CLIENTS, TOPICS, HOLD_MS, DURATION.
  */
-import exec from 'k6/execution';
 import { syncWallClock } from '../../lib/clock.js';
+import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount } from '../../lib/profiles.js';
 import { Relay, topicNames } from '../../lib/pulsar/relay.js';
 import { Subscriber } from '../../lib/pulsar/subscriber.js';
@@ -56,7 +56,7 @@ export function setup() {
 /** @param {Data} data */
 export default async function connectOnce(data) {
   syncWallClock();
-  const index = exec.scenario.iterationInTest;
+  const index = ownScenario().iterationInTest;
   const topic = data.topics[index % data.topics.length];
   let lost = false;
   const client = new Subscriber(relay.environment, relay.current(data.session), `client-${index}`, [topic], {

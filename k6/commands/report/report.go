@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package report is `k6 x report`: it makes reports of results and gives the verdict.
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/root"
+)
+
+func init() {
+	subcommand.RegisterExtension("report", New)
+}
+
+// Options are the command's arguments. Dir is the current folder, Variable the value of
+// WINDTUNNEL_ROOT.
+type Options struct {
+	Paths     []string
+	Formats   string
+	Out       string
+	Reference bool
+	Dir       string
+	Variable  string
+}
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var o Options
+	exit := func(code int) {
+		if code != exitcode.Pass {
+			gs.OSExit(code)
+		}
+	}
+	cmd := &cobra.Command{
+		Use:   "report RUN|FILE...",
+		Short: "Write the report of a run and end with its verdict",
+		Long: `Reads results/RUN (a folder, or the name of a run) or result files, writes report.md,
+report.html and report.xml (JUnit) there, prints the summary and ends with the verdict.
+
+` + exitcode.Help,
+		Run: func(_ *cobra.Command, args []string) {
+			dir, err := gs.Getwd()
+			if err != nil {
+				fmt.Fprintln(gs.Stderr, err)
+				exit(exitcode.Setup)
+				return
+			}
+			o.Paths, o.Dir, o.Variable = args, dir, gs.Env["WINDTUNNEL_ROOT"]
+			exit(Run(gs.Stdout, gs.Stderr, o))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Formats, "format", strings.Join(report.Formats(), ","), "what to write")
+	flags.StringVar(&o.Out, "out", "", "folder to write to (default the folder of the run)")
+	flags.BoolVar(&o.Reference, "reference", false, "show published figures of another machine beside ours")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		fmt.Fprintf(gs.Stderr, "%v; see k6 x report --help\n", err)
+		gs.OSExit(exitcode.Usage)
+		return err
+	})
+	return cmd
+}
+
+// Run makes the report and returns the exit code.
+func Run(stdout, stderr io.Writer, o Options) int {
+	fault := func(code int, format string, args ...any) int {
+		fmt.Fprintf(stderr, format+"\n", args...)
+		return code
+	}
+	if len(o.Paths) == 0 {
+		return fault(exitcode.Usage, "give a run, such as results/latest; see k6 x report --help")
+	}
+	formats, err := report.ParseFormats(o.Formats)
+	if err != nil {
+		return fault(exitcode.Usage, "%v", err)
+	}
+	paths := o.locate()
+	set, err := report.Load(paths)
+	if err != nil {
+		return fault(exitcode.Usage, "%v", err)
+	}
+	out := o.Out
+	switch info, err := os.Stat(paths[0]); {
+	case out != "" && !filepath.IsAbs(out):
+		out = filepath.Join(o.Dir, out)
+	case out == "" && err == nil && info.IsDir():
+		out = paths[0]
+	case out == "":
+		out = filepath.Dir(paths[0])
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return fault(exitcode.Setup, "cannot make %v", err)
+	}
+	options := report.Options{Reference: o.Reference}
+	if err := report.Write(set, out, formats, options); err != nil {
+		return fault(exitcode.Setup, "cannot write the report: %v", err)
+	}
+	fmt.Fprint(stdout, report.SummaryMarkdown(set, options))
+	return result.ExitCode(set.Verdict())
+}
+
+// locate makes the paths absolute; what is no file may be the name of a run.
+func (o Options) locate() []string {
+	paths := make([]string, len(o.Paths))
+	for i, given := range o.Paths {
+		path := given
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Dir, path)
+		}
+		if _, err := os.Stat(path); err != nil && !strings.ContainsAny(given, `/\`) {
+			if base, err := root.Find("", o.Variable, o.Dir); err == nil {
+				if run := filepath.Join(base, "results", given); exists(run) {
+					path = run
+				}
+			}
+		}
+		paths[i] = path
+	}
+	return paths
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package validate is `k6 x validate`: it checks environment, testbed and result files.
+package validate
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/root"
+)
+
+func init() {
+	subcommand.RegisterExtension("validate", New)
+}
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var rootFlag string
+	exit := func(code int) {
+		if code != exitcode.Pass {
+			gs.OSExit(code)
+		}
+	}
+	cmd := &cobra.Command{
+		Use:   "validate [FILE|DIR]...",
+		Short: "Check environment, testbed and result files and say what to mend",
+		Long: `Checks environment (.json), testbed (.toml) and result (.json) files against their
+JSON Schemas, one line per problem. Without arguments: environments/*.json and
+testbeds/*.toml of the checkout.
+
+` + exitcode.Help,
+		Run: func(_ *cobra.Command, args []string) {
+			dir, err := gs.Getwd()
+			if err != nil {
+				fmt.Fprintln(gs.Stderr, err)
+				exit(exitcode.Setup)
+				return
+			}
+			exit(Run(gs.Stdout, gs.Stderr, args, rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir))
+		},
+	}
+	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		fmt.Fprintf(gs.Stderr, "%v; see k6 x validate --help\n", err)
+		gs.OSExit(exitcode.Usage)
+		return err
+	})
+	return cmd
+}
+
+// Run checks files and folders, or the checkout's own files where paths is empty; dir is the
+// current folder. It returns the exit code.
+func Run(stdout, stderr io.Writer, paths []string, rootFlag, rootVariable, dir string) int {
+	files, problems := collect(paths, rootFlag, rootVariable, dir)
+	invalid := 0
+	for _, f := range files {
+		found := check.File(f.path, f.display)
+		if len(found) > 0 {
+			invalid++
+		}
+		problems = append(problems, found...)
+	}
+	for _, p := range problems {
+		fmt.Fprintln(stderr, p)
+	}
+	if len(problems) > 0 {
+		return exitcode.Usage
+	}
+	noun := "files"
+	if len(files) == 1 {
+		noun = "file"
+	}
+	fmt.Fprintf(stdout, "%d %s valid\n", len(files), noun)
+	return exitcode.Pass
+}
+
+// file is a file to check and its name in messages.
+type file struct{ path, display string }
+
+// collect lists the files to check, sorted and without repetition, and the problems of finding them.
+func collect(paths []string, rootFlag, rootVariable, dir string) ([]file, []string) {
+	var files []file
+	var problems []string
+	if len(paths) == 0 {
+		base, err := root.Find(rootFlag, rootVariable, dir)
+		if err != nil {
+			return nil, []string{err.Error()}
+		}
+		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml"} {
+			found, _ := filepath.Glob(filepath.Join(base, pattern))
+			for _, path := range found {
+				display, _ := filepath.Rel(base, path)
+				files = append(files, file{path, display})
+			}
+		}
+		if len(files) == 0 {
+			problems = append(problems, "no environments/*.json and no testbeds/*.toml in "+base)
+		}
+		return files, problems
+	}
+	for _, given := range paths {
+		path := given
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			problems = append(problems, given+": no such file or folder")
+		case info.IsDir():
+			before := len(files)
+			files = append(files, inFolder(path, given)...)
+			if len(files) == before {
+				problems = append(problems, given+": no .json or .toml file in it")
+			}
+		case !known(path):
+			problems = append(problems, given+": must be a .json or .toml file")
+		default:
+			files = append(files, file{path, given})
+		}
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return slices.CompactFunc(files, func(a, b file) bool { return a.path == b.path }), problems
+}
+
+// inFolder lists the .json and .toml files of a folder, not those of the folders below: logs and
+// templates lie there.
+func inFolder(path, display string) []file {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil
+	}
+	var files []file
+	for _, entry := range entries {
+		regular := entry.Type().IsRegular() || entry.Type()&fs.ModeSymlink != 0
+		if regular && known(entry.Name()) {
+			files = append(files, file{filepath.Join(path, entry.Name()), filepath.Join(display, entry.Name())})
+		}
+	}
+	return files
+}
+
+func known(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".json" || ext == ".toml"
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package validate
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+func TestRun(t *testing.T) {
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("../../internal/bench/testdata/root")); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(root, "environments", "bad.json")
+	for name, c := range map[string]struct {
+		bad   string
+		paths []string
+		dir   string
+		code  int
+		says  string
+	}{
+		"all":             {"", nil, "", exitcode.Pass, "4 files valid\n"},
+		"from below":      {"", nil, "scripts/pulsar", exitcode.Pass, "4 files valid\n"},
+		"one":             {"", []string{"environments/loop.json"}, "", exitcode.Pass, "1 file valid\n"},
+		"folder and file": {"", []string{"environments", "environments/loop.json"}, "", exitcode.Pass, "3 files valid\n"},
+		"bad":             {"{", nil, "", exitcode.Usage, "environments/bad.json: line 1, column 1: bad JSON"},
+		"missing":         {"", []string{"environments/none.json"}, "", exitcode.Usage, "environments/none.json: no such file or folder\n"},
+		"other kind":      {"", []string{"scripts/pulsar/ORDER"}, "", exitcode.Usage, "must be a .json or .toml file"},
+		"empty folder":    {"", []string{"scripts/panel"}, "", exitcode.Usage, "no .json or .toml file in it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.bad != "" {
+				if err := os.WriteFile(bad, []byte(c.bad), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				defer os.Remove(bad)
+			}
+			var stdout, stderr bytes.Buffer
+			if code := Run(&stdout, &stderr, c.paths, "", "", filepath.Join(root, c.dir)); code != c.code {
+				t.Errorf("code %d, want %d", code, c.code)
+			}
+			if text := stdout.String() + stderr.String(); !strings.Contains(text, c.says) {
+				t.Errorf("no %q in %q", c.says, text)
+			}
+		})
+	}
+	var stdout, stderr bytes.Buffer
+	if code := Run(&stdout, &stderr, nil, "", "", t.TempDir()); code != exitcode.Usage || !strings.Contains(stderr.String(), "WINDTUNNEL_ROOT") {
+		t.Errorf("outside a checkout: %d %s", code, &stderr)
+	}
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package bench runs scenarios: it starts their testbeds through the sidecar, runs k6, keeps the
+// record of the run and ends with the report and a verdict.
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
+)
+
+// Options say what to run. All paths are absolute. Environ is the caller's environment, which k6
+// and the sidecar inherit. Signals carries SIGINT and SIGTERM.
+type Options struct {
+	Root      string
+	Profile   string
+	Env       string
+	Only      string
+	RunID     string // made up where empty
+	Dashboard bool
+	K6        string // the k6 to run scripts with
+	Sidecar   string
+	Environ   []string
+	Stdout    io.Writer
+	Stderr    io.Writer
+	TTY       bool
+	Color     bool
+	Width     int // of the terminal, in columns
+	Signals   <-chan os.Signal
+}
+
+func (o Options) getenv(name string) string {
+	for i := len(o.Environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(o.Environ[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// Run runs the bench and returns its exit code.
+func Run(o Options) int {
+	screen := NewScreen(o.Stdout, o.Stderr, o.TTY, o.Width)
+	p, f := preflight(o)
+	if f != nil {
+		screen.Error("%s", f.message)
+		return f.code
+	}
+	for _, line := range p.leftOut {
+		screen.Error("%s", line)
+	}
+	if o.RunID == "" {
+		o.RunID = newRunID(o.Profile, time.Now())
+	}
+	if !runIDPattern.MatchString(o.RunID) || o.RunID == "latest" {
+		screen.Error("run id %q: give letters, digits, dots, dashes and underscores", o.RunID)
+		return exitcode.Usage
+	}
+	b := &bench{Options: o, plan: p, screen: screen, dir: filepath.Join(o.Root, "results", o.RunID)}
+	if f := b.makeFolder(); f != nil {
+		screen.Error("%s", f.message)
+		return f.code
+	}
+	interrupts, ctx, stop := watchInterrupts(o.Signals, func(s string) { screen.Error("%s", s) })
+	defer stop()
+	b.interrupts = interrupts
+	return b.run(ctx)
+}
+
+// newRunID is yyyymmdd-hhmmss-PROFILE-xxxx in UTC.
+func newRunID(profile string, now time.Time) string {
+	var random [2]byte
+	_, _ = rand.Read(random[:])
+	return now.UTC().Format("20060102-150405-") + profile + "-" + hex.EncodeToString(random[:])
+}
+
+// bench is a run under way.
+type bench struct {
+	Options
+	plan       plan
+	screen     *Screen
+	dir        string // results/RUN
+	record     run.Run
+	sidecar    *Sidecar
+	interrupts *interrupts
+	broken     map[string]string // system: why its next scenarios would fail too
+	lastFault  map[string]string // system: the last set-up failure
+	known      string            // versions, as JSON
+}
+
+// makeFolder makes results/RUN, its record and the link results/latest.
+func (b *bench) makeFolder() *fault {
+	results := filepath.Join(b.Root, "results")
+	if err := os.MkdirAll(results, 0o755); err != nil {
+		return setup("cannot make results/: %v", reason(err))
+	}
+	if err := os.Mkdir(b.dir, 0o755); err != nil {
+		if errors.Is(err, os.ErrExist) {
+			return usage("results/%s exists already; give another --run-id", b.RunID)
+		}
+		return setup("cannot make results/%s: %v", b.RunID, reason(err))
+	}
+	if err := os.Mkdir(b.logs(), 0o755); err != nil {
+		return setup("cannot make results/%s/logs: %v", b.RunID, reason(err))
+	}
+	b.record = run.Run{Schema: run.Schema, ID: b.RunID, Profile: b.Profile,
+		Environment: b.plan.env.Name, Start: time.Now().UTC().Truncate(time.Millisecond)}
+	for _, s := range b.plan.scenarios {
+		b.record.Scenarios = append(b.record.Scenarios,
+			run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
+	}
+	if err := b.record.Write(b.dir); err != nil {
+		return setup("cannot write results/%s/run.json: %v", b.RunID, reason(err))
+	}
+	if err := replaceLink(filepath.Join(results, "latest"), b.RunID); err != nil {
+		return setup("cannot link results/latest: %v", reason(err))
+	}
+	return nil
+}
+
+func (b *bench) logs() string { return filepath.Join(b.dir, "logs") }
+
+// run runs the plan in the folder of the run.
+func (b *bench) run(ctx context.Context) int {
+	b.broken, b.lastFault, b.known = map[string]string{}, map[string]string{}, b.versions()
+	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.env.Name,
+		plural(len(b.plan.scenarios), "scenario"))
+	if b.Dashboard {
+		b.screen.Line("dashboard while k6 runs: %s", b.dashboardURL())
+	}
+	if b.plan.needs {
+		sidecar, err := StartSidecar(ctx, b.Sidecar, b.Root, b.logs())
+		if err != nil && ctx.Err() == nil {
+			for name, system := range b.plan.env.Systems {
+				if system.Testbed != nil {
+					b.broken[name] = err.Error()
+				}
+			}
+		}
+		b.sidecar = sidecar
+	}
+	diskFull := ""
+	for i := range b.plan.scenarios {
+		entry := &b.record.Scenarios[i]
+		switch {
+		case b.interrupts.any():
+			entry.Outcome, entry.Message = run.Skipped, "interrupted before its turn"
+		case diskFull != "":
+			entry.Outcome, entry.Message = run.Skipped, diskFull
+		default:
+			b.scenario(ctx, i, entry)
+		}
+		if err := b.record.Write(b.dir); err != nil && diskFull == "" {
+			diskFull = fmt.Sprintf("cannot write results/%s/run.json: %v", b.RunID, reason(err))
+			b.screen.Error("%s", diskFull)
+		}
+	}
+	if b.sidecar != nil {
+		b.sidecar.Stop()
+	}
+	return b.finish(diskFull)
+}
+
+// finish closes the record, writes the report and prints the summary.
+func (b *bench) finish(diskFull string) int {
+	codes := []int{}
+	for _, s := range b.record.Scenarios {
+		codes = append(codes, outcomeCode(s.Outcome))
+	}
+	if diskFull != "" {
+		codes = append(codes, exitcode.Setup)
+	}
+	if b.interrupts.any() {
+		codes = append(codes, exitcode.Interrupted)
+	}
+	code := exitcode.Worst(codes...)
+	end := time.Now().UTC().Truncate(time.Millisecond)
+	b.record.End, b.record.ExitCode = &end, &code
+	err := b.record.Write(b.dir)
+	set, readErr := report.Load([]string{b.dir})
+	if readErr != nil {
+		b.screen.Error("%v", readErr)
+		return exitcode.Worst(code, exitcode.Setup)
+	}
+	if err == nil {
+		err = report.Write(set, b.dir, report.Formats(), report.Options{})
+	}
+	b.printSummary(set, code)
+	if err != nil {
+		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, reason(err))
+		return exitcode.Worst(code, exitcode.Setup)
+	}
+	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
+	return code
+}
+
+// outcomeCode is the exit code of one scenario's outcome. What did not run counts as inconclusive:
+// the reason that it did not has a code of its own.
+func outcomeCode(outcome string) int {
+	switch outcome {
+	case run.Pass:
+		return exitcode.Pass
+	case run.Fail:
+		return exitcode.Fail
+	case run.SetupFailed:
+		return exitcode.Setup
+	case run.Interrupted:
+		return exitcode.Interrupted
+	}
+	return exitcode.Inconclusive
+}
+
+// replaceLink points a symbolic link at target at once; a file that is no link is left alone.
+func replaceLink(link, target string) error {
+	if info, err := os.Lstat(link); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		return fmt.Errorf("%s is not a symbolic link; remove it", link)
+	}
+	tmp := link + "." + target
+	if err := os.Symlink(target, tmp); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, link); err != nil {
+		_ = os.Remove(tmp)
+		return err
+	}
+	return nil
+}
+
+// reason strips the operation and the paths of a file error.
+func reason(err error) error {
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	var linkErr *os.LinkError
+	if errors.As(err, &linkErr) {
+		return linkErr.Err
+	}
+	return err
+}
+
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

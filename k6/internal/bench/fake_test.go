@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"go.k6.io/k6/cmd"
+)
+
+const fakeSecret = "pass/word&1234+x"
+
+// TestMain lets the test binary stand for the programs that the bench starts: `run` is the real k6,
+// `serve` a fake sidecar, `bench` a whole bench that a test can kill.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "run":
+			cmd.Execute()
+			return
+		case "serve":
+			serveFake()
+			return
+		case "bench":
+			signals := make(chan os.Signal, 4)
+			signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+			os.Exit(Run(Options{Root: os.Args[2], Profile: "smoke", Env: "local", Only: os.Args[3],
+				RunID: "test", K6: os.Args[0], Sidecar: os.Args[0], Environ: os.Environ(),
+				Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals}))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
+// mute, dead (at once), refuse (a start), vanish (on a start). FAKE_EVENTS names a file for what
+// happens.
+func serveFake() {
+	mode := os.Getenv("FAKE_SIDECAR")
+	var mu sync.Mutex
+	event := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		f, err := os.OpenFile(os.Getenv("FAKE_EVENTS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err == nil {
+			fmt.Fprintf(f, format+"\n", args...)
+			f.Close()
+		}
+	}
+	if mode == "dead" {
+		fmt.Fprintln(os.Stderr, "cannot read testbeds")
+		os.Exit(4)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	started := 0
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /testbeds/{name}/start", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		event("start %s %s", r.PathValue("name"), strings.TrimSpace(string(body)))
+		switch mode {
+		case "refuse":
+			w.WriteHeader(http.StatusBadGateway)
+			fmt.Fprint(w, `{"error":"port 8081 is taken by pid 7 (nginx)","mend":"stop it or set the variable port"}`)
+			return
+		case "vanish":
+			fmt.Fprintln(os.Stderr, "out of luck")
+			os.Exit(3)
+		}
+		started++
+		w.WriteHeader(http.StatusCreated)
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"id": fmt.Sprintf("i%d", started), "testbed": r.PathValue("name"),
+			"outputs":        map[string]string{"PULSAR_URL": "http://127.0.0.1:9"},
+			"secret_outputs": map[string]string{"PULSAR_PASSWORD": fakeSecret},
+		})
+	})
+	mux.HandleFunc("DELETE /instances/{id}", func(w http.ResponseWriter, r *http.Request) {
+		event("delete %s", r.PathValue("id"))
+		fmt.Fprint(w, `{"processes":[]}`)
+	})
+	go func() { _ = http.Serve(listener, mux) }()
+	event("pid %d", os.Getpid())
+	if mode != "mute" {
+		fmt.Printf(`{"url":"http://%s"}`+"\n", listener.Addr())
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	event("end")
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("never: %s", what)
+}
+
+// children lists the processes of a parent, from /proc.
+func children(parent int) []int {
+	data, _ := os.ReadFile("/proc/" + strconv.Itoa(parent) + "/task/" + strconv.Itoa(parent) + "/children")
+	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(parent) + "/task/*/children")
+	for _, task := range tasks {
+		more, _ := os.ReadFile(task)
+		data = append(data, more...)
+	}
+	var pids []int
+	for _, field := range strings.Fields(string(data)) {
+		pid, _ := strconv.Atoi(field)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+func alive(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+// k6Runs tells whether the slow scenario iterates.
+func (tr *trial) k6Runs() bool {
+	data, _ := os.ReadFile(filepath.Join(tr.Root, "results/test/logs/pulsar-slow.k6.log"))
+	return strings.Contains(string(data), "running (")
+}
+
+func TestInterruptWritesWhatItHas(t *testing.T) {
+	tr := newTrial(t, "local", "pulsar/slow,pulsar/passes")
+	code := make(chan int)
+	go func() { code <- Run(tr.Options) }()
+	eventually(t, "k6 runs", tr.k6Runs)
+	tr.signals <- syscall.SIGINT
+	select {
+	case got := <-code:
+		if got != exitcode.Interrupted {
+			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the bench did not end")
+	}
+	if got := tr.outcomes(t); got != "slow interrupted, passes skipped" {
+		t.Errorf("outcomes %q", got)
+	}
+	want(t, tr.err.String(), "interrupted: k6 cleans up and writes what it has")
+	want(t, tr.text(t, "results/test/logs/pulsar-slow.k6.log"), "teardown ran")
+	want(t, tr.text(t, "results/test/report.md"), "interrupted; the result is partial", "interrupted before its turn")
+	want(t, tr.text(t, "events"), "delete i1", "end")
+	if r := tr.record(t); r.ExitCode == nil || *r.ExitCode != exitcode.Interrupted || r.Scenarios[0].Result == "" {
+		t.Errorf("record %+v", r)
+	}
+}
+
+func TestSecondInterruptStopsAtOnce(t *testing.T) {
+	tr := newTrial(t, "loop", "pulsar/slow")
+	slow := strings.Replace(tr.text(t, "scripts/pulsar/slow.js"), "console.log('teardown ran')", "console.log('in teardown'); sleep(60)", 1)
+	write(t, tr, "scripts/pulsar/slow.js", slow)
+	code := make(chan int)
+	go func() { code <- Run(tr.Options) }()
+	eventually(t, "k6 runs", tr.k6Runs)
+	tr.signals <- syscall.SIGINT
+	eventually(t, "teardown", func() bool {
+		return strings.Contains(tr.text(t, "results/test/logs/pulsar-slow.k6.log"), "in teardown")
+	})
+	tr.signals <- syscall.SIGINT
+	select {
+	case got := <-code:
+		if got != exitcode.Interrupted {
+			t.Errorf("code %d", got)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the bench did not end")
+	}
+	want(t, tr.outcomes(t), "slow interrupted")
+}
+
+// TestNothingOutlivesTheBench kills a whole bench as nothing can be caught and looks for survivors.
+func TestNothingOutlivesTheBench(t *testing.T) {
+	tr := newTrial(t, "local", "pulsar/slow")
+	cmd := exec.Command(tr.K6, "bench", tr.Root, "pulsar/slow")
+	cmd.Env = append(os.Environ(), "FAKE_EVENTS="+tr.events)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "k6 runs", tr.k6Runs)
+	pids := children(cmd.Process.Pid)
+	if len(pids) < 2 {
+		t.Fatalf("%d children, want k6 and the sidecar", len(pids))
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	for _, pid := range pids {
+		eventually(t, "child ends", func() bool { return !alive(pid) })
+	}
+	want(t, tr.text(t, "events"), "end")
+}

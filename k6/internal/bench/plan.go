@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+)
+
+// Scenario is one script, scripts/SYSTEM/NAME.js.
+type Scenario struct {
+	System, Name string
+	Script       string // absolute path
+}
+
+func (s Scenario) String() string { return s.System + "/" + s.Name }
+
+// FileStem is the stem of the scenario's files in the folder of the run.
+func (s Scenario) FileStem() string { return s.System + "-" + s.Name }
+
+// Scenarios lists the scripts under root/scripts: systems alphabetically, and within a system as
+// the file scripts/SYSTEM/ORDER lists them (a name per line, # starts a comment), then the rest
+// alphabetically. Files that start with _ or end in .test.js are no scenarios.
+func Scenarios(root string) ([]Scenario, error) {
+	systems, err := os.ReadDir(filepath.Join(root, "scripts"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Scenario
+	for _, dir := range systems {
+		if !dir.IsDir() {
+			continue
+		}
+		folder := filepath.Join(root, "scripts", dir.Name())
+		paths, err := filepath.Glob(filepath.Join(folder, "*.js"))
+		if err != nil {
+			return nil, err
+		}
+		var scenarios []Scenario
+		for _, path := range paths {
+			name := strings.TrimSuffix(filepath.Base(path), ".js")
+			if strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test") {
+				continue
+			}
+			scenarios = append(scenarios, Scenario{dir.Name(), name, path})
+		}
+		order := readOrder(filepath.Join(folder, "ORDER"))
+		rank := func(s Scenario) int {
+			if i := slices.Index(order, s.Name); i >= 0 {
+				return i
+			}
+			return len(order)
+		}
+		slices.SortStableFunc(scenarios, func(a, b Scenario) int { return rank(a) - rank(b) })
+		all = append(all, scenarios...)
+	}
+	return all, nil
+}
+
+func readOrder(path string) []string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil // the file is optional
+	}
+	var names []string
+	for line := range strings.Lines(string(data)) {
+		line, _, _ = strings.Cut(line, "#")
+		names = append(names, strings.Fields(line)...)
+	}
+	return names
+}
+
+// Select returns the scenarios that only names, in their own order: a comma-separated list of
+// SYSTEM or SYSTEM/NAME, or "" for all. An unknown name is an error of one line.
+func Select(all []Scenario, only string) ([]Scenario, error) {
+	var known, systems []string
+	for _, s := range all {
+		known = append(known, s.String())
+		if !slices.Contains(systems, s.System) {
+			systems = append(systems, s.System)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("there is no scenario: no scripts/SYSTEM/NAME.js")
+	}
+	wanted := map[string]bool{}
+	for item := range strings.SplitSeq(only, ",") {
+		item = strings.Trim(strings.TrimSpace(item), "/")
+		if item == "" {
+			continue
+		}
+		switch {
+		case slices.Contains(known, item), slices.Contains(systems, item):
+			wanted[item] = true
+		case strings.Contains(item, "/"):
+			return nil, fmt.Errorf("unknown scenario %s%s; there are: %s",
+				item, closest.Hint(item, known), strings.Join(known, ", "))
+		default:
+			return nil, fmt.Errorf("unknown system %s%s; there are: %s (or give SYSTEM/SCENARIO, such as %s)",
+				item, closest.Hint(item, systems), strings.Join(systems, ", "), known[0])
+		}
+	}
+	if len(wanted) == 0 {
+		return all, nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s Scenario) bool {
+		return !wanted[s.System] && !wanted[s.String()]
+	}), nil
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/run"
+)
+
+// placeholder stands where a secret was.
+const placeholder = "[secret]"
+
+// Redactor replaces secrets, as they are and in the encodings that requests and logs use.
+type Redactor struct {
+	forms   []string
+	longest int
+}
+
+// NewRedactor makes a redactor for secrets; those shorter than four characters are left out, as
+// they would tear holes into ordinary text.
+func NewRedactor(secrets []string) *Redactor {
+	r := &Redactor{}
+	for _, s := range secrets {
+		if len(s) < 4 {
+			continue
+		}
+		quoted, _ := json.Marshal(s)
+		r.forms = append(r.forms, s, url.QueryEscape(s), url.PathEscape(s),
+			strings.Trim(string(quoted), `"`),
+			strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="))
+	}
+	// Longest first, so that a secret which holds another is replaced whole.
+	slices.SortFunc(r.forms, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	r.forms = slices.Compact(r.forms)
+	if len(r.forms) > 0 {
+		r.longest = len(r.forms[0])
+	}
+	return r
+}
+
+// Text returns text without secrets.
+func (r *Redactor) Text(text string) string {
+	for _, f := range r.forms {
+		text = strings.ReplaceAll(text, f, placeholder)
+	}
+	return text
+}
+
+// File rewrites a file without secrets where it has any.
+func (r *Redactor) File(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	clean := r.Text(string(data))
+	if clean == string(data) {
+		return nil
+	}
+	return run.WriteFile(path, []byte(clean))
+}
+
+// Writer returns a writer to w that redacts across the boundaries of writes. Close flushes what it
+// holds back; it does not close w.
+func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
+	return &redactingWriter{redactor: r, w: w}
+}
+
+type redactingWriter struct {
+	redactor *Redactor
+	w        io.Writer
+	held     []byte
+}
+
+func (w *redactingWriter) Write(p []byte) (int, error) {
+	w.held = append(w.held, p...)
+	// Where fewer bytes follow than the longest secret has, one may not be whole yet.
+	if err := w.flush(len(w.held) - max(1, w.redactor.longest) + 1); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *redactingWriter) Close() error { return w.flush(len(w.held)) }
+
+// flush writes what starts before the end-th held byte.
+func (w *redactingWriter) flush(end int) error {
+	var clean []byte
+	i := 0
+	for i < end {
+		if n := w.redactor.at(w.held[i:]); n > 0 {
+			clean = append(clean, placeholder...)
+			i += n
+		} else {
+			clean = append(clean, w.held[i])
+			i++
+		}
+	}
+	w.held = append(w.held[:0], w.held[i:]...)
+	if len(clean) == 0 {
+		return nil
+	}
+	_, err := w.w.Write(clean)
+	return err
+}
+
+// at returns the length of the secret that p starts with, 0 without one.
+func (r *Redactor) at(p []byte) int {
+	for _, f := range r.forms {
+		if bytes.HasPrefix(p, []byte(f)) {
+			return len(f)
+		}
+	}
+	return 0
+}

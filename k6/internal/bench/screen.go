@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// quietFor is how often a run without a terminal says that it is alive.
+const quietFor = 30 * time.Second
+
+// Screen prints lines, and on a terminal one line below them that changes in place.
+type Screen struct {
+	mu     sync.Mutex
+	out    io.Writer
+	errOut io.Writer
+	tty    bool
+	width  int
+	live   bool
+	spoke  time.Time
+}
+
+// NewScreen prints to out, errors to errOut; width is the terminal's in columns.
+func NewScreen(out, errOut io.Writer, tty bool, width int) *Screen {
+	if width <= 0 {
+		width = 80
+	}
+	return &Screen{out: out, errOut: errOut, tty: tty, width: width, spoke: time.Now()}
+}
+
+// Line prints a line.
+func (s *Screen) Line(format string, args ...any) { s.print(s.out, fmt.Sprintf(format, args...)) }
+
+// Error prints a line on the error output.
+func (s *Screen) Error(format string, args ...any) { s.print(s.errOut, fmt.Sprintf(format, args...)) }
+
+func (s *Screen) print(w io.Writer, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	fmt.Fprintln(w, text)
+	s.spoke = time.Now()
+}
+
+// Progress shows a line in place; without a terminal it prints one every half a minute.
+func (s *Screen) Progress(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.tty {
+		if time.Since(s.spoke) >= quietFor {
+			fmt.Fprintln(s.out, text)
+			s.spoke = time.Now()
+		}
+		return
+	}
+	if runes := []rune(text); len(runes) >= s.width {
+		text = string(runes[:s.width-2]) + "…"
+	}
+	fmt.Fprint(s.out, "\r\x1b[K"+text)
+	s.live = true
+}
+
+func (s *Screen) clear() {
+	if s.live {
+		fmt.Fprint(s.out, "\r\x1b[K")
+		s.live = false
+	}
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
+)
+
+// printSummary prints a row per operation, then why what did not pass did not.
+func (b *bench) printSummary(set report.Set, code int) {
+	rows := [][]string{{"SCENARIO", "OPERATION", "REQUESTS", "SUCCESS", "RATE/S", "P50 MS", "P95 MS", "P99 MS", "VERDICT"}}
+	for _, e := range set.Entries() {
+		if e.Result == nil || len(e.Result.Operations) == 0 {
+			rows = append(rows, []string{e.Name, format.None, format.None, format.None, format.None,
+				format.None, format.None, format.None, e.Outcome})
+			continue
+		}
+		name, outcome := e.Name, e.Outcome
+		for _, op := range e.Result.Operations {
+			row := []string{name, op.Name, format.Count(op.Requests), format.Success(op.Success, op.Requests),
+				format.Rate(op.RatePerS), format.None, format.None, format.None, outcome}
+			if l := op.LatencyMS; l != nil {
+				row[5], row[6], row[7] = format.MS(l.P50), format.MS(l.P95), format.MS(l.P99)
+			}
+			rows = append(rows, row)
+			name, outcome = "", ""
+		}
+	}
+	b.screen.Line("")
+	for i, line := range align(rows) {
+		verdict := rows[i][len(rows[i])-1]
+		if i > 0 && verdict != "" {
+			line = strings.TrimSuffix(line, verdict) + b.paint(verdict)
+		}
+		b.screen.Line("%s", strings.TrimRight(line, " "))
+	}
+	b.screen.Line("")
+	for _, r := range reasons(set.Entries()) {
+		b.screen.Line("%s", r)
+	}
+	exit := ""
+	if code != exitcode.Pass {
+		exit = fmt.Sprintf(" (exit code %d: %s)", code, exitcode.Meaning(code))
+	}
+	b.screen.Line("verdict: %s%s", b.paint(set.Verdict()), exit)
+}
+
+// reasons has a line per reason; scenarios with the same outcome for the same reason share one.
+func reasons(entries []report.Entry) []string {
+	var order []string
+	names := map[string][]string{}
+	for _, e := range entries {
+		for _, why := range e.Reasons {
+			text := e.Outcome + ": " + oneLine(why)
+			if names[text] == nil {
+				order = append(order, text)
+			}
+			names[text] = append(names[text], e.Name)
+		}
+	}
+	for i, text := range order {
+		order[i] = strings.Join(names[text], ", ") + ": " + text
+	}
+	return order
+}
+
+// align pads columns: text to the left, numbers (the third column to the last but one) to the right.
+func align(rows [][]string) []string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for r, row := range rows {
+		var cells []string
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			switch {
+			case i == len(row)-1:
+				cells = append(cells, cell)
+			case i >= 2:
+				cells = append(cells, pad+cell)
+			default:
+				cells = append(cells, cell+pad)
+			}
+		}
+		lines[r] = strings.Join(cells, "  ")
+	}
+	return lines
+}
+
+// paint colours an outcome on a terminal.
+func (b *bench) paint(outcome string) string {
+	if !b.Color {
+		return outcome
+	}
+	color := "33" // yellow
+	switch outcome {
+	case run.Pass:
+		color = "32"
+	case run.Fail, run.SetupFailed:
+		color = "31"
+	}
+	return "\x1b[" + color + "m" + outcome + "\x1b[0m"
+}

@@ -1,0 +1,7 @@
+import { write } from './_result.js';
+export const options = { vus: 1, iterations: 1 };
+export default function () {
+  console.log(`the password is ${__ENV.PULSAR_PASSWORD}`);
+  console.error(`encoded ${encodeURIComponent(__ENV.PULSAR_PASSWORD)}`);
+}
+export const handleSummary = (data) => write(data, 'leaks', 'pass', { notes: [`note ${__ENV.PULSAR_PASSWORD}`] });

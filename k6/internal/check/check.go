@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package check checks whole files: their schema, and what a schema cannot say (a file's name,
+// what one file says of another).
+package check
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/testbed"
+)
+
+// File returns the problems of an environment, testbed or result file, each one line that starts
+// with the file's name as display gives it; none means that it is valid.
+func File(path, display string) []string {
+	doc, err := document.Read(path)
+	if err != nil {
+		return []string{display + ": " + err.Error()}
+	}
+	var problems []schema.Problem
+	switch kind, wrong := kindOf(path, doc); {
+	case wrong != "":
+		problems = []schema.Problem{{Message: wrong}}
+	case kind == schema.Environment:
+		problems = checkEnvironment(path, doc)
+	case kind == schema.Testbed:
+		problems = checkTestbed(path, doc)
+	case kind == runRecord:
+		if err := run.Check(doc); err != nil {
+			problems = []schema.Problem{{Message: err.Error()}}
+		}
+	default:
+		problems = schema.Check(kind, doc)
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = display + ": " + p.String()
+	}
+	return lines
+}
+
+// Environment reads environments/NAME.json under root. Where the file is missing or malformed it
+// returns the problems instead, one line each.
+func Environment(root, name string) (environment.Environment, []string) {
+	var env environment.Environment
+	display := filepath.Join("environments", name+".json")
+	path := filepath.Join(root, display)
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return env, []string{missingEnvironment(root, name)}
+	}
+	if problems := File(path, display); len(problems) > 0 {
+		return env, problems
+	}
+	if err := document.Decode(path, &env); err != nil {
+		return env, []string{display + ": " + err.Error()}
+	}
+	return env, nil
+}
+
+// Testbed reads a testbed file that File found valid.
+func Testbed(root, name string) (testbed.Testbed, error) {
+	var t testbed.Testbed
+	err := document.Decode(filepath.Join(root, "testbeds", name+".toml"), &t)
+	return t, err
+}
+
+func missingEnvironment(root, name string) string {
+	known := names(filepath.Join(root, "environments"), ".json")
+	if slices.Contains(known, name+".example") {
+		return fmt.Sprintf("no environment %s; copy environments/%s.example.json to environments/%s.json and edit it",
+			name, name, name)
+	}
+	if len(known) == 0 {
+		return fmt.Sprintf("no environment %s; write environments/%s.json", name, name)
+	}
+	return fmt.Sprintf("no environment %s; there are: %s", name, strings.Join(known, ", "))
+}
+
+// names lists the files of a folder with an extension, without it, sorted.
+func names(dir, ext string) []string {
+	found, _ := filepath.Glob(filepath.Join(dir, "*"+ext))
+	for i, f := range found {
+		found[i] = strings.TrimSuffix(filepath.Base(f), ext)
+	}
+	return found
+}
+
+// runRecord is a results/RUN/run.json: ours alone, so its types are its schema.
+const runRecord schema.Kind = "run"
+
+// kindOf tells the kind of a document by what it says it is, else by its place; the second value
+// says what is wrong where it cannot.
+func kindOf(path string, doc any) (schema.Kind, string) {
+	if filepath.Ext(path) == ".toml" {
+		return schema.Testbed, ""
+	}
+	object, ok := doc.(map[string]any)
+	if !ok {
+		return "", "must be a JSON object"
+	}
+	says, _ := object["schema"].(string)
+	switch {
+	case strings.HasPrefix(says, "windtunnel.environment/"):
+		return schema.Environment, ""
+	case strings.HasPrefix(says, "windtunnel.result/"):
+		return schema.Result, ""
+	case strings.HasPrefix(says, "windtunnel.run/"):
+		return runRecord, ""
+	}
+	absolute, err := filepath.Abs(path)
+	if err == nil && filepath.Base(filepath.Dir(absolute)) == "environments" {
+		return schema.Environment, ""
+	}
+	if _, ok := object["systems"]; ok {
+		return schema.Environment, ""
+	}
+	if _, ok := object["operations"]; ok {
+		return schema.Result, ""
+	}
+	return "", `schema: missing or unknown; give "windtunnel.environment/1" or "windtunnel.result/1"`
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package check
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const goodTestbed = `schema = "windtunnel.testbed/1"
+name = "relay"
+system = "pulsar"
+title = "A relay"
+
+[variables.queue]
+type = "integer"
+default = 10
+min = 1
+max = 100
+description = "capacity"
+
+[variables.mode]
+type = "choice"
+default = "a"
+choices = ["a", "bee"]
+description = "mode"
+
+[variables.port]
+type = "port"
+default = 0
+description = "port"
+
+[variables.fast]
+type = "boolean"
+default = true
+description = "fast"
+
+[variables.label]
+type = "string"
+default = "x1"
+pattern = "[a-z][0-9]"
+description = "label"
+
+[[process]]
+name = "relay"
+command = ["true"]
+
+[outputs]
+PULSAR_URL = "http://127.0.0.1:1"
+`
+
+const goodEnvironment = `{
+  "schema": "windtunnel.environment/1",
+  "name": "here",
+  "systems": {
+    "pulsar": {
+      "testbed": { "name": "relay", "variables": { "queue": 5, "mode": "bee", "port": 0, "fast": false, "label": "q7" } },
+      "auth": { "mode": "login", "username": "admin", "password_env": "PULSAR_PASSWORD" },
+      "websocket": { "auth": "subprotocol" },
+      "thresholds": { "ingest": { "publish": { "p(95)": 20 } } }
+    }
+  }
+}`
+
+// folder makes a checkout with a good environment and a good testbed, each after its replacement.
+func folder(t *testing.T, file, old, replacement string) string {
+	t.Helper()
+	root := t.TempDir()
+	for path, text := range map[string]string{"environments/here.json": goodEnvironment, "testbeds/relay.toml": goodTestbed} {
+		if path == file {
+			if !strings.Contains(text, old) {
+				t.Fatalf("no %q in %s", old, path)
+			}
+			text = strings.Replace(text, old, replacement, 1)
+		}
+		full := filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestGoodFiles(t *testing.T) {
+	root := folder(t, "", "", "")
+	for _, file := range []string{"environments/here.json", "testbeds/relay.toml"} {
+		if problems := File(filepath.Join(root, file), file); len(problems) > 0 {
+			t.Errorf("%v", problems)
+		}
+	}
+	if env, problems := Environment(root, "here"); len(problems) > 0 || env.Systems["pulsar"].Testbed.Name != "relay" {
+		t.Errorf("%+v %v", env, problems)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	const env, bed = "environments/here.json", "testbeds/relay.toml"
+	for _, c := range []struct{ file, old, replacement, want string }{
+		{env, `"mode": "login"`, `"mode": "oauth"`, `systems.pulsar.auth.mode: "oauth" is not one of none, login, token`},
+		{env, `"mode": "login"`, `"mode": "tokn"`, `"tokn" is not one of none, login, token; did you mean token?`},
+		{env, `"username": "admin", `, ``, `systems.pulsar.auth.username: missing; add it`},
+		{env, `"password_env"`, `"pasword_env"`, `systems.pulsar.auth.pasword_env: unknown key; known here: login_path, mode, password_env, token_env, username; did you mean password_env?`},
+		{env, `"PULSAR_PASSWORD"`, `"hunter two"`, `systems.pulsar.auth.password_env: "hunter two" does not match ^[A-Z][A-Z0-9_]*$`},
+		{env, `"testbed": {`, `"url": "http://127.0.0.1:1", "testbed": {`, `systems.pulsar: give either url or testbed, not both`},
+		{env, `"testbed": { "name": "relay", "variables": { "queue": 5, "mode": "bee", "port": 0, "fast": false, "label": "q7" } },`, ``, `systems.pulsar: give either url or testbed`},
+		{env, `"testbed": { "name": "relay", "variables": { "queue": 5, "mode": "bee", "port": 0, "fast": false, "label": "q7" } },`, `"url": "http://u:p@h/?q",`, `systems.pulsar.url: "http://u:p@h/?q" does not match`},
+		{env, `"systems": {`, `"system": {`, `system: unknown key; known here: description, name, schema, systems; did you mean systems?`},
+		{env, `"systems": {`, `"system": {`, `systems: missing; add it`},
+		{env, `"p(95)": 20`, `"p(95)": "fast"`, `systems.pulsar.thresholds.ingest.publish.p(95): is a string, must be a number`},
+		{env, `"p(95)": 20`, `"p(95)": 0`, `systems.pulsar.thresholds.ingest.publish.p(95): 0 is too small, must be more than 0`},
+		{env, `"p(95)": 20`, `"p95": 20`, `did you mean p(95)?`},
+		{env, `"name": "here"`, `"name": "there"`, `name: "there" is not the file's name; make it "here" or rename the file`},
+		{env, `windtunnel.environment/1`, `windtunnel.environment/2`, `schema: "windtunnel.environment/2" must be "windtunnel.environment/1"`},
+		{env, `"name": "relay"`, `"name": "rely"`, `systems.pulsar.testbed.name: there is no testbeds/rely.toml; there are: relay; did you mean relay?`},
+		{env, `"queue": 5`, `"queue": 500`, `systems.pulsar.testbed.variables.queue: 500 is too large, the most is 100`},
+		{env, `"queue": 5`, `"queue": 0`, `variables.queue: 0 is too small, the least is 1`},
+		{env, `"queue": 5`, `"queue": 5.5`, `variables.queue: 5.5 is not an integer`},
+		{env, `"queue": 5`, `"queue": "5"`, `variables.queue: "5" is not an integer`},
+		{env, `"queue": 5`, `"queu": 5`, `variables.queu: testbeds/relay.toml declares no such variable; it declares: fast, label, mode, port, queue; did you mean queue?`},
+		{env, `"mode": "bee"`, `"mode": "be"`, `variables.mode: "be" is not one of a, bee; did you mean`},
+		{env, `"port": 0`, `"port": 70000`, `variables.port: 70000 is not a port`},
+		{env, `"fast": false`, `"fast": "no"`, `variables.fast: "no" is not a boolean; give true or false`},
+		{env, `"q7"`, `"q77"`, `variables.label: "q77" does not match [a-z][0-9]`},
+		{bed, `system = "pulsar"`, `system = "panel"`, ``},
+		{bed, `name = "relay"` + "\nsystem", `name = "rely"` + "\nsystem", `name: "rely" is not the file's name; make it "relay"`},
+		{bed, `default = 10`, `default = 1000`, `variables.queue.default: 1000 is too large, the most is 100`},
+		{bed, `default = 10`, `default = "ten"`, `variables.queue.default: "ten" is not an integer`},
+		{bed, `choices = ["a", "bee"]`, ``, `variables.mode.choices: missing`},
+		{bed, `pattern = "[a-z][0-9]"`, `pattern = "[a-z"`, `variables.label.pattern: error parsing regexp`},
+		{bed, `command = ["true"]`, `command = []`, `process[0].command: has 0 entries, needs at least 1`},
+		{bed, "[outputs]", "[[process]]\nname = \"relay\"\ncommand = [\"true\"]\n\n[outputs]", `process[1].name: another process is called "relay" too`},
+		{bed, "PULSAR_URL", "pulsar_url", `outputs.pulsar_url: the name does not match`},
+		{bed, `type = "port"`, `type = "prt"`, `variables.port.type: "prt" is not one of boolean, integer, string, choice, port; did you mean port?`},
+	} {
+		t.Run(c.file+" "+c.replacement, func(t *testing.T) {
+			root := folder(t, c.file, c.old, c.replacement)
+			problems := File(filepath.Join(root, c.file), c.file)
+			text := strings.Join(problems, "\n")
+			switch {
+			case c.want == "" && len(problems) > 0:
+				t.Errorf("problems: %s", text)
+			case !strings.Contains(text, c.want):
+				t.Errorf("got:\n%s\nwant: %s", text, c.want)
+			}
+			for _, p := range problems {
+				if !strings.HasPrefix(p, c.file+": ") || strings.Contains(p, "\n") {
+					t.Errorf("not a line that starts with the file: %q", p)
+				}
+			}
+		})
+	}
+}
+
+func TestTestbedOfAnotherSystem(t *testing.T) {
+	root := folder(t, "testbeds/relay.toml", `system = "pulsar"`, `system = "panel"`)
+	_, problems := Environment(root, "here")
+	if len(problems) != 1 || !strings.Contains(problems[0], "testbeds/relay.toml starts the system panel, not pulsar") {
+		t.Errorf("%q", problems)
+	}
+}
+
+func TestExampleIsNamedWithoutExample(t *testing.T) {
+	root := folder(t, "", "", "")
+	dir := filepath.Join(root, "environments")
+	if err := os.Rename(filepath.Join(dir, "here.json"), filepath.Join(dir, "here.example.json")); err != nil {
+		t.Fatal(err)
+	}
+	if problems := File(filepath.Join(dir, "here.example.json"), "x"); len(problems) > 0 {
+		t.Errorf("%q", problems)
+	}
+	_, problems := Environment(root, "here")
+	if len(problems) != 1 || !strings.Contains(problems[0], "copy environments/here.example.json to environments/here.json") {
+		t.Errorf("%q", problems)
+	}
+}
+
+func TestUnknownKind(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.json")
+	for text, want := range map[string]string{
+		`{"a": 1}`: `schema: missing or unknown`,
+		`[1]`:      `must be a JSON object`,
+		`{"schema": "windtunnel.run/1", "id": "x", "splendid": 1}`: `unknown field "splendid"`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(File(path, "x.json"), "\n"); !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package check
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/testbed"
+)
+
+// checkEnvironment checks an environment file and the testbeds (in the folder testbeds beside its
+// own folder) that it names.
+func checkEnvironment(path string, doc any) []schema.Problem {
+	problems := schema.Check(schema.Environment, doc)
+	if len(problems) > 0 {
+		return problems
+	}
+	var env environment.Environment
+	if err := document.Into(doc, &env); err != nil {
+		return []schema.Problem{{Message: err.Error()}}
+	}
+	file := strings.TrimSuffix(filepath.Base(path), ".json")
+	if stem := strings.TrimSuffix(file, ".example"); env.Name != stem && env.Name != file {
+		problems = append(problems, nameProblem(env.Name, stem))
+	}
+	testbeds := filepath.Join(filepath.Dir(path), "..", "testbeds")
+	for _, name := range env.Names() {
+		if ref := env.Systems[name].Testbed; ref != nil {
+			problems = append(problems, checkReference(testbeds, name, *ref, at(doc, "systems", name))...)
+		}
+	}
+	return problems
+}
+
+func checkReference(testbeds, system string, ref environment.TestbedRef, raw map[string]any) []schema.Problem {
+	field := schema.Field([]string{"systems", system, "testbed"})
+	path := filepath.Join(testbeds, ref.Name+".toml")
+	if _, err := os.Stat(path); err != nil {
+		known := names(testbeds, ".toml")
+		if len(known) == 0 {
+			known = []string{"none"}
+		}
+		return []schema.Problem{{Field: field + ".name", Message: fmt.Sprintf(
+			"there is no testbeds/%s.toml; there are: %s%s", ref.Name,
+			strings.Join(known, ", "), closest.Hint(ref.Name, known))}}
+	}
+	doc, err := document.Read(path)
+	if err != nil {
+		return []schema.Problem{{Field: field, Message: fmt.Sprintf("testbeds/%s.toml: %v", ref.Name, err)}}
+	}
+	var bed testbed.Testbed
+	if len(schema.Check(schema.Testbed, doc)) > 0 || document.Into(doc, &bed) != nil {
+		return []schema.Problem{{Field: field, Message: fmt.Sprintf(
+			"testbeds/%s.toml is malformed; see k6 x validate testbeds/%s.toml", ref.Name, ref.Name)}}
+	}
+	var problems []schema.Problem
+	if bed.System != system {
+		problems = append(problems, schema.Problem{Field: field + ".name", Message: fmt.Sprintf(
+			"testbeds/%s.toml starts the system %s, not %s", ref.Name, bed.System, system)})
+	}
+	values := at(raw, "testbed", "variables")
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		where := schema.Field([]string{"systems", system, "testbed", "variables", name})
+		declared, ok := bed.Variables[name]
+		if !ok {
+			problems = append(problems, schema.Problem{Field: where, Message: fmt.Sprintf(
+				"testbeds/%s.toml declares no such variable; it declares: %s%s", ref.Name,
+				strings.Join(bed.Names(), ", "), closest.Hint(name, bed.Names()))})
+			continue
+		}
+		if wrong := declared.Check(values[name]); wrong != "" {
+			problems = append(problems, schema.Problem{Field: where, Message: wrong})
+		}
+	}
+	return problems
+}
+
+// checkTestbed checks a testbed file: its name, its defaults, its regular expressions, and that no
+// two processes share a name.
+func checkTestbed(path string, doc any) []schema.Problem {
+	problems := schema.Check(schema.Testbed, doc)
+	if len(problems) > 0 {
+		return problems
+	}
+	var bed struct {
+		testbed.Testbed
+		Process []struct {
+			Name  string `json:"name"`
+			Ready struct {
+				Log string `json:"log"`
+			} `json:"ready"`
+		} `json:"process"`
+	}
+	if err := document.Into(doc, &bed); err != nil {
+		return []schema.Problem{{Message: err.Error()}}
+	}
+	if stem := strings.TrimSuffix(filepath.Base(path), ".toml"); bed.Name != stem {
+		problems = append(problems, nameProblem(bed.Name, stem))
+	}
+	raw := at(doc, "variables")
+	for _, name := range bed.Names() {
+		variable, where := bed.Variables[name], schema.Field([]string{"variables", name})
+		if variable.Type == "choice" && len(variable.Choices) == 0 {
+			problems = append(problems, schema.Problem{Field: where + ".choices", Message: "missing; a choice needs them"})
+			continue
+		}
+		problems = appendRegexp(problems, where+".pattern", variable.Pattern)
+		if wrong := variable.Check(at(raw, name)["default"]); wrong != "" {
+			problems = append(problems, schema.Problem{Field: where + ".default", Message: wrong})
+		}
+	}
+	seen := map[string]bool{}
+	for i, p := range bed.Process {
+		where := fmt.Sprintf("process[%d]", i)
+		if seen[p.Name] {
+			problems = append(problems, schema.Problem{Field: where + ".name", Message: fmt.Sprintf(
+				"another process is called %q too; names must differ", p.Name)})
+		}
+		seen[p.Name] = true
+		problems = appendRegexp(problems, where+".ready.log", p.Ready.Log)
+	}
+	return problems
+}
+
+func appendRegexp(problems []schema.Problem, field, pattern string) []schema.Problem {
+	if _, err := regexp.Compile(pattern); err != nil {
+		return append(problems, schema.Problem{Field: field, Message: err.Error()})
+	}
+	return problems
+}
+
+func nameProblem(name, stem string) schema.Problem {
+	return schema.Problem{Field: "name", Message: fmt.Sprintf(
+		"%q is not the file's name; make it %q or rename the file", name, stem)}
+}
+
+// at returns the object at a location of a document, or nil.
+func at(doc any, location ...string) map[string]any {
+	object, _ := doc.(map[string]any)
+	for _, key := range location {
+		object, _ = object[key].(map[string]any)
+	}
+	return object
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package document reads JSON and TOML files into plain values, and tells the line and column
+// of what it cannot read.
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// MaxBytes bounds the size of a document.
+const MaxBytes = 64 << 20
+
+// Read returns the value of a .json or .toml file as jsonschema.UnmarshalJSON does: maps, slices,
+// strings, booleans, json.Number and nil. The error is one line without the file's name.
+func Read(path string) (any, error) {
+	data, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Ext(path) == ".toml" {
+		return parseTOML(data)
+	}
+	return parseJSON(data)
+}
+
+// Decode reads a file and stores it in v by its JSON tags.
+func Decode(path string, v any) error {
+	doc, err := Read(path)
+	if err != nil {
+		return err
+	}
+	return Into(doc, v)
+}
+
+// Into stores a value that Read returned in v by its JSON tags.
+func Into(doc, v any) error {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}
+
+func load(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	if err != nil {
+		return nil, reason(err)
+	}
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("is larger than %d MiB", MaxBytes>>20)
+	}
+	return data, nil
+}
+
+// reason strips the operation and the path of a file error: the caller names the file.
+func reason(err error) error {
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+func parseJSON(data []byte) (any, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("is empty, must be a JSON object")
+	}
+	var probe any
+	err := json.Unmarshal(data, &probe)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		line, column := position(data, syntax.Offset)
+		return nil, fmt.Errorf("line %d, column %d: bad JSON: %s", line, column, syntax.Error())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bad JSON: %w", err)
+	}
+	if key, offset := duplicateKey(data); key != "" {
+		line, column := position(data, offset)
+		return nil, fmt.Errorf("line %d, column %d: the key %q is there twice; keep one", line, column, key)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("bad JSON: %w", err)
+	}
+	return doc, nil
+}
+
+func parseTOML(data []byte) (any, error) {
+	table := map[string]any{}
+	if err := toml.Unmarshal(data, &table); err != nil {
+		var decode *toml.DecodeError
+		if errors.As(err, &decode) {
+			line, column := decode.Position()
+			return nil, fmt.Errorf("line %d, column %d: bad TOML: %s", line, column,
+				strings.TrimPrefix(decode.Error(), "toml: "))
+		}
+		return nil, fmt.Errorf("bad TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	text, err := json.Marshal(table)
+	if err != nil {
+		return nil, fmt.Errorf("bad TOML: %w", err)
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
+}
+
+// position turns the offset after a faulty byte into its line and column, from 1.
+func position(data []byte, offset int64) (line, column int) {
+	before := data[:min(int64(len(data)), max(0, offset-1))]
+	line = 1 + bytes.Count(before, []byte("\n"))
+	column = 1 + len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:])))
+	return line, column
+}
+
+// duplicateKey returns the first key that an object of valid JSON has twice, and the offset after
+// it; encoding/json would silently take the last.
+func duplicateKey(data []byte) (string, int64) {
+	type frame struct {
+		keys   map[string]bool // nil in an array
+		isName bool            // the next token is a key
+	}
+	var stack []frame
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return "", 0
+		}
+		top := len(stack) - 1
+		if name, ok := token.(string); ok && top >= 0 && stack[top].isName {
+			if stack[top].keys[name] {
+				return name, dec.InputOffset() - int64(len(name)) - 1
+			}
+			stack[top].keys[name] = true
+			stack[top].isName = false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			stack = append(stack, frame{map[string]bool{}, true})
+			continue
+		case json.Delim('['):
+			stack = append(stack, frame{})
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			stack = stack[:top]
+		}
+		if top = len(stack) - 1; top >= 0 && stack[top].keys != nil {
+			stack[top].isName = true
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package format writes numbers for people: no more digits than mean something, thousands
+// separated by commas, and a dash for what is not there.
+package format
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// None stands for a value that is not there.
+const None = "—"
+
+// MS writes milliseconds: microseconds below 1, three significant digits up to 1,000, whole
+// milliseconds above.
+func MS(v *float64) string {
+	if v == nil {
+		return None
+	}
+	switch a := math.Abs(*v); {
+	case a < 0.9995:
+		return strconv.FormatFloat(*v, 'f', 3, 64)
+	case a < 9.995:
+		return strconv.FormatFloat(*v, 'f', 2, 64)
+	case a < 99.95:
+		return strconv.FormatFloat(*v, 'f', 1, 64)
+	}
+	return thousands(strconv.FormatFloat(*v, 'f', 0, 64))
+}
+
+// Rate writes something per second: one decimal below 1,000, two below 10, none above.
+func Rate(v *float64) string {
+	if v == nil {
+		return None
+	}
+	switch a := math.Abs(*v); {
+	case a == 0:
+		return "0"
+	case a < 9.995:
+		return strconv.FormatFloat(*v, 'f', 2, 64)
+	case a < 999.95:
+		return strconv.FormatFloat(*v, 'f', 1, 64)
+	}
+	return thousands(strconv.FormatFloat(*v, 'f', 0, 64))
+}
+
+// Count writes a whole number.
+func Count(n int64) string { return thousands(strconv.FormatInt(n, 10)) }
+
+// Success writes how many of a number succeeded, such as `500 (100%)`. The share is rounded down,
+// so that 100% means all, and one that is not zero never reads 0%.
+func Success(success, requests int64) string {
+	if requests <= 0 {
+		return Count(success) + " (" + None + ")"
+	}
+	return Count(success) + " (" + shareDown(float64(success)/float64(requests), success == requests) + ")"
+}
+
+func shareDown(share float64, all bool) string {
+	if all {
+		return "100%"
+	}
+	hundredths := math.Floor(share*10000 + 1e-9)
+	if hundredths == 0 && share > 0 {
+		return "<0.01%"
+	}
+	hundredths = math.Min(hundredths, 9999)
+	return strconv.FormatFloat(hundredths/100, 'f', -1, 64) + "%"
+}
+
+// Share writes a share, 0 to 1, as a percentage with up to two decimals.
+func Share(v *float64) string {
+	if v == nil {
+		return None
+	}
+	if *v > 0 && *v < 0.0001 {
+		return "<0.01%"
+	}
+	if *v < 1 && *v > 0.9999 {
+		return "99.99%"
+	}
+	return strconv.FormatFloat(math.Round(*v*10000)/100, 'f', -1, 64) + "%"
+}
+
+// Value writes a threshold's value in its unit: ms, share, count or per_s.
+func Value(v *float64, unit string) string {
+	if v == nil {
+		return None
+	}
+	switch unit {
+	case "ms":
+		return MS(v) + " ms"
+	case "share":
+		return Share(v)
+	case "per_s":
+		return Rate(v) + "/s"
+	}
+	if *v == math.Trunc(*v) {
+		return Count(int64(*v))
+	}
+	return strconv.FormatFloat(*v, 'g', 6, 64)
+}
+
+// Percent writes a percentage that is given as one.
+func Percent(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) + "%" }
+
+// MiB writes bytes in MiB.
+func MiB(bytes int64) string {
+	v := float64(bytes) / (1 << 20)
+	if v < 99.95 {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return thousands(strconv.FormatFloat(v, 'f', 0, 64))
+}
+
+// GiB writes bytes in GiB with the unit.
+func GiB(bytes int64) string {
+	return strconv.FormatFloat(float64(bytes)/(1<<30), 'f', 1, 64) + " GiB"
+}
+
+// Seconds writes a duration in seconds with a unit.
+func Seconds(s float64) string {
+	switch {
+	case s < 1:
+		return strconv.FormatFloat(s, 'f', 2, 64) + " s"
+	case s < 120:
+		return strconv.FormatFloat(s, 'f', 1, 64) + " s"
+	}
+	return (time.Duration(s) * time.Second).String()
+}
+
+// Time writes a moment in UTC to the second.
+func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
+
+// Any writes a parameter: numbers with separators, all else as it is.
+func Any(v any) string {
+	switch n := v.(type) {
+	case float64:
+		if n == math.Trunc(n) && math.Abs(n) < 1e15 {
+			return Count(int64(n))
+		}
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	case nil:
+		return None
+	}
+	return fmt.Sprint(v)
+}
+
+// thousands puts commas into the whole part of a decimal number.
+func thousands(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// The charts' geometry, in SVG user units.
+const (
+	chartWidth = 480.0
+	plotLeft   = 62.0
+	plotRight  = 400.0 // the rest is for the value beside the mark
+	rowHeight  = 19.0
+	headHeight = 26.0
+	mostShown  = 6 // operations, processes
+)
+
+// charts draws a result: percentiles, then rates and CPU. Colours come from the page's classes.
+func charts(r *result.Result) []template.HTML {
+	if r == nil {
+		return nil
+	}
+	var all []template.HTML
+	for _, draw := range []func(result.Result) string{percentileChart, barChart} {
+		if svg := draw(*r); svg != "" {
+			all = append(all, template.HTML(svg)) // every text in it went through esc
+		}
+	}
+	return all
+}
+
+func esc(s string) string { return template.HTMLEscapeString(s) }
+
+// logAxis maps milliseconds to x on a logarithmic scale over whole decades.
+type logAxis struct{ low, high float64 } // powers of ten
+
+func newLogAxis(least, most float64) logAxis {
+	least = math.Max(least, 1e-3)
+	most = math.Max(most, least)
+	a := logAxis{math.Floor(math.Log10(least)), math.Ceil(math.Log10(most))}
+	if a.high == a.low {
+		a.high++
+	}
+	return a
+}
+
+func (a logAxis) x(ms float64) float64 {
+	at := (math.Log10(math.Max(ms, 1e-3)) - a.low) / (a.high - a.low)
+	return plotLeft + math.Max(0, math.Min(1, at))*(plotRight-plotLeft)
+}
+
+type mark struct {
+	name  string
+	value float64
+	class string
+}
+
+func marksOf(l *result.Latency) []mark {
+	var marks []mark
+	for _, p := range []struct {
+		name  string
+		value *float64
+	}{{"P50", l.P50}, {"P90", l.P90}, {"P95", l.P95}, {"P99", l.P99}} {
+		if p.value != nil {
+			marks = append(marks, mark{p.name, *p.value, strings.ToLower(p.name)})
+		}
+	}
+	return append(marks, mark{"max", l.Max, "max"})
+}
+
+// percentileChart shows each operation's percentiles as marks on a logarithmic axis, "" without any.
+func percentileChart(r result.Result) string {
+	least, most := math.Inf(1), 0.0
+	var shown []result.Operation
+	for _, op := range r.Operations {
+		if op.LatencyMS == nil || len(shown) == mostShown {
+			continue
+		}
+		shown = append(shown, op)
+		for _, m := range marksOf(op.LatencyMS) {
+			least, most = math.Min(least, m.value), math.Max(most, m.value)
+		}
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	axis := newLogAxis(least, most)
+	var body strings.Builder
+	y := 16.0
+	var told []string
+	for _, op := range shown {
+		y += headHeight
+		fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y-10, esc(shorten(op.Title, 60)))
+		for _, m := range marksOf(op.LatencyMS) {
+			x, text := axis.x(m.value), format.MS(&m.value)
+			middle := y + rowHeight/2
+			fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, plotLeft-12, middle+4, m.name)
+			fmt.Fprintf(&body, `<line class="stem" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, plotLeft, middle, x, middle)
+			fmt.Fprintf(&body, `<circle class="%s" cx="%.1f" cy="%.1f" r="5.5"/>`, m.class, x, middle)
+			fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, x+11, middle+4, text)
+			told = append(told, m.name+" "+text)
+			y += rowHeight
+		}
+	}
+	var grid strings.Builder
+	for d := axis.low; d <= axis.high; d++ {
+		v := math.Pow(10, d)
+		x := axis.x(v)
+		fmt.Fprintf(&grid, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x, 16+headHeight, x, y+2)
+		fmt.Fprintf(&grid, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, x, y+17, trimNumber(v))
+	}
+	fmt.Fprint(&grid, `<text class="head" x="0" y="12">Latency: milliseconds, logarithmic</text>`)
+	return frame("Latency percentiles", "Latency in milliseconds: "+strings.Join(told, ", "), y+24, grid.String()+body.String())
+}
+
+func trimNumber(v float64) string {
+	if v >= 1000 {
+		return format.Count(int64(v))
+	}
+	return fmt.Sprintf("%g", v)
+}
+
+type bar struct {
+	label, value, class string
+	length              float64 // 0 to 1
+}
+
+// barChart shows the rate of each operation and the CPU of each process, "" without either.
+func barChart(r result.Result) string {
+	var body strings.Builder
+	var told []string
+	y := -8.0
+	block := func(title string, bars []bar) {
+		if len(bars) == 0 {
+			return
+		}
+		y += headHeight
+		fmt.Fprintf(&body, `<text class="head" x="0" y="%.1f">%s</text>`, y-10, esc(title))
+		for _, b := range bars {
+			width := math.Max(1, b.length*(chartWidth-80))
+			fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y+12, esc(shorten(b.label, 70)))
+			fmt.Fprintf(&body, `<rect class="%s" x="0" y="%.1f" width="%.1f" height="13" rx="3"/>`, b.class, y+18, width)
+			fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, width+8, y+29, esc(b.value))
+			told = append(told, b.label+" "+b.value)
+			y += 40
+		}
+		y += 8
+	}
+	block("Rate: successful per second", rateBars(r))
+	block("CPU: percent of one core", cpuBars(r))
+	if len(told) == 0 {
+		return ""
+	}
+	return frame("Rate and CPU", strings.Join(told, ", "), y+4, body.String())
+}
+
+func rateBars(r result.Result) []bar {
+	most := 0.0
+	var shown []result.Operation
+	for _, op := range r.Operations {
+		if op.RatePerS != nil && len(shown) < mostShown {
+			shown = append(shown, op)
+			most = math.Max(most, *op.RatePerS)
+		}
+	}
+	var bars []bar
+	for _, op := range shown {
+		bars = append(bars, bar{op.Title, format.Rate(op.RatePerS) + "/s", "rate", *op.RatePerS / math.Max(most, 1e-9)})
+	}
+	return bars
+}
+
+func cpuBars(r result.Result) []bar {
+	most := 100.0
+	var shown []result.Process
+	for _, p := range r.Processes {
+		if p.Role != "total" && len(shown) < mostShown {
+			shown = append(shown, p)
+			most = math.Max(most, p.CPUPercent)
+		}
+	}
+	var bars []bar
+	for _, p := range shown {
+		bars = append(bars, bar{p.Name + " (" + p.Role + ")", format.Percent(p.CPUPercent), "cpu " + esc(p.Role), p.CPUPercent / most})
+	}
+	return bars
+}
+
+func frame(title, told string, height float64, body string) string {
+	return fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s"><title>%s</title>%s</svg>`,
+		chartWidth, height, esc(title+". "+told), esc(title), body)
+}

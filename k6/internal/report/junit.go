@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Time     string       `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr"`
+	Timestamp  string          `xml:"timestamp,attr,omitempty"`
+	Properties []junitProperty `xml:"properties>property,omitempty"`
+	Cases      []junitCase     `xml:"testcase"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Name      string        `xml:"name,attr"`
+	ClassName string        `xml:"classname,attr"`
+	Time      string        `xml:"time,attr"`
+	Skipped   *junitMessage `xml:"skipped"`
+	Error     *junitFault   `xml:"error"`
+	Failure   *junitFault   `xml:"failure"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+}
+
+type junitFault struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit writes the report as JUnit XML: a suite per scenario, a case per threshold (a failure where
+// it did not hold), per validity check (skipped where the numbers cannot be believed or it could
+// not be made), and for the verdict.
+func JUnit(set Set, _ Options) ([]byte, error) {
+	all := junitSuites{Name: "windtunnel " + runID(set)}
+	seconds := 0.0
+	for _, e := range set.Entries() {
+		suite := junitOf(e)
+		all.Suites = append(all.Suites, suite)
+		all.Tests += suite.Tests
+		all.Failures += suite.Failures
+		all.Errors += suite.Errors
+		if e.Result != nil {
+			seconds += e.Result.Run.DurationS
+		}
+	}
+	all.Time = junitTime(seconds)
+	data, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return []byte(xml.Header + string(data) + "\n"), nil
+}
+
+func junitOf(e Entry) junitSuite {
+	suite := junitSuite{Name: e.Name, Time: junitTime(0)}
+	add := func(c junitCase) {
+		c.ClassName, c.Time = strings.ReplaceAll(e.Name, "/", "."), junitTime(0)
+		suite.Tests++
+		switch {
+		case c.Failure != nil:
+			suite.Failures++
+		case c.Error != nil:
+			suite.Errors++
+		case c.Skipped != nil:
+			suite.Skipped++
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	if r := e.Result; r != nil {
+		suite.Time = junitTime(r.Run.DurationS)
+		suite.Timestamp = r.Run.Start.UTC().Format("2006-01-02T15:04:05")
+		suite.Properties = []junitProperty{{"profile", r.Run.Profile}, {"environment", r.Run.Environment},
+			{"target", r.Run.Target}, {"run", r.Run.ID}}
+		for _, x := range r.Thresholds {
+			add(junitThreshold(x))
+		}
+		for _, v := range r.Validity {
+			add(junitValidity(v))
+		}
+	}
+	add(junitVerdict(e))
+	return suite
+}
+
+func junitThreshold(x result.Threshold) junitCase {
+	c := junitCase{Name: fmt.Sprintf("threshold %s %s %s", x.Operation, x.Metric, x.Expression)}
+	if !x.OK {
+		text := fmt.Sprintf("%s %s of %s does not hold: the value is %s", x.Metric, x.Expression, x.Operation,
+			format.Value(x.Value, x.Unit))
+		c.Failure = &junitFault{text, "threshold", text}
+	}
+	return c
+}
+
+func junitValidity(v result.Validity) junitCase {
+	c := junitCase{Name: "validity " + v.Check}
+	switch {
+	case v.OK == nil:
+		c.Skipped = &junitMessage{"could not be checked: " + v.Detail}
+	case !*v.OK:
+		c.Skipped = &junitMessage{"inconclusive: " + v.Detail}
+	}
+	return c
+}
+
+func junitVerdict(e Entry) junitCase {
+	c := junitCase{Name: "verdict"}
+	why := strings.Join(e.Reasons, "; ")
+	switch e.Outcome {
+	case run.Pass:
+	case run.Fail:
+		c.Failure = &junitFault{why, run.Fail, why}
+	case run.SetupFailed:
+		c.Error = &junitFault{why, run.SetupFailed, why}
+	default:
+		c.Skipped = &junitMessage{e.Outcome + ": " + why}
+	}
+	return c
+}
+
+func junitTime(seconds float64) string { return fmt.Sprintf("%.3f", seconds) }

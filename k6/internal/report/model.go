@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+// Page is a report before it takes a form: texts and tables, not yet escaped for any.
+type Page struct {
+	Title       string
+	ID          string
+	Verdict     string
+	Headline    string
+	Reasons     []Reason
+	Environment Table
+	Summary     Table
+	Sections    []Section
+}
+
+// Reason says why a scenario did not pass.
+type Reason struct{ Name, Outcome, Text string }
+
+// Section is one scenario. Result is nil where there is none.
+type Section struct {
+	Entry  Entry
+	Title  string
+	Anchor string
+	Facts  []string // one line each: times, target
+	Tables []Table
+	Notes  []string
+	Result *result.Result
+}
+
+// Table is a titled table. Numeric columns are those from Numbers (none where it is negative) up to
+// Texts (0: to the end); State is the column that holds a verdict or a tick, or -1. Notes go below.
+type Table struct {
+	Title   string
+	Head    []string
+	Rows    [][]string
+	Numbers int
+	Texts   int
+	State   int
+	Notes   []string
+}
+
+// Numeric tells whether a column holds numbers.
+func (t Table) Numeric(column int) bool {
+	return t.Numbers >= 0 && column >= t.Numbers && column != t.State && (t.Texts == 0 || column < t.Texts)
+}
+
+// The ticks of thresholds and checks.
+const (
+	tickOK      = "✓"
+	tickBad     = "✗"
+	tickUnknown = "?"
+)
+
+// build makes the page of a set.
+func build(set Set, options Options) Page {
+	entries := set.Entries()
+	p := Page{Title: "Windtunnel report", Verdict: set.Verdict(), ID: runID(set)}
+	passed := 0
+	for _, e := range entries {
+		if e.Outcome == run.Pass {
+			passed++
+		}
+		for _, why := range e.Reasons {
+			p.Reasons = append(p.Reasons, Reason{e.Name, e.Outcome, why})
+		}
+		p.Sections = append(p.Sections, section(e, options))
+	}
+	p.Headline = fmt.Sprintf("%d of %d scenarios passed", passed, len(entries))
+	p.Environment = environmentTable(set)
+	p.Summary = summaryTable(entries)
+	return p
+}
+
+func runID(set Set) string {
+	if set.Run != nil {
+		return set.Run.ID
+	}
+	var ids []string
+	for _, r := range set.Results {
+		ids = append(ids, r.Run.ID)
+	}
+	return distinct(ids)
+}
+
+// distinct joins the different values among values in their order.
+func distinct(values []string) string {
+	var seen []string
+	for _, v := range values {
+		if v != "" && !slices.Contains(seen, v) {
+			seen = append(seen, v)
+		}
+	}
+	if len(seen) == 0 {
+		return format.None
+	}
+	return strings.Join(seen, "; ")
+}
+
+// environmentTable is the environment block of the reference documents.
+func environmentTable(set Set) Table {
+	each := func(of func(result.Result) string) string {
+		var values []string
+		for _, r := range set.Results {
+			values = append(values, of(r))
+		}
+		return distinct(values)
+	}
+	host := func(of func(result.Host) string) string {
+		return each(func(r result.Result) string {
+			if r.Run.Host == nil {
+				return ""
+			}
+			return of(*r.Run.Host)
+		})
+	}
+	t := Table{Head: []string{"Parameter", "Value"}, Numbers: -1, State: -1}
+	add := func(name, value string) { t.Rows = append(t.Rows, []string{name, value}) }
+	add("Run", runID(set))
+	if set.Run != nil {
+		add("Start", format.Time(set.Run.Start))
+		add("Profile", set.Run.Profile)
+		add("Environment", set.Run.Environment)
+	} else {
+		add("Start", each(func(r result.Result) string { return format.Time(r.Run.Start) }))
+		add("Profile", each(func(r result.Result) string { return r.Run.Profile }))
+		add("Environment", each(func(r result.Result) string { return r.Run.Environment }))
+	}
+	add("OS", host(func(h result.Host) string { return h.OS }))
+	add("Kernel", host(func(h result.Host) string { return h.Kernel }))
+	add("CPU", host(func(h result.Host) string { return h.CPUModel }))
+	add("Cores", host(func(h result.Host) string { return fmt.Sprint(h.CPUs) }))
+	add("RAM", host(func(h result.Host) string { return format.GiB(h.MemoryBytes) }))
+	versions := map[string]bool{}
+	for _, r := range set.Results {
+		for name := range r.Run.Versions {
+			versions[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		label := strings.ReplaceAll(name, "_", " ") + " version"
+		if strings.HasSuffix(name, "_revision") {
+			label = strings.ReplaceAll(name, "_", " ")
+		}
+		add(label, each(func(r result.Result) string { return r.Run.Versions[name] }))
+	}
+	add("Target", targets(set))
+	add("Testbed", each(func(r result.Result) string {
+		if r.Run.Testbed == nil {
+			return "none: the system was already up"
+		}
+		return r.Run.Testbed.Name + variables(r.Run.Testbed.Variables)
+	}))
+	return t
+}
+
+// targets joins the different targets; those that differ in the port only (testbeds take a free one
+// at each start) are written once.
+func targets(set Set) string {
+	var all, withoutPort []string
+	for _, r := range set.Results {
+		all = append(all, r.Run.Target)
+		u, err := url.Parse(r.Run.Target)
+		if err != nil {
+			return distinct(all)
+		}
+		u.Host = u.Hostname()
+		withoutPort = append(withoutPort, u.String())
+	}
+	if one := distinct(withoutPort); !strings.Contains(one, "; ") && strings.Contains(distinct(all), "; ") {
+		return one + " (a port for each scenario)"
+	}
+	return distinct(all)
+}
+
+// plain writes a variable's value as a testbed file would.
+func plain(v any) string {
+	if n, ok := v.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// variables writes a testbed's variables, ports left out: they are free ones, new at each start.
+func variables(values map[string]any) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if name == "port" || strings.HasSuffix(name, "_port") {
+			continue
+		}
+		parts = append(parts, name+"="+plain(values[name]))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// summaryTable has a row per operation of all scenarios.
+func summaryTable(entries []Entry) Table {
+	t := Table{
+		Head: []string{"Scenario", "Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)",
+			"P95 (ms)", "P99 (ms)", "Verdict"},
+		Numbers: 2, State: 9,
+	}
+	for _, e := range entries {
+		if e.Result == nil || len(e.Result.Operations) == 0 {
+			t.Rows = append(t.Rows, append(append([]string{e.Name}, dashes(8)...), e.Outcome))
+			continue
+		}
+		for i, op := range e.Result.Operations {
+			row := append([]string{e.Name}, operationRow(op)...)
+			verdict := e.Outcome
+			if i > 0 {
+				row[0], verdict = "", ""
+			}
+			t.Rows = append(t.Rows, append(row, verdict))
+		}
+	}
+	return t
+}
+
+func dashes(n int) []string { return slices.Repeat([]string{format.None}, n) }
+
+// operationRow is the reference documents' row: operation, requests, success, rate, avg, P50, P95, P99.
+func operationRow(op result.Operation) []string {
+	row := []string{op.Title, format.Count(op.Requests), format.Success(op.Success, op.Requests), format.Rate(op.RatePerS)}
+	l := op.LatencyMS
+	if l == nil {
+		return append(row, dashes(4)...)
+	}
+	return append(row, format.MS(&l.Avg), format.MS(l.P50), format.MS(l.P95), format.MS(l.P99))
+}
+
+// anchor is an HTML id for a scenario's name.
+func anchor(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, name)
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// section makes the part of the page about one scenario.
+func section(e Entry, options Options) Section {
+	s := Section{Entry: e, Title: e.Name, Anchor: anchor(e.Name), Result: e.Result}
+	r := e.Result
+	if r == nil {
+		return s
+	}
+	s.Title = r.Run.Title
+	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
+		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
+	s.Notes = r.Notes
+	for _, t := range []Table{
+		parametersTable(*r), resultsTable(*r, options), errorsTable(*r), thresholdsTable(*r),
+		validityTable(*r), processesTable(*r), componentsTable(*r),
+	} {
+		if len(t.Rows) > 0 {
+			s.Tables = append(s.Tables, t)
+		}
+	}
+	return s
+}
+
+func parametersTable(r result.Result) Table {
+	t := Table{Title: "Parameters", Head: []string{"Parameter", "Value"}, Numbers: -1, State: -1}
+	for _, name := range slices.Sorted(maps.Keys(r.Run.Parameters)) {
+		t.Rows = append(t.Rows, []string{strings.ReplaceAll(name, "_", " "), format.Any(r.Run.Parameters[name])})
+	}
+	return t
+}
+
+func resultsTable(r result.Result, options Options) Table {
+	t := Table{
+		Title:   "Results",
+		Head:    []string{"Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)", "P95 (ms)", "P99 (ms)"},
+		Numbers: 1, Texts: 8, State: -1,
+	}
+	hasItems := slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Items != nil })
+	if hasItems {
+		t.Head = append(t.Head, "Items")
+	}
+	reference, shown := references()[r.Run.System]
+	shown = shown && options.Reference
+	if shown {
+		t.Head = append(t.Head, "Published (another machine: "+reference.Machine+")")
+		t.Notes = append(t.Notes, fmt.Sprintf(
+			"The published figures are from “%s”, measured on another machine (%s) with another client; they are shown, not judged.",
+			reference.Source, reference.Machine))
+	}
+	for _, op := range r.Operations {
+		row := operationRow(op)
+		if hasItems {
+			row = append(row, items(op))
+		}
+		if shown {
+			row = append(row, reference.cell(r.Run.Scenario, op.Name))
+		}
+		t.Rows = append(t.Rows, row)
+		t.Notes = append(t.Notes, operationNotes(op)...)
+	}
+	return t
+}
+
+func items(op result.Operation) string {
+	if op.Items == nil {
+		return format.None
+	}
+	return fmt.Sprintf("%s %s, %s/s", format.Count(op.Items.Count), op.Items.Name, format.Rate(op.Items.RatePerS))
+}
+
+// operationNotes says what the latency is, and why a value is a dash.
+func operationNotes(op result.Operation) []string {
+	loop := "closed loop: the next request waits for the last"
+	if op.Loop == "open" {
+		loop = "open loop: sent at a fixed rate, counted from the intended send time"
+	}
+	notes := []string{fmt.Sprintf("%s: latency %s (%s).", op.Title, op.LatencyIs, loop)}
+	if op.RatePerS == nil {
+		notes = append(notes, fmt.Sprintf("%s: no rate (%s): there was no time between its first start and its last end.",
+			op.Title, format.None))
+	}
+	l := op.LatencyMS
+	if l == nil {
+		return append(notes, fmt.Sprintf("%s: no latency (%s): no request succeeded.", op.Title, format.None))
+	}
+	for _, p := range []struct {
+		name  string
+		value *float64
+		needs int64
+	}{{"P50", l.P50, 2}, {"P95", l.P95, 20}, {"P99", l.P99, 100}} {
+		if p.value == nil {
+			notes = append(notes, fmt.Sprintf("%s: no %s (%s): it needs %d samples, there are %d.",
+				op.Title, p.name, format.None, p.needs, l.Count))
+		}
+	}
+	return notes
+}
+
+func errorsTable(r result.Result) Table {
+	t := Table{Title: "Errors", Head: []string{"Operation", "Kind", "Count", "What it is"}, Numbers: -1, State: -1}
+	for _, op := range r.Operations {
+		for _, kind := range slices.Sorted(maps.Keys(op.Errors)) {
+			t.Rows = append(t.Rows, []string{op.Title, kind, format.Count(op.Errors[kind]), explain(kind)})
+		}
+	}
+	return t
+}
+
+func thresholdsTable(r result.Result) Table {
+	t := Table{Title: "Thresholds", Head: []string{"", "Operation", "Metric", "Must hold", "Value"}, Numbers: 4, State: 0}
+	for _, x := range r.Thresholds {
+		t.Rows = append(t.Rows, []string{tick(&x.OK), x.Operation, x.Metric, x.Expression, format.Value(x.Value, x.Unit)})
+		if x.Value == nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s %s: no value (%s): there was no sample.", x.Operation, x.Expression, format.None))
+		}
+	}
+	return t
+}
+
+func validityTable(r result.Result) Table {
+	t := Table{Title: "Can the numbers be believed?", Head: []string{"", "Check", "Detail"}, Numbers: -1, State: 0}
+	for _, v := range r.Validity {
+		t.Rows = append(t.Rows, []string{tick(v.OK), v.Check, v.Detail})
+	}
+	return t
+}
+
+func tick(ok *bool) string {
+	switch {
+	case ok == nil:
+		return tickUnknown
+	case *ok:
+		return tickOK
+	}
+	return tickBad
+}
+
+func processesTable(r result.Result) Table {
+	t := Table{
+		Title:   "Processes",
+		Head:    []string{"Process", "Role", "CPU (s)", "CPU (% of one core)", "Peak RSS (MiB)"},
+		Numbers: 2, State: -1,
+	}
+	for _, p := range r.Processes {
+		cpu := p.CPUS
+		t.Rows = append(t.Rows, []string{p.Name, p.Role, fmt.Sprintf("%.2f", cpu), format.Percent(p.CPUPercent), format.MiB(p.PeakRSSBytes)})
+		if p.Exit != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s ended before the measurement did: %s.", p.Name, *p.Exit))
+		}
+	}
+	return t
+}
+
+func componentsTable(r result.Result) Table {
+	t := Table{
+		Title:   "Components",
+		Head:    []string{"Component", "Calls", "Avg (ms)", "P95 (ms)", "P99 (ms)", "% of route"},
+		Numbers: 1, State: -1,
+	}
+	for _, c := range r.Components {
+		t.Rows = append(t.Rows, []string{c.Name, format.Count(c.Calls), format.MS(c.AvgMS), format.MS(c.P95MS),
+			format.MS(c.P99MS), format.Share(c.Share)})
+	}
+	return t
+}

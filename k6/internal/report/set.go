@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package report makes Markdown, HTML and JUnit reports of results. It never measures.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+// Set is what a report is about: results, and the record of their run where there is one.
+type Set struct {
+	Run     *run.Run
+	Results []result.Result
+}
+
+// Entry is one scenario of a set. Result is nil where there is none. Reasons say why the outcome
+// is not pass.
+type Entry struct {
+	Name    string
+	Outcome string
+	Reasons []string
+	Result  *result.Result
+}
+
+// Load reads a folder of a run, or one or more result files. The error names the file and the mend.
+func Load(paths []string) (Set, error) {
+	if len(paths) == 1 {
+		if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
+			return loadFolder(paths[0])
+		}
+	}
+	var set Set
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return set, fmt.Errorf("%s: no such file or folder", path)
+		}
+		if info.IsDir() {
+			return set, fmt.Errorf("%s: give one folder, or result files", path)
+		}
+		r, err := result.Read(path)
+		if err != nil {
+			return set, err
+		}
+		set.Results = append(set.Results, r)
+	}
+	return set, nil
+}
+
+func loadFolder(dir string) (Set, error) {
+	var set Set
+	record, err := run.Read(dir)
+	switch {
+	case err == nil:
+		set.Run = &record
+	case !errors.Is(err, os.ErrNotExist):
+		return set, fmt.Errorf("%s: %w", filepath.Join(dir, run.FileName), err)
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return set, err
+	}
+	for _, path := range paths {
+		if filepath.Base(path) == run.FileName {
+			continue
+		}
+		r, err := result.Read(path)
+		if err != nil {
+			// The record tells of a malformed result of this run; without one it is fatal.
+			if set.Run != nil && set.tells(filepath.Base(path)) {
+				continue
+			}
+			return set, err
+		}
+		set.Results = append(set.Results, r)
+	}
+	if len(set.Results) == 0 && set.Run == nil {
+		return set, fmt.Errorf("%s: no result in it; run `make bench` first", dir)
+	}
+	set.sort()
+	return set, nil
+}
+
+// tells reports whether the record gives a message instead of the result in file.
+func (s Set) tells(file string) bool {
+	return slices.ContainsFunc(s.Run.Scenarios, func(e run.Scenario) bool {
+		return e.System+"-"+e.Scenario+".json" == file && e.Message != "" && e.Result == ""
+	})
+}
+
+// sort puts the results into the order of the plan, others last by name.
+func (s *Set) sort() {
+	rank := func(r result.Result) int {
+		if s.Run == nil {
+			return 0
+		}
+		i := slices.IndexFunc(s.Run.Scenarios, func(e run.Scenario) bool { return e.Name() == r.Name() })
+		if i < 0 {
+			i = len(s.Run.Scenarios)
+		}
+		return i
+	}
+	slices.SortStableFunc(s.Results, func(a, b result.Result) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
+}
+
+// Entries lists the scenarios: those of the plan in its order, then results beyond it.
+func (s Set) Entries() []Entry {
+	var entries []Entry
+	used := map[int]bool{}
+	if s.Run != nil {
+		for _, planned := range s.Run.Scenarios {
+			i := slices.IndexFunc(s.Results, func(r result.Result) bool { return r.Name() == planned.Name() })
+			var measured *result.Result
+			if i >= 0 {
+				used[i], measured = true, &s.Results[i]
+			}
+			entries = append(entries, entry(planned, measured))
+		}
+	}
+	for i := range s.Results {
+		if !used[i] {
+			r := &s.Results[i]
+			entries = append(entries, Entry{r.Name(), r.Verdict, r.Reasons, r})
+		}
+	}
+	return entries
+}
+
+// entry joins what the record and the result (nil without one) say of a scenario.
+func entry(planned run.Scenario, measured *result.Result) Entry {
+	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Result: measured}
+	if planned.Message != "" {
+		e.Reasons = append(e.Reasons, planned.Message)
+	}
+	if measured != nil {
+		e.Outcome = combined(planned.Outcome, measured.Verdict)
+		e.Reasons = append(e.Reasons, measured.Reasons...)
+		return e
+	}
+	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
+		e.Outcome = run.Inconclusive
+		e.Reasons = append(e.Reasons, "its result file is gone")
+	} else if len(e.Reasons) == 0 {
+		e.Reasons = append(e.Reasons, "there is no result: the run ended before this scenario did")
+	}
+	return e
+}
+
+// combined is the outcome of a scenario from its record and its result: the record knows of
+// interrupts and of k6's exit code, the result of the measurement.
+func combined(recorded, verdict string) string {
+	switch recorded {
+	case run.Interrupted, run.SetupFailed, run.Skipped, run.Fail:
+		return recorded
+	case run.Inconclusive:
+		if verdict == result.Fail {
+			return verdict
+		}
+		return recorded
+	}
+	return verdict // planned or running: the bench was killed before it took note
+}
+
+// Verdict is fail where any scenario failed, else inconclusive where any did not pass or has no
+// result, else pass.
+func (s Set) Verdict() string {
+	verdict := result.Pass
+	entries := s.Entries()
+	for _, e := range entries {
+		if e.Outcome == run.Fail {
+			return result.Fail
+		}
+		if e.Outcome != run.Pass {
+			verdict = result.Inconclusive
+		}
+	}
+	if len(entries) == 0 {
+		return result.Inconclusive
+	}
+	return verdict
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/run"
+)
+
+// Options change what a report shows. Reference adds the published figures beside ours.
+type Options struct {
+	Reference bool
+}
+
+type writer struct {
+	name string // of the format
+	file string
+	make func(Set, Options) ([]byte, error)
+}
+
+var writers = []writer{
+	{"md", "report.md", Markdown},
+	{"html", "report.html", HTML},
+	{"junit", "report.xml", JUnit},
+}
+
+// Formats lists the names of the formats.
+func Formats() []string {
+	var names []string
+	for _, w := range writers {
+		names = append(names, w.name)
+	}
+	return names
+}
+
+// ParseFormats splits a comma-separated list of formats; an unknown one is an error.
+func ParseFormats(list string) ([]string, error) {
+	var formats []string
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(Formats(), name) {
+			return nil, fmt.Errorf("unknown format %q%s; there are: %s", name,
+				closest.Hint(name, Formats()), strings.Join(Formats(), ", "))
+		}
+		formats = append(formats, name)
+	}
+	return formats, nil
+}
+
+// Write writes the report in the formats into dir.
+func Write(set Set, dir string, formats []string, options Options) error {
+	for _, w := range writers {
+		if !slices.Contains(formats, w.name) {
+			continue
+		}
+		data, err := w.make(set, options)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.file, err)
+		}
+		if err := run.WriteFile(filepath.Join(dir, w.file), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

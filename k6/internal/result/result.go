@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package result is what one scenario measured: schemas/result.schema.json as Go types.
+package result
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/schema"
+)
+
+// The verdicts.
+const (
+	Pass         = "pass"
+	Fail         = "fail"
+	Inconclusive = "inconclusive"
+)
+
+// Result is one results/RUN/SYSTEM-SCENARIO.json. Units are in the JSON names.
+type Result struct {
+	Run        Run         `json:"run"`
+	Operations []Operation `json:"operations"`
+	Components []Component `json:"components"`
+	Processes  []Process   `json:"processes"`
+	Thresholds []Threshold `json:"thresholds"`
+	Validity   []Validity  `json:"validity"`
+	Notes      []string    `json:"notes"`
+	Verdict    string      `json:"verdict"`
+	Reasons    []string    `json:"reasons"`
+}
+
+// Run says what was run, where and how.
+type Run struct {
+	ID          string            `json:"id"`
+	Start       time.Time         `json:"start"`
+	End         time.Time         `json:"end"`
+	DurationS   float64           `json:"duration_s"`
+	System      string            `json:"system"`
+	Scenario    string            `json:"scenario"`
+	Title       string            `json:"title"`
+	Profile     string            `json:"profile"`
+	Environment string            `json:"environment"`
+	Target      string            `json:"target"`
+	Parameters  map[string]any    `json:"parameters"`
+	Testbed     *Testbed          `json:"testbed"`
+	Host        *Host             `json:"host"`
+	Versions    map[string]string `json:"versions"`
+}
+
+// Testbed is what the sidecar started.
+type Testbed struct {
+	Name      string         `json:"name"`
+	Variables map[string]any `json:"variables"`
+}
+
+// Host is the generator's machine.
+type Host struct {
+	OS          string `json:"os"`
+	Kernel      string `json:"kernel"`
+	CPUModel    string `json:"cpu_model"`
+	CPUs        int    `json:"cpus"`
+	MemoryBytes int64  `json:"memory_bytes"`
+}
+
+// Operation is one row of the results table.
+type Operation struct {
+	Name      string           `json:"name"`
+	Title     string           `json:"title"`
+	Loop      string           `json:"loop"`
+	LatencyIs string           `json:"latency_is"`
+	Requests  int64            `json:"requests"`
+	Success   int64            `json:"success"`
+	Errors    map[string]int64 `json:"errors"`
+	WindowS   float64          `json:"window_s"`
+	RatePerS  *float64         `json:"rate_per_s"`
+	Items     *Items           `json:"items"`
+	LatencyMS *Latency         `json:"latency_ms"`
+}
+
+// Items are the things that one request carries many of.
+type Items struct {
+	Name     string   `json:"name"`
+	Count    int64    `json:"count"`
+	RatePerS *float64 `json:"rate_per_s"`
+}
+
+// Latency is in milliseconds. A nil percentile had too few samples.
+type Latency struct {
+	Count int64    `json:"count"`
+	Avg   float64  `json:"avg"`
+	Min   float64  `json:"min"`
+	P50   *float64 `json:"p50"`
+	P90   *float64 `json:"p90"`
+	P95   *float64 `json:"p95"`
+	P99   *float64 `json:"p99"`
+	P999  *float64 `json:"p99_9"`
+	Max   float64  `json:"max"`
+}
+
+// Component is a server-side timing. Share is of the route's time, 0 to 1.
+type Component struct {
+	Name  string   `json:"name"`
+	Calls int64    `json:"calls"`
+	AvgMS *float64 `json:"avg_ms"`
+	P95MS *float64 `json:"p95_ms"`
+	P99MS *float64 `json:"p99_ms"`
+	Share *float64 `json:"share"`
+}
+
+// Process is what a process used while the load ran. CPUPercent is of one core.
+type Process struct {
+	Name         string  `json:"name"`
+	Role         string  `json:"role"`
+	CPUS         float64 `json:"cpu_s"`
+	CPUPercent   float64 `json:"cpu_percent"`
+	PeakRSSBytes int64   `json:"peak_rss_bytes"`
+	Exit         *string `json:"exit"`
+}
+
+// Threshold is a bound and whether it held. Value is nil where there was no sample.
+type Threshold struct {
+	Operation  string   `json:"operation"`
+	Metric     string   `json:"metric"`
+	Expression string   `json:"expression"`
+	Value      *float64 `json:"value"`
+	Unit       string   `json:"unit"`
+	OK         bool     `json:"ok"`
+}
+
+// Validity is a check of the measurement itself. OK is nil where it could not be made.
+type Validity struct {
+	Check  string `json:"check"`
+	OK     *bool  `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Name is SYSTEM/SCENARIO.
+func (r Result) Name() string { return r.Run.System + "/" + r.Run.Scenario }
+
+// Read returns the result in a file. The error has a line per problem, each with the file's name.
+func Read(path string) (Result, error) {
+	var r Result
+	name := filepath.Base(path)
+	doc, err := document.Read(path)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", name, err)
+	}
+	if problems := schema.Check(schema.Result, doc); len(problems) > 0 {
+		more := ""
+		if len(problems) > 1 {
+			more = fmt.Sprintf(" (and %d more; see k6 x validate %s)", len(problems)-1, path)
+		}
+		return r, fmt.Errorf("%s: %s%s", name, problems[0], more)
+	}
+	return r, document.Into(doc, &r)
+}
+
+// ExitCode is the exit code of a verdict.
+func ExitCode(verdict string) int {
+	switch verdict {
+	case Pass:
+		return exitcode.Pass
+	case Fail:
+		return exitcode.Fail
+	}
+	return exitcode.Inconclusive
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package root finds the checkout that a command works in.
+package root
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrNotFound says that no folder upward from the current one is a checkout.
+var ErrNotFound = errors.New("no folder with scripts/ and environments/ here or above; give --root or set WINDTUNNEL_ROOT")
+
+// Find returns the absolute path of the root: flag where it is not empty, else variable (the value
+// of WINDTUNNEL_ROOT), else the first folder upward from dir that has scripts/ and environments/.
+func Find(flag, variable, dir string) (string, error) {
+	for _, given := range []string{flag, variable} {
+		if given == "" {
+			continue
+		}
+		if !filepath.IsAbs(given) {
+			given = filepath.Join(dir, given)
+		}
+		if !isRoot(given) {
+			return "", fmt.Errorf("%s is not a Windtunnel checkout: it has no scripts/ and environments/", given)
+		}
+		return filepath.Clean(given), nil
+	}
+	for {
+		if isRoot(dir) {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", ErrNotFound
+		}
+		dir = parent
+	}
+}
+
+func isRoot(dir string) bool {
+	for _, name := range []string{"scripts", "environments"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package run is the record of a whole run, results/RUN/run.json: what was planned and what
+// became of each scenario.
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Schema is what a run.json says it is.
+const Schema = "windtunnel.run/1"
+
+// FileName is the record's name in the folder of the run.
+const FileName = "run.json"
+
+// The outcomes of a scenario. Interrupted, SetupFailed and Inconclusive may have a result too.
+const (
+	Planned      = "planned"
+	Running      = "running"
+	Pass         = "pass"
+	Fail         = "fail"
+	Inconclusive = "inconclusive"
+	SetupFailed  = "set-up failed"
+	Interrupted  = "interrupted"
+	Skipped      = "skipped"
+)
+
+// Run is the record. Times are UTC. ExitCode is of the whole run, nil while it lasts.
+type Run struct {
+	Schema      string     `json:"schema"`
+	ID          string     `json:"id"`
+	Profile     string     `json:"profile"`
+	Environment string     `json:"environment"`
+	Start       time.Time  `json:"start"`
+	End         *time.Time `json:"end"`
+	ExitCode    *int       `json:"exit_code"`
+	Scenarios   []Scenario `json:"scenarios"`
+}
+
+// Scenario is one planned scenario. ExitCode is k6's, nil where k6 did not run to its end. Message
+// says in one line why there is no result, "" where there is one. Result is the file's name in
+// the folder of the run, "" where there is none.
+type Scenario struct {
+	System   string `json:"system"`
+	Scenario string `json:"scenario"`
+	Outcome  string `json:"outcome"`
+	ExitCode *int   `json:"exit_code"`
+	Message  string `json:"message,omitempty"`
+	Result   string `json:"result,omitempty"`
+}
+
+// Name is SYSTEM/SCENARIO.
+func (s Scenario) Name() string { return s.System + "/" + s.Scenario }
+
+// Read returns the record of the run in dir; the error satisfies os.IsNotExist where there is none.
+func Read(dir string) (Run, error) {
+	var r Run
+	data, err := os.ReadFile(filepath.Join(dir, FileName))
+	if err != nil {
+		return r, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil {
+		return r, tidy(err)
+	}
+	return r, r.check()
+}
+
+// Check returns what is wrong with the value of a run.json.
+func Check(doc any) error {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	var r Run
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil {
+		return tidy(err)
+	}
+	return r.check()
+}
+
+func tidy(err error) error { return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: ")) }
+
+func (r Run) check() error {
+	switch {
+	case r.Schema != Schema:
+		return fmt.Errorf("schema: %q must be %q", r.Schema, Schema)
+	case r.ID == "":
+		return fmt.Errorf("id: missing")
+	}
+	return nil
+}
+
+// Write stores the record in dir: at any moment the file is whole.
+func (r Run) Write(dir string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(dir, FileName), append(data, '\n'))
+}
+
+// WriteFile replaces a file at once: a reader sees the old content or the new, never a part.
+func WriteFile(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package schema checks documents against Windtunnel's JSON Schemas and says what is wrong in
+// words: field, fault, mend.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"windtunnel/k6/schemas"
+)
+
+// Kind is a kind of document, named as its schema file is.
+type Kind string
+
+// The kinds of documents.
+const (
+	Environment Kind = "environment"
+	Testbed     Kind = "testbed"
+	Result      Kind = "result"
+)
+
+// Problem is one fault of a document. Field is its place, such as systems.pulsar.auth.mode, or
+// "" for the whole document; Message says what is wrong and how to mend it, in one line.
+type Problem struct {
+	Field   string
+	Message string
+}
+
+func (p Problem) String() string {
+	if p.Field == "" {
+		return p.Message
+	}
+	return p.Field + ": " + p.Message
+}
+
+type compiled struct {
+	compiler *jsonschema.Compiler
+	schemas  map[Kind]*jsonschema.Schema
+}
+
+var load = sync.OnceValue(func() compiled {
+	c := compiled{jsonschema.NewCompiler(), map[Kind]*jsonschema.Schema{}}
+	c.compiler.AssertFormat()
+	for _, kind := range []Kind{Environment, Testbed, Result} {
+		name := string(kind) + ".schema.json"
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(kind)))
+		if err != nil {
+			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
+		}
+		if err := c.compiler.AddResource(name, doc); err != nil {
+			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
+		}
+		c.schemas[kind] = c.compiler.MustCompile(name)
+	}
+	return c
+})
+
+func raw(kind Kind) []byte {
+	data, err := schemas.Files.ReadFile(string(kind) + ".schema.json")
+	if err != nil {
+		panic(err) // embedded at build time
+	}
+	return data
+}
+
+// Check returns the faults of doc, in the order of their fields; none means that it is valid.
+// doc is what jsonschema.UnmarshalJSON returns: numbers as json.Number.
+func Check(kind Kind, doc any) []Problem {
+	all := load()
+	err := all.schemas[kind].Validate(doc)
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return []Problem{{Message: err.Error()}}
+	}
+	e := explainer{compiler: all.compiler, doc: doc}
+	e.walk(invalid)
+	slices.SortStableFunc(e.problems, func(a, b Problem) int {
+		return bytes.Compare([]byte(a.Field), []byte(b.Field))
+	})
+	return slices.Compact(e.problems)
+}
+
+// Profiles returns the names of the profiles, in the order of the result schema.
+func Profiles() []string {
+	var doc struct {
+		Properties struct {
+			Run struct {
+				Properties struct {
+					Profile struct {
+						Enum []string `json:"enum"`
+					} `json:"profile"`
+				} `json:"properties"`
+			} `json:"run"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(raw(Result), &doc); err != nil {
+		panic(err) // embedded at build time
+	}
+	return doc.Properties.Run.Properties.Profile.Enum
+}

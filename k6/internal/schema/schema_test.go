@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package schema
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func TestProfiles(t *testing.T) {
+	if got := Profiles(); !slices.Contains(got, "smoke") || len(got) != 7 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestField(t *testing.T) {
+	for want, location := range map[string][]string{
+		"":                  nil,
+		"a.b[3].c":          {"a", "b", "3", "c"},
+		`a["b c"].d`:        {"a", "b c", "d"},
+		`thresholds.p(95)`:  {"thresholds", "p(95)"},
+		`a[""]`:             {"a", ""},
+		`operations[0].x-y`: {"operations", "0", "x-y"},
+	} {
+		if got := Field(location); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestResultProblems(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema": "windtunnel.result/1", "run": {"id": "a b", "start": "yesterday"},
+		"operations": [{"requests": -1, "latency_ms": 3}], "components": [], "processes": [], "thresholds": {}, "validity": [],
+		"notes": [1], "verdict": "passed"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, p := range Check(Result, doc) {
+		lines = append(lines, p.String())
+	}
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{
+		`run.start: "yesterday" is not a date-time`,
+		`run.id: "a b" does not match`,
+		`run.profile: missing; add it: one of smoke, quick`,
+		`operations[0].requests: -1 is too small, the least is 0`,
+		`operations[0].latency_ms: is a number, must be an object or null`,
+		`thresholds: is an object, must be an array`,
+		`notes[0]: is a number, must be a string`,
+		`verdict: "passed" is not one of pass, fail, inconclusive; did you mean pass?`,
+		`reasons: missing; add it`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if !slices.IsSorted(lines) {
+		t.Errorf("not in order:\n%s", text)
+	}
+}

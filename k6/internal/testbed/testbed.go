@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package testbed knows what a testbed file declares: its variables and outputs. Starting it is
+// the sidecar's.
+package testbed
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+)
+
+// Testbed is the part of a testbed file that other files refer to.
+type Testbed struct {
+	Name      string              `json:"name"`
+	System    string              `json:"system"`
+	Variables map[string]Variable `json:"variables"`
+	Outputs   map[string]string   `json:"outputs"`
+}
+
+// Variable is a declared variable; Min and Max are for type integer, Choices for choice, Pattern
+// (which the whole value must match) for string.
+type Variable struct {
+	Type    string       `json:"type"`
+	Default any          `json:"default"`
+	Min     *json.Number `json:"min"`
+	Max     *json.Number `json:"max"`
+	Choices []string     `json:"choices"`
+	Pattern string       `json:"pattern"`
+}
+
+// Check returns what is wrong with a value for the variable, or "". A number is a json.Number or
+// a float64.
+func (v Variable) Check(value any) string {
+	switch v.Type {
+	case "boolean":
+		if _, ok := value.(bool); !ok {
+			return fmt.Sprintf("%s is not a boolean; give true or false", show(value))
+		}
+	case "integer":
+		return v.checkInteger(value)
+	case "port":
+		if n, ok := integer(value); !ok || n < 0 || n > 65535 {
+			return fmt.Sprintf("%s is not a port; give 0 (any free one) to 65535", show(value))
+		}
+	case "choice":
+		if s, ok := value.(string); !ok || !slices.Contains(v.Choices, s) {
+			return fmt.Sprintf("%s is not one of %s%s", show(value), strings.Join(v.Choices, ", "),
+				closest.Hint(fmt.Sprint(value), v.Choices))
+		}
+	case "string":
+		return v.checkString(value)
+	}
+	return ""
+}
+
+func (v Variable) checkInteger(value any) string {
+	n, ok := integer(value)
+	if !ok {
+		return show(value) + " is not an integer"
+	}
+	if least, ok := bound(v.Min); ok && n < least {
+		return fmt.Sprintf("%d is too small, the least is %d", n, least)
+	}
+	if most, ok := bound(v.Max); ok && n > most {
+		return fmt.Sprintf("%d is too large, the most is %d", n, most)
+	}
+	return ""
+}
+
+func (v Variable) checkString(value any) string {
+	s, ok := value.(string)
+	if !ok {
+		return show(value) + " is not a string"
+	}
+	if v.Pattern == "" {
+		return ""
+	}
+	re, err := regexp.Compile("^(?:" + v.Pattern + ")$")
+	if err == nil && !re.MatchString(s) {
+		return fmt.Sprintf("%q does not match %s", s, v.Pattern)
+	}
+	return ""
+}
+
+// Names returns the names of the variables, sorted.
+func (t Testbed) Names() []string { return slices.Sorted(maps.Keys(t.Variables)) }
+
+func bound(n *json.Number) (int64, bool) {
+	if n == nil {
+		return 0, false
+	}
+	return integer(*n)
+}
+
+func integer(value any) (int64, bool) {
+	switch n := value.(type) {
+	case json.Number:
+		i, err := n.Int64()
+		return i, err == nil
+	case float64:
+		return int64(n), n == float64(int64(n))
+	}
+	return 0, false
+}
+
+func show(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}

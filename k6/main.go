@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Command k6 is Windtunnel's k6: k6 with SQL, database drivers and our subcommands. This file is
+// what xk6 would write, so the build needs no xk6.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	_ "github.com/grafana/xk6-sql"
+	"go.k6.io/k6/cmd"
+
+	_ "windtunnel/k6/commands/bench"
+	_ "windtunnel/k6/commands/report"
+	_ "windtunnel/k6/commands/validate"
+	_ "windtunnel/k6/drivers/mysql"
+	_ "windtunnel/k6/drivers/sqlite"
+	"windtunnel/k6/internal/startup"
+)
+
+func main() {
+	if err := startup.Prepare(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	cmd.Execute()
+}

@@ -1,0 +1,17 @@
+/**
+ * k6/execution builds an object with all of its accessors at every `exec.instance`
+ * and `exec.scenario`: some µs each time. The objects stay true for the whole life
+ * of a VU, so each VU keeps its own.
+ */
+import exec from 'k6/execution';
+
+/** @type {typeof exec.instance | undefined} */
+let instance;
+/** @type {typeof exec.scenario | undefined} */
+let scenario;
+
+/** exec.instance; not in the init context. */
+export const ownInstance = () => (instance ??= exec.instance);
+
+/** exec.scenario; in iterations only. */
+export const ownScenario = () => (scenario ??= exec.scenario);
