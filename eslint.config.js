@@ -29,6 +29,6 @@ export default [
       'no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
     },
   },
-  { files: ['lib/**', 'scripts/**'], languageOptions: { globals: k6Globals } },
+  { files: ['lib/**', 'scripts/**', 'benchmarks/**'], languageOptions: { globals: k6Globals } },
   { files: ['tests/**', '*.config.js'], languageOptions: { globals: globals.node } },
 ];

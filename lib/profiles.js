@@ -27,6 +27,7 @@ export const PROFILES = /** @type {const} */ ([
  * @typedef {object} Load
  * @property {Record<string, K6Scenario>} scenarios for options.scenarios
  * @property {number | undefined} iterations how many are planned in the closed loop, where that is fixed
+ * @property {number | undefined} iterationsEach the same, of each client
  * @property {Schedule | undefined} schedule of the open loop
  * @property {number} seconds how long the load lasts, where time bounds it; 0 where iterations do
  * @property {number} warmupSeconds of the open loop or of the client load, not recorded
@@ -137,6 +138,7 @@ function fixedLoad(clients, iterations) {
       },
     },
     iterations: each * clients,
+    iterationsEach: each,
     schedule: undefined,
     seconds: 0,
     warmupSeconds: 0,
@@ -173,6 +175,7 @@ function openLoad(steps, rate, startSeconds) {
       },
     },
     iterations: undefined,
+    iterationsEach: undefined,
     schedule,
     seconds: startSeconds + lengthOf(steps),
     warmupSeconds: Math.min(WARMUP_SECONDS, lengthOf(steps) / 4),
@@ -247,6 +250,7 @@ export function clientLoad(base, iterationsVariable) {
       },
     },
     iterations: undefined,
+    iterationsEach: undefined,
     schedule: undefined,
     seconds: lengthOf(steps),
     warmupSeconds: 0,

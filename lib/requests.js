@@ -7,9 +7,15 @@ import { ofResponse } from './errors.js';
  * @typedef {import('k6/http').RefinedResponse<any>} Response
  */
 
-/** The whole request as k6 timed it, in ms; a new connection counts. @param {Response} response */
-const wholeMs = ({ timings }) =>
-  timings.blocked + timings.connecting + timings.tls_handshaking + timings.duration;
+/**
+ * The whole request as k6 timed it, in ms; a new connection counts.
+ * https://grafana.com/docs/k6/latest/javascript-api/k6-http/response/
+ * @param {Response} response
+ */
+function wholeMs({ timings }) {
+  const { duration, connecting } = timings;
+  return connecting === 0 ? duration : duration + connecting + timings.blocked + timings.tls_handshaking;
+}
 
 /**
  * Closed loop: the latency of the request itself.
@@ -22,7 +28,8 @@ export function timed(operation, status, send, carried) {
   const startedAt = now();
   const response = send();
   if (response.status !== status) return operation.failure(ofResponse(response), startedAt, now());
-  return operation.success(startedAt, now(), wholeMs(response), carried?.(response));
+  const ms = wholeMs(response);
+  return operation.success(startedAt, startedAt + ms, ms, carried?.(response));
 }
 
 /**

@@ -132,7 +132,8 @@ export function defineScenario(definition) {
     /** @param {string} name */
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
-      return new Operation(name, definition.operations[name].owns !== undefined);
+      const { owns } = definition.operations[name];
+      return new Operation(name, owns ? { planned: load.iterationsEach } : undefined);
     },
 
     /** In setup(): the run's id, for names of what the run makes. */

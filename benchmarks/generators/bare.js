@@ -18,7 +18,10 @@ export const options = {
 
 export function setup() {
   const form = { username: __ENV.PULSAR_USERNAME, password: __ENV.PULSAR_PASSWORD };
-  return { token: http.post(`${__ENV.PULSAR_URL}/auth/login`, form).json('access_token'), startedAt: Date.now() };
+  return {
+    token: http.post(`${__ENV.PULSAR_URL}/auth/login`, form).json('access_token'),
+    startedAt: Date.now(),
+  };
 }
 
 export default function publish({ token }) {

@@ -45,13 +45,13 @@ test('ramps up, holds and ramps down as the integral of the rate says', () => {
 });
 
 /** @param {number} elapsedMs since the executor's start @param {number} lengthMs @param {number} iteration */
-function at(elapsedMs, lengthMs, iteration) {
+function setProgress(elapsedMs, lengthMs, iteration) {
   Object.assign(execution.scenario, { progress: elapsedMs / lengthMs, iterationInTest: iteration });
 }
 
 test('at a constant rate the executor’s own progress gives the origin', () => {
   const pace = paceOf({ start: 100, steps: [{ target: 100, seconds: 10 }] });
-  at(507, 10_000, 50);
+  setProgress(507, 10_000, 50);
   const { at: intended, offset } = pace();
   assert.equal(offset, 500);
   // Iteration 50 was meant for 500 ms and runs at 507 ms: it is 7 ms late.
@@ -60,10 +60,10 @@ test('at a constant rate the executor’s own progress gives the origin', () => 
 
 test('in a ramp the least late iteration so far is the one on time', () => {
   const pace = paceOf({ start: 100, steps: [{ target: 200, seconds: 10 }] });
-  at(0, 10_000, 0);
+  setProgress(0, 10_000, 0);
   const first = pace();
   assert.ok(performance.now() - first.at < 1);
-  at(0, 10_000, 1);
+  setProgress(0, 10_000, 1);
   const second = pace();
   assert.ok(
     second.at - first.at < second.offset - first.offset,
