@@ -77,12 +77,16 @@ function readEnvironment(given) {
   return { file, value };
 }
 
-/** @param {string} url */
-const hostOf = (url) => url.replace(/^[a-z]+:\/\//, '').replace(/[/?#].*$/, '');
+/** The host of a URL, without its port. @param {string} url */
+const hostOf = (url) =>
+  url
+    .replace(/^[a-z]+:\/\//, '')
+    .replace(/[/?#].*$/, '')
+    .replace(/:\d+$/, '');
 
-/** @param {string} host with or without a port */
+/** @param {string} host without a port */
 export function isLoopback(host) {
-  return /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?$/.test(host);
+  return /^(127(\.\d{1,3}){3}|localhost|\[::1\])$/.test(host);
 }
 
 /** @param {string} url */

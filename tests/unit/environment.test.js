@@ -83,6 +83,8 @@ test('another host than this machine needs its name said again', () => {
   );
   assert.throws(given({ CONFIRM_REMOTE: 'other.example.net' }), line(/not this machine/));
   assert.equal(given({ CONFIRM_REMOTE: 'relay.example.net' })().url, 'https://relay.example.net');
+  write({ url: 'https://relay.example.net:8443/base' });
+  assert.equal(given({ CONFIRM_REMOTE: 'relay.example.net' })().url, 'https://relay.example.net:8443/base');
 });
 
 test('a variable comes before the URL of the file, and makes the WebSocket one', () => {
@@ -92,7 +94,7 @@ test('a variable comes before the URL of the file, and makes the WebSocket one',
 });
 
 test('loopback is loopback', () => {
-  for (const host of ['127.0.0.1', '127.8.9.1:80', 'localhost', '[::1]:8080'])
+  for (const host of ['127.0.0.1', '127.8.9.1', 'localhost', '[::1]'])
     assert.ok(isLoopback(host), host);
   for (const host of ['10.0.0.1', '127.0.0.1.example.net', 'localhost.example.net', '0.0.0.0'])
     assert.ok(!isLoopback(host), host);

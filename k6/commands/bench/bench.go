@@ -48,7 +48,7 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Profile, "profile", variable(gs, "PROFILE", "smoke"), "how hard and how long")
-	flags.StringVar(&o.Env, "env", variable(gs, "ENV", "local"), "environments/NAME.json")
+	flags.StringVar(&o.Env, "env", variable(gs, "ENV", "local"), "environments/NAME.json, or the absolute path of such a file")
 	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
 	flags.StringVar(&o.RunID, "run-id", gs.Env["RUN_ID"], "name of the run's folder (default from time and profile)")
 	flags.BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while scenarios run")

@@ -53,8 +53,8 @@ func preflight(o Options) (plan, *fault) {
 	if err != nil {
 		return p, usage("%v", err)
 	}
-	if strings.ContainsAny(o.Env, `/\`) {
-		return p, usage("environment %q must be a name, such as local, not a path", o.Env)
+	if strings.ContainsAny(o.Env, `/\`) && !filepath.IsAbs(o.Env) {
+		return p, usage("environment %q must be a name, such as local, or an absolute path", o.Env)
 	}
 	env, problems := check.Environment(o.Root, o.Env)
 	if len(problems) > 0 {
@@ -107,15 +107,17 @@ func (p *plan) checkSystems(o Options) *fault {
 		}
 		p.needs = p.needs || system.Testbed != nil
 	}
-	if p.needs {
-		if info, err := os.Stat(o.Sidecar); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			name, err := filepath.Rel(o.Root, o.Sidecar)
-			if err != nil {
-				name = o.Sidecar
-			}
-			return setup("%s is missing; run `make build`", name)
+	info, err := os.Stat(o.Sidecar)
+	missing := err != nil || info.IsDir() || info.Mode()&0o111 == 0
+	if p.needs && missing {
+		name, err := filepath.Rel(o.Root, o.Sidecar)
+		if err != nil {
+			name = o.Sidecar
 		}
+		return setup("%s is missing; run `make build`", name)
 	}
+	// Without a testbed it still measures the generator.
+	p.needs = !missing
 	return nil
 }
 

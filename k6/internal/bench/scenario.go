@@ -98,6 +98,9 @@ func (b *bench) attempt(ctx context.Context, label string, s Scenario, entry *ru
 	b.judge(s, code, message, entry)
 }
 
+// endsAtLimit is the profile that is meant to run until a threshold fails.
+const endsAtLimit = "breakpoint"
+
 // judge sets the outcome from k6's exit code, its last error message and the result that it wrote.
 func (b *bench) judge(s Scenario, code int, message string, entry *run.Scenario) {
 	name := s.FileStem() + ".json"
@@ -130,7 +133,7 @@ func (b *bench) judge(s Scenario, code int, message string, entry *run.Scenario)
 		entry.Outcome, entry.Result = run.SetupFailed, ""
 		entry.Message = fmt.Sprintf("malformed result: %s says that it is %s of run %s", name,
 			measured.Name(), measured.Run.ID)
-	case code == exitcode.Fail && measured.Verdict != result.Fail:
+	case code == exitcode.Fail && measured.Verdict == result.Pass && measured.Run.Profile != endsAtLimit:
 		entry.Outcome, entry.Message = run.Fail, "k6 says that a threshold failed: "+message
 	case code != exitcode.Pass && code != exitcode.Fail && measured.Verdict == result.Pass:
 		entry.Outcome, entry.Message = run.Inconclusive, ended+": "+message

@@ -47,13 +47,19 @@ func File(path, display string) []string {
 	return lines
 }
 
-// Environment reads environments/NAME.json under root. Where the file is missing or malformed it
-// returns the problems instead, one line each.
+// Environment reads environments/NAME.json under root, or the file of an absolute path. Where the
+// file is missing or malformed it returns the problems instead, one line each.
 func Environment(root, name string) (environment.Environment, []string) {
 	var env environment.Environment
 	display := filepath.Join("environments", name+".json")
 	path := filepath.Join(root, display)
+	if filepath.IsAbs(name) {
+		display, path = name, name
+	}
 	if _, err := os.Stat(path); os.IsNotExist(err) {
+		if filepath.IsAbs(name) {
+			return env, []string{name + ": no such file; ENV is a name in environments/ or the absolute path of a .json file"}
+		}
 		return env, []string{missingEnvironment(root, name)}
 	}
 	if problems := File(path, display); len(problems) > 0 {
