@@ -64,9 +64,11 @@ testbeds/*.toml of the checkout.
 // current folder. It returns the exit code.
 func Run(stdout, stderr io.Writer, paths []string, rootFlag, rootVariable, dir string) int {
 	files, problems := collect(paths, rootFlag, rootVariable, dir)
+	// Files of another folder may name testbeds of the checkout, where there is one.
+	checkout, _ := root.Find(rootFlag, rootVariable, dir)
 	invalid := 0
 	for _, f := range files {
-		found := check.File(f.path, f.display)
+		found := check.File(checkout, f.path, f.display)
 		if len(found) > 0 {
 			invalid++
 		}

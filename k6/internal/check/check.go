@@ -20,7 +20,7 @@ import (
 
 // File returns the problems of an environment, testbed or result file, each one line that starts
 // with the file's name as display gives it; none means that it is valid.
-func File(path, display string) []string {
+func File(root, path, display string) []string {
 	doc, err := document.Read(path)
 	if err != nil {
 		return []string{display + ": " + err.Error()}
@@ -30,7 +30,7 @@ func File(path, display string) []string {
 	case wrong != "":
 		problems = []schema.Problem{{Message: wrong}}
 	case kind == schema.Environment:
-		problems = checkEnvironment(path, doc)
+		problems = checkEnvironment(root, path, doc)
 	case kind == schema.Testbed:
 		problems = checkTestbed(path, doc)
 	case kind == runRecord:
@@ -62,7 +62,7 @@ func Environment(root, name string) (environment.Environment, []string) {
 		}
 		return env, []string{missingEnvironment(root, name)}
 	}
-	if problems := File(path, display); len(problems) > 0 {
+	if problems := File(root, path, display); len(problems) > 0 {
 		return env, problems
 	}
 	if err := document.Decode(path, &env); err != nil {

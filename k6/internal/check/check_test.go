@@ -3,6 +3,7 @@
 package check
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +90,7 @@ func folder(t *testing.T, file, old, replacement string) string {
 func TestGoodFiles(t *testing.T) {
 	root := folder(t, "", "", "")
 	for _, file := range []string{"environments/here.json", "testbeds/relay.toml"} {
-		if problems := File(filepath.Join(root, file), file); len(problems) > 0 {
+		if problems := File(root, filepath.Join(root, file), file); len(problems) > 0 {
 			t.Errorf("%v", problems)
 		}
 	}
@@ -139,7 +140,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(c.file+" "+c.replacement, func(t *testing.T) {
 			root := folder(t, c.file, c.old, c.replacement)
-			problems := File(filepath.Join(root, c.file), c.file)
+			problems := File(root, filepath.Join(root, c.file), c.file)
 			text := strings.Join(problems, "\n")
 			switch {
 			case c.want == "" && len(problems) > 0:
@@ -170,7 +171,7 @@ func TestExampleIsNamedWithoutExample(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "here.json"), filepath.Join(dir, "here.example.json")); err != nil {
 		t.Fatal(err)
 	}
-	if problems := File(filepath.Join(dir, "here.example.json"), "x"); len(problems) > 0 {
+	if problems := File("", filepath.Join(dir, "here.example.json"), "x"); len(problems) > 0 {
 		t.Errorf("%q", problems)
 	}
 	_, problems := Environment(root, "here")
@@ -189,8 +190,37 @@ func TestUnknownKind(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(File(path, "x.json"), "\n"); !strings.Contains(got, want) {
+		if got := strings.Join(File("", path, "x.json"), "\n"); !strings.Contains(got, want) {
 			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEnvironmentElsewhere(t *testing.T) {
+	root, elsewhere := t.TempDir(), t.TempDir()
+	testbed := `schema = "windtunnel.testbed/1"
+name = "relay"
+system = "pulsar"
+title = "x"
+[[process]]
+name = "relay"
+command = ["true"]
+[outputs]
+`
+	if err := os.MkdirAll(filepath.Join(root, "testbeds"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "testbeds", "relay.toml"), []byte(testbed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(elsewhere, "mine.json")
+	env := `{"schema":"windtunnel.environment/1","name":"mine","systems":{"pulsar":{"testbed":{"name":"%s"},"auth":{"mode":"none"},"websocket":{"auth":"none"}}}}`
+	for name, fine := range map[string]bool{"relay": true, "rely": false} {
+		if err := os.WriteFile(path, fmt.Appendf(nil, env, name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if problems := File(root, path, path); (len(problems) == 0) != fine {
+			t.Errorf("%s: %v", name, problems)
 		}
 	}
 }

@@ -18,9 +18,8 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// checkEnvironment checks an environment file and the testbeds (in the folder testbeds beside its
-// own folder) that it names.
-func checkEnvironment(path string, doc any) []schema.Problem {
+// checkEnvironment checks an environment file and the testbeds that it names.
+func checkEnvironment(root, path string, doc any) []schema.Problem {
 	problems := schema.Check(schema.Environment, doc)
 	if len(problems) > 0 {
 		return problems
@@ -33,13 +32,23 @@ func checkEnvironment(path string, doc any) []schema.Problem {
 	if stem := strings.TrimSuffix(file, ".example"); env.Name != stem && env.Name != file {
 		problems = append(problems, nameProblem(env.Name, stem))
 	}
-	testbeds := filepath.Join(filepath.Dir(path), "..", "testbeds")
+	testbeds := testbedsFolder(root, path)
 	for _, name := range env.Names() {
 		if ref := env.Systems[name].Testbed; ref != nil {
 			problems = append(problems, checkReference(testbeds, name, *ref, at(doc, "systems", name))...)
 		}
 	}
 	return problems
+}
+
+// testbedsFolder is the folder testbeds beside the environment's own folder, else that of the
+// checkout: an environment file may be kept elsewhere.
+func testbedsFolder(root, path string) string {
+	beside := filepath.Join(filepath.Dir(path), "..", "testbeds")
+	if _, err := os.Stat(beside); err == nil || root == "" {
+		return beside
+	}
+	return filepath.Join(root, "testbeds")
 }
 
 func checkReference(testbeds, system string, ref environment.TestbedRef, raw map[string]any) []schema.Problem {

@@ -1,0 +1,205 @@
+/** Every scenario, for real, against the real relay. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { errorLines, startBench } from '../support/bench.js';
+import { K6, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { commandLines, descendants, isAlive, until } from '../support/processes.js';
+
+const SECRET = 'correct-horse-battery-staple-42';
+const folder = temporaryFolder('real');
+after(folder.remove);
+
+/** @param {object} variables of the testbed @param {object} [more] */
+function testbedEnvironment(variables, more = {}) {
+  return writeEnvironment(folder.path, {
+    testbed: { name: 'pulsar-relay', variables },
+    auth: { mode: 'login', username: 'admin', password_env: 'PULSAR_PASSWORD' },
+    websocket: { auth: 'subprotocol' },
+    ...more,
+  });
+}
+
+test('smoke: all seven scenarios measure, leave no secret behind, and nothing running', async () => {
+  const bench = startBench({ PROFILE: 'smoke', ONLY: 'pulsar', PULSAR_PASSWORD: SECRET });
+  try {
+    /** @type {Set<number>} */
+    const started = new Set();
+    let shown = '';
+    const watch = setInterval(() => {
+      shown += commandLines().join('\n');
+      for (const { pid } of descendants(Number(bench.child.pid))) started.add(pid);
+    }, 200);
+    const code = await bench.ended;
+    clearInterval(watch);
+    // On a crowded machine the generator may be what was measured; that must be said, and be all.
+    assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
+    for (const name of ['ingest', 'bulk', 'concurrent', 'subscribe', 'delivery', 'broadcast', 'poll']) {
+      const result = bench.result(`pulsar-${name}`);
+      for (const row of result.operations) {
+        assert.deepEqual([row.success, row.errors], [row.requests, {}], `${name}/${row.name}`);
+        assert.ok(row.requests > 0 && row.rate_per_s > 0, `${name}/${row.name}`);
+      }
+      const roles = result.processes.map((/** @type {any} */ process) => process.role);
+      assert.deepEqual(roles.toSorted(), ['generator', 'system', 'total'], name);
+      assert.equal(result.run.versions['pulsar-relay'], '0.2.1');
+      assert.ok(
+        result.verdict === 'pass' ||
+          result.reasons.every((/** @type {string} */ reason) => /^generator/.test(reason)),
+        name,
+      );
+    }
+    const leaks = bench.files().filter(({ text }) => text.includes(SECRET) || /eyJ[\w-]+\.eyJ/.test(text));
+    assert.deepEqual(
+      leaks.map(({ name }) => name),
+      [],
+    );
+    assert.ok(shown.includes('pulsar_relay.main:app'), 'the processes were watched');
+    assert.ok(!shown.includes(SECRET) && !/eyJ[\w-]+\.eyJ/.test(shown), 'no secret in a command line');
+    assert.ok(!`${bench.output.stdout}${bench.output.stderr}`.includes(SECRET));
+    assert.deepEqual([...started].filter(isAlive), [], 'nothing is left running');
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a relay with its rate limiter on fails with a verdict that says so', async () => {
+  const ENV = testbedEnvironment({ rate_limit: true });
+  const bench = startBench({ ENV, PROFILE: 'quick', ONLY: 'pulsar/ingest' });
+  try {
+    assert.equal(await bench.ended, 99);
+    const result = bench.result('pulsar-ingest');
+    assert.ok(result.operations[0].errors.http_429 > 800, JSON.stringify(result.operations[0].errors));
+    assert.equal(result.verdict, 'fail');
+    assert.match(bench.output.stdout, /limited the rate \(429\)/);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a relay that is killed in mid-run fails by name, and what was measured stays', async () => {
+  const bench = startBench({ PROFILE: 'quick', ONLY: 'pulsar/ingest', MESSAGES: '20000' });
+  try {
+    const relay = await until(
+      () =>
+        descendants(Number(bench.child.pid)).find(
+          ({ command }) => /python\S* -m uvicorn/.test(command) && !/__guard|__exec/.test(command),
+        ),
+      'the relay',
+    );
+    await until(
+      () => descendants(Number(bench.child.pid)).some(({ command }) => / run .*ingest\.js/.test(command)),
+      'k6',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    process.kill(relay.pid, 'SIGKILL');
+    assert.equal(await bench.ended, 99);
+    const result = bench.result('pulsar-ingest');
+    const [row] = result.operations;
+    assert.ok(row.success > 0, 'what came before is kept');
+    assert.ok(row.errors.connection_refused > 0, JSON.stringify(row.errors));
+    assert.equal(row.requests, 20000);
+    assert.ok(
+      result.reasons.some((/** @type {string} */ reason) =>
+        /relay ended in mid-run \(signal 9\)/.test(reason),
+      ),
+      result.reasons.join('\n'),
+    );
+  } finally {
+    bench.remove();
+  }
+});
+
+test('Ctrl-C keeps what was measured, marks it, and stops everything', async () => {
+  const bench = startBench({ PROFILE: 'soak', DURATION: '5m', ONLY: 'pulsar' });
+  try {
+    const find = () =>
+      descendants(Number(bench.child.pid)).find(({ command }) => / run .*ingest\.js/.test(command));
+    await until(find, 'k6');
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    const started = descendants(Number(bench.child.pid)).map(({ pid }) => pid);
+    bench.child.kill('SIGINT');
+    assert.equal(await bench.ended, 130);
+    const result = bench.result('pulsar-ingest');
+    assert.equal(result.verdict, 'inconclusive');
+    assert.ok(result.operations[0].success > 0);
+    assert.match(result.reasons.join('\n'), /complete: .* ended early/);
+    assert.ok(!bench.has('pulsar-bulk.json'), 'the others are skipped');
+    assert.ok(bench.has('report.html'));
+    assert.deepEqual(started.filter(isAlive), []);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a port that is taken ends with one line', async () => {
+  const server = (await import('node:net')).createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const bench = startBench({ ENV: testbedEnvironment({ http_port: port }), ONLY: 'pulsar/ingest' });
+  try {
+    assert.equal(await bench.ended, 4);
+    const lines = errorLines(bench.output);
+    assert.equal(lines.length, 1, bench.output.stdout);
+    assert.match(lines[0], new RegExp(`port ${port}\\b.*taken`));
+  } finally {
+    server.close();
+    bench.remove();
+  }
+});
+
+/** A relay that is already up, as its owner would have it. */
+const up = { url: '', stop: async () => {} };
+
+before(async () => {
+  const file = `${folder.path}/relay.env`;
+  const env = { ...cleanEnvironment(), PULSAR_PASSWORD: SECRET };
+  const sidecar = start(
+    'bin/sidecar',
+    ['testbed', 'up', 'pulsar-relay', '--env-file', file, '--log-dir', folder.path],
+    { env },
+  );
+  const read = () => {
+    try {
+      return /PULSAR_URL='?"?(http:\/\/[\d.:]+)/.exec(readFileSync(file, 'utf8'))?.[1];
+    } catch {
+      return undefined;
+    }
+  };
+  up.url = await until(read, 'the relay');
+  up.stop = async () => {
+    sidecar.child.kill('SIGINT');
+    await sidecar.ended;
+  };
+});
+after(() => up.stop());
+
+test('k6 run works by itself against a relay that is up', async () => {
+  const env = { ...cleanEnvironment(), PULSAR_URL: up.url, PULSAR_PASSWORD: SECRET, RESULT_DIR: folder.path };
+  const run = start(
+    K6,
+    ['run', '--quiet', '--no-usage-report', '--address', '', 'scripts/pulsar/ingest.js'],
+    { env },
+  );
+  assert.equal(await run.ended, 0, run.output.stderr);
+  assert.match(run.output.stdout, /pulsar\/ingest \(smoke\) on local: pass/);
+});
+
+test('a wrong password is told in one line', async () => {
+  const ENV = writeEnvironment(folder.path, {
+    url: up.url,
+    auth: { mode: 'login', username: 'admin', password_env: 'RELAY_PASSWORD' },
+    websocket: { auth: 'subprotocol' },
+  });
+  const bench = startBench({ ENV, ONLY: 'pulsar/ingest', RELAY_PASSWORD: 'not-the-password' });
+  try {
+    assert.equal(await bench.ended, 4);
+    assert.match(
+      bench.output.stdout + bench.output.stderr,
+      /refused user admin: wrong user name or password/,
+    );
+    assert.equal(errorLines(bench.output).length, 1, bench.output.stderr);
+  } finally {
+    bench.remove();
+  }
+});

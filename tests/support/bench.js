@@ -1,0 +1,46 @@
+/** Runs `k6 x bench` into a run of its own under results/, and removes it. */
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { K6, ROOT, cleanEnvironment, start } from './k6.js';
+
+let count = 0;
+
+/**
+ * @param {Record<string, string>} variables
+ * @param {string[]} [args]
+ */
+export function startBench(variables, args = []) {
+  count += 1;
+  const id = `test-${process.pid}-${count}`;
+  const folder = join(ROOT, 'results', id);
+  const run = start(K6, ['x', 'bench', '--run-id', id, ...args], {
+    env: { ...cleanEnvironment(), ...variables },
+  });
+  return {
+    ...run,
+    folder,
+    /** @param {string} name such as pulsar-ingest */
+    result: (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')),
+    /** @param {string} name */
+    has: (name) => existsSync(join(folder, name)),
+    /** Every file of the run with its text. */
+    files: () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => ({
+          name: entry.name,
+          text: readFileSync(join(entry.parentPath, entry.name), 'utf8'),
+        })),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/**
+ * The lines that tell what is wrong: those on standard error where nothing could be
+ * run at all, else those of the summary that say why a scenario was not set up.
+ * @param {{ stdout: string, stderr: string }} output
+ */
+export function errorLines({ stdout, stderr }) {
+  const early = stderr.split('\n').filter((line) => line.trim() !== '');
+  return early.length > 0 ? early : stdout.split('\n').filter((line) => line.includes(': set-up failed: '));
+}

@@ -1,0 +1,59 @@
+/** Looks at processes through /proc. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** @typedef {{ pid: number, parent: number, command: string }} Process */
+
+/** @returns {Process[]} */
+function processes() {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), command }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** All that a process has started, directly or not. @param {number} pid */
+export function descendants(pid) {
+  const all = processes();
+  const found = /** @type {Process[]} */ ([]);
+  const seek = (/** @type {number} */ parent) => {
+    for (const child of all.filter((process) => process.parent === parent)) {
+      found.push(child);
+      seek(child.pid);
+    }
+  };
+  seek(pid);
+  return found;
+}
+
+/** @param {number} pid */
+export function isAlive(pid) {
+  return processes().some((process) => process.pid === pid);
+}
+
+/** Command lines of everything on the machine. */
+export const commandLines = () => processes().map(({ command }) => command);
+
+/**
+ * @template T
+ * @param {() => T | undefined | false | null} condition
+ * @param {string} what for the error after 60 s
+ * @returns {Promise<T>}
+ */
+export async function until(condition, what) {
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    const value = condition();
+    if (value) return value;
+    await sleep(50);
+  }
+  throw new Error(`gave up waiting for ${what}`);
+}
