@@ -26,7 +26,9 @@ SHORT, LONG = 1000, 6000
 def run(command: list[str], **variables: str) -> tuple[str, float]:
     """Output of a command and the CPU seconds that it used."""
     before = os.times()
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=False
+    )
     after = os.times()
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}{done.stdout}")
@@ -42,7 +44,9 @@ def seconds(text: str) -> float:
 
 
 def k6(script: str, **variables: str) -> tuple[str, float]:
-    return run([str(ROOT / "bin/k6"), "run", "--quiet", "--no-usage-report", "--address", "", script], **variables)
+    return run(
+        [str(ROOT / "bin/k6"), "run", "--quiet", "--no-usage-report", "--address", "", script], **variables
+    )
 
 
 def httpx_rate(name: str, messages: int) -> float:
@@ -62,7 +66,12 @@ def bare(name: str, messages: int) -> tuple[float, float]:
 def ours(name: str, messages: int) -> tuple[float, float]:
     """Rate and CPU seconds of our scenario."""
     with tempfile.TemporaryDirectory() as folder:
-        variables = {"PROFILE": "quick", "MESSAGES": str(messages), "RESULT_DIR": folder, "RUN_ID": "benchmark"}
+        variables = {
+            "PROFILE": "quick",
+            "MESSAGES": str(messages),
+            "RESULT_DIR": folder,
+            "RUN_ID": "benchmark",
+        }
         _, used = k6(f"scripts/pulsar/{name}.js", **variables)
         result = json.loads((Path(folder) / f"pulsar-{name}.json").read_text())
     return result["operations"][0]["rate_per_s"], used
@@ -83,7 +92,9 @@ def compare(name: str) -> None:
         rates["httpx"].append(httpx_rate(name, MESSAGES))
         rates["bare k6"].append(bare(name, MESSAGES)[0])
         rates["ours"].append(ours(name, MESSAGES)[0])
-    print(f"\n{name}: {MESSAGES} messages, {SHAPES[name][0]} clients, {ROUNDS} rounds in turn; median (min–max)")
+    print(
+        f"\n{name}: {MESSAGES} messages, {SHAPES[name][0]} clients, {ROUNDS} rounds in turn; median (min–max)"
+    )
     for generator, values in rates.items():
         print(f"  {generator:8} {spread(values, 0)} messages/s")
     print(f"  ours / httpx    {spread(ratios(rates['ours'], rates['httpx']), 2)}")

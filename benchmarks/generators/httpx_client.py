@@ -29,7 +29,9 @@ async def main(messages: int, clients: int, topics: int) -> None:
         token = (await client.post("/auth/login", data=form)).json()["access_token"]
         share = messages // clients
         started = time.perf_counter()
-        await asyncio.gather(*(publish(client, token, index * share, share, topics) for index in range(clients)))
+        await asyncio.gather(
+            *(publish(client, token, index * share, share, topics) for index in range(clients))
+        )
         print(f"seconds {time.perf_counter() - started}")
 
 
