@@ -75,7 +75,7 @@ bin/k6: $(GO_SOURCES)
 	cd k6 && go build -trimpath -ldflags '-s -w' -o ../bin/k6 .
 
 bin/sidecar: $(RUST_SOURCES)
-	@$(call need,cargo,install Rust 1.85 or newer)
+	@$(call need,cargo,install Rust 1.88 or newer)
 	@echo 'building bin/sidecar (about a minute the first time)'
 	@mkdir -p bin
 	cargo build --quiet --release --locked --manifest-path sidecar/Cargo.toml
