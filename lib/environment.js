@@ -8,7 +8,7 @@ import { problem } from './schema.js';
 /**
  * @typedef {{ mode: 'none' } | { mode: 'token', token: string }
  *   | { mode: 'login', username: string, password: string, path: string }} Auth
- * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'rate', number>>} Bounds
+ * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'anomalies' | 'rate', number>>} Bounds
  * @typedef {object} SystemEnvironment
  * @property {string} name of the environment
  * @property {string} url base URL without a trailing slash
@@ -125,7 +125,9 @@ export function loadSystem(system) {
       `${file} starts ${system} by testbed ${own.testbed.name}: run \`make ${system}\`, or set ${variable} to one that is already up`,
     );
   }
-  if (!/^https?:\/\/[^/?#@\s]+/.test(url)) return refuse(`${variable}=${url}: not an http or https URL`);
+  if (!/^https?:\/\/[^/?#@\s]+(\/[^?#@\s]*)?$/.test(url)) {
+    return refuse(`${variable}: not an http or https URL without credentials, query and fragment`);
+  }
   confirmHost(url);
   return {
     name: value.name,

@@ -8,9 +8,11 @@
  * | operation_ms            | trend   | ms    | latency of each success                                  |
  * | operation_failed        | rate    | share | one sample a request: did it fail                        |
  * | operation_errors        | counter | count | errors by kind; more than one may fall on a request      |
+ * | operation_anomalies     | counter | count | what is wrong without being a failed request, such as duplicates |
  * | operation_items         | counter | count | what the successes carried: messages of a batch, else 1 each |
  * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max make the window |
  * | operation_lateness_ms   | trend   | ms    | how late the generator was: send after the intended time, or event handled after it came off the socket |
+ * | rounds_begun            | counter | count | iterations that account for something at their end      |
  * | cleanup_left            | counter | count | things that the run made and could not remove            |
  */
 import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
@@ -18,10 +20,12 @@ import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
 const latency = new Trend('operation_ms', true);
 const failed = new Rate('operation_failed');
 const errors = new Counter('operation_errors');
+const anomalies = new Counter('operation_anomalies');
 const items = new Counter('operation_items');
 const clock = new Gauge('operation_clock_ms', true);
 const lateness = new Trend('operation_lateness_ms', true);
 const cleanupLeft = new Counter('cleanup_left');
+const begun = new Counter('rounds_begun');
 
 const CLOCK_STEP_MS = 10;
 
@@ -90,13 +94,20 @@ export class Operation {
 
   /** Something wrong that is not a failed request, such as a duplicate. @param {import('./errors.js').ErrorKind} kind @param {number} count */
   anomaly(kind, count) {
-    if (count > 0) errors.add(count, { operation: this.name, kind });
+    if (count <= 0) return;
+    errors.add(count, { operation: this.name, kind });
+    anomalies.add(count, this.tags);
   }
 
   /** @param {number} ms how late the generator was */
   late(ms) {
     lateness.add(Math.max(0, ms), this.tags);
   }
+}
+
+/** At the start of an iteration that is accounted for at its end, so that one which never gets there is noticed. */
+export function beginRound() {
+  begun.add(1);
 }
 
 /** @param {number} count things that are still on the target */

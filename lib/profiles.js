@@ -30,12 +30,15 @@ export const PROFILES = /** @type {const} */ ([
  * @property {number | undefined} iterationsEach the same, of each client
  * @property {Schedule | undefined} schedule of the open loop
  * @property {number} seconds how long the load lasts, where time bounds it; 0 where iterations do
+ * @property {string[]} notes on what the profile does not mean for this kind of load
  * @property {number} warmupSeconds of the open loop or of the client load, not recorded
  */
 
 /** Open-loop seconds at the start that are not recorded: connections are being opened. */
 const WARMUP_SECONDS = 2;
 const CLOSED_SECONDS = 30;
+/** Of the profile breakpoint: step n has n times the base load. */
+const LIMIT_STEPS = 20;
 const GRACE = '30s';
 
 /** @param {string} name @param {number | undefined} fallback */
@@ -99,10 +102,10 @@ function shapeOf(profile) {
       { target: 1, seconds: 1 },
       { target: 1, seconds: 30 },
     ],
-    breakpoint: [
-      { target: 1, seconds: 0 },
-      { target: 20, seconds: 300 },
-    ],
+    breakpoint: Array.from({ length: LIMIT_STEPS }, (_, step) => step + 1).flatMap((target) => [
+      { target, seconds: 1 },
+      { target, seconds: 14 },
+    ]),
   }[/** @type {'full'} */ (profile)];
   const planned = steps.reduce((sum, step) => sum + step.seconds, 0);
   const factor = durationSeconds(planned) / planned;
@@ -111,6 +114,10 @@ function shapeOf(profile) {
     seconds: Math.round(step.seconds * factor * 1000) / 1000,
   }));
 }
+
+/** The steps of a run that looks for the limit; undefined in another profile. @param {Load} load */
+export const limitSteps = (load) =>
+  currentProfile() === 'breakpoint' ? { count: LIMIT_STEPS, seconds: load.seconds / LIMIT_STEPS } : undefined;
 
 /** @param {Step[]} steps */
 const lengthOf = (steps) => steps.reduce((sum, step) => sum + step.seconds, 0);
@@ -141,6 +148,7 @@ function fixedLoad(clients, iterations) {
     iterationsEach: each,
     schedule: undefined,
     seconds: 0,
+    notes: [],
     warmupSeconds: 0,
   };
 }
@@ -178,6 +186,7 @@ function openLoad(steps, rate, startSeconds) {
     iterationsEach: undefined,
     schedule,
     seconds: startSeconds + lengthOf(steps),
+    notes: [],
     warmupSeconds: Math.min(WARMUP_SECONDS, lengthOf(steps) / 4),
   };
 }
@@ -253,6 +262,9 @@ export function clientLoad(base, iterationsVariable) {
     iterationsEach: undefined,
     schedule: undefined,
     seconds: lengthOf(steps),
+    notes: [
+      `${profile}: this load has no open loop, since clients that wait have no send time to be late against; the number of clients is what varies`,
+    ],
     warmupSeconds: 0,
   };
 }

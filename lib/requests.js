@@ -22,25 +22,28 @@ function wholeMs({ timings }) {
  * @param {Operation} operation
  * @param {number} status that means success
  * @param {() => Response} send
- * @param {(response: Response) => number} [carried] items that it carried; 1 unless given
+ * @param {(response: Response) => number | null} [carried] items that it carried, 1 unless given; null where
+ *   the answer cannot be read
  */
 export function timed(operation, status, send, carried) {
   const startedAt = now();
   const response = send();
   if (response.status !== status) return operation.failure(ofResponse(response), startedAt, now());
+  const count = carried ? carried(response) : 1;
+  if (count === null) return operation.failure('bad_response', startedAt, now());
   const ms = wholeMs(response);
-  return operation.success(startedAt, startedAt + ms, ms, carried?.(response));
+  return operation.success(startedAt, startedAt + ms, ms, count);
 }
 
 /**
  * Open loop: the latency since the intended start. Nothing is recorded while the
- * loop warms up and its connections are opened.
+ * loop warms up.
  * @param {Operation} operation
  * @param {number} status
  * @param {() => Response} send
  * @param {{ at: number, offset: number }} intended
  * @param {number} warmupMs
- * @param {(response: Response) => number} [carried]
+ * @param {(response: Response) => number | null} [carried]
  */
 export function timedFrom(operation, status, send, intended, warmupMs, carried) {
   const startedAt = now();
@@ -49,5 +52,7 @@ export function timedFrom(operation, status, send, intended, warmupMs, carried) 
   if (intended.offset < warmupMs) return undefined;
   operation.late(startedAt - intended.at);
   if (response.status !== status) return operation.failure(ofResponse(response), intended.at, endedAt);
-  return operation.success(intended.at, endedAt, endedAt - intended.at, carried?.(response));
+  const count = carried ? carried(response) : 1;
+  if (count === null) return operation.failure('bad_response', intended.at, endedAt);
+  return operation.success(intended.at, endedAt, endedAt - intended.at, count);
 }

@@ -3,10 +3,11 @@
  * describes and k6 x report prints.
  */
 import { KINDS } from './errors.js';
+import { findLimit } from './limit.js';
 import { PERCENTILES, carries } from './percentiles.js';
 import { errorMetric, judge, submetric } from './thresholds.js';
 import * as validity from './validity.js';
-import { decide, decideLimit } from './verdict.js';
+import { decide } from './verdict.js';
 
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
@@ -102,7 +103,8 @@ function processesOf(usage) {
  * @property {number | undefined} plannedIterations
  * @property {number} plannedSeconds
  * @property {number} seconds how long the load lasted
- * @property {boolean} endsAtLimit the run is meant to end when a bound is crossed (profile breakpoint)
+ * @property {{ steps: import('./limit.js').Steps, loadOf: (step: number) => string } | undefined} limit of a run
+ *   that looks for the limit (profile breakpoint)
  */
 
 /**
@@ -125,10 +127,12 @@ export function evaluate(measured) {
     measured.seconds,
   );
   const checks = [
-    ...(measured.endsAtLimit ? [] : [completeness]),
+    ...(measured.limit ? [] : [completeness]),
     validity.generatorCpu(measured.usage),
     validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
     validity.processesAlive(measured.usage),
+    validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),
+    ...operations.map((row) => validity.clockSane(row.name, row.latency_ms?.min)),
     ...operations.map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),
     ...operations.map((row) => {
       const lateness = /** @type {any} */ (metrics[submetric('operation_lateness_ms', row.name)]?.values);
@@ -140,13 +144,17 @@ export function evaluate(measured) {
     left > 0
       ? [`${left} topics could not be removed from the target; their names begin with the run's id`]
       : [];
+  const { limit, bounds } = measured;
+  const found = limit
+    ? findLimit(metrics, bounds, limit.steps, limit.loadOf, checks)
+    : { notes: [], ...decide(thresholds, checks, operations) };
   return {
     operations,
     components: [],
     processes: processesOf(measured.usage),
     thresholds,
     validity: checks,
-    notes,
-    ...(measured.endsAtLimit ? decideLimit(thresholds, checks) : decide(thresholds, checks, operations)),
+    ...found,
+    notes: [...notes, ...found.notes],
   };
 }

@@ -7,9 +7,10 @@
 import exec from 'k6/execution';
 import { now } from './clock.js';
 import { loadSystem } from './environment.js';
-import { Operation } from './operations.js';
 import { paceOf } from './pace.js';
-import { currentProfile, loadAt } from './profiles.js';
+import { limitThresholds } from './limit.js';
+import { Operation, beginRound } from './operations.js';
+import { currentProfile, limitSteps, loadAt } from './profiles.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
@@ -45,7 +46,6 @@ export const VERSION = '0.1.0';
 function boundsOf(definition, environmentBounds) {
   const profile = currentProfile();
   const base = profile === 'smoke' || profile === 'quick' ? DEFAULT_BOUNDS : LONG_RUN_BOUNDS;
-  const limit = profile === 'breakpoint' ? { failed: 0.05, 'p(95)': 1000 } : {};
   const own = environmentBounds[definition.name] ?? {};
   const unknown = Object.keys(own).find((operation) => !(operation in definition.operations));
   if (unknown) {
@@ -54,7 +54,7 @@ function boundsOf(definition, environmentBounds) {
   return Object.fromEntries(
     Object.entries(definition.operations).map(([name, { bounds }]) => [
       name,
-      { ...base, ...bounds, ...limit, ...own[name] },
+      { ...base, ...bounds, ...own[name] },
     ]),
   );
 }
@@ -72,20 +72,24 @@ function tagScenarios({ load, operations }) {
 /** @param {Definition} definition @param {Record<string, Bounds>} bounds */
 function optionsOf(definition, bounds) {
   const fixed = definition.load.iterations !== undefined;
+  const steps = limitSteps(definition.load);
   const specs = Object.entries(definition.operations).map(([name, { least }]) => [
     name,
-    { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1 },
+    // A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
+    steps ? { bounds: {}, leastItems: 0 } : { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1 },
   ]);
-  const profile = currentProfile();
   return {
     scenarios: tagScenarios(definition),
-    thresholds: k6Thresholds(Object.fromEntries(specs), profile === 'breakpoint'),
+    thresholds: {
+      ...k6Thresholds(Object.fromEntries(specs)),
+      ...(steps ? limitThresholds(bounds, steps) : {}),
+    },
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code', 'scenario'],
     tags: {
       testid: __ENV.RUN_ID || `local-${Date.now().toString(36)}`,
       system: definition.system,
-      profile,
+      profile: currentProfile(),
     },
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
     setupTimeout: '60s',
@@ -99,10 +103,11 @@ function versionsOf(instance) {
   return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
 }
 
-/** @param {import('./profiles.js').Load} load @param {number} seconds */
-function limitNote(load, seconds) {
+/** How the load of a step is written. @param {import('./profiles.js').Load} load @param {import('./limit.js').Steps} steps */
+function loadOfStep(load, steps) {
   const unit = load.schedule ? 'requests a second' : 'clients';
-  return `the run ended after ${seconds.toFixed(1)} s, at a load of about ${loadAt(load, seconds)?.toFixed(0)} ${unit}`;
+  // Each step reaches its load within its first fifteenth.
+  return (/** @type {number} */ step) => `${loadAt(load, (step + 0.5) * steps.seconds)?.toFixed(0)} ${unit}`;
 }
 
 /** @param {string} runId @param {Definition} definition */
@@ -121,6 +126,7 @@ export function defineScenario(definition) {
   const { load } = definition;
   const profile = currentProfile();
   const warmupMs = load.warmupSeconds * 1000;
+  const steps = limitSteps(load);
 
   return {
     environment,
@@ -135,6 +141,25 @@ export function defineScenario(definition) {
       const { owns } = definition.operations[name];
       return new Operation(name, owns ? { planned: load.iterationsEach } : undefined);
     },
+
+    /**
+     * First in an iteration of an open loop: which step of the load it belongs to.
+     * @param {number} offsetMs since the loop began
+     */
+    step(offsetMs) {
+      if (!steps) return;
+      const step = Math.min(steps.count - 1, Math.floor(offsetMs / 1000 / steps.seconds));
+      exec.vu.metrics.tags.step = String(step);
+    },
+
+    /** First in an iteration that accounts at its end for what it did. @param {Begun} data */
+    round(data) {
+      beginRound();
+      this.step(now() - data.loadFrom);
+    },
+
+    /** now() after which no round should begin anything new. @param {Begun} data */
+    endsAt: (data) => (load.seconds > 0 ? data.loadFrom + load.seconds * 1000 : Infinity),
 
     /** In setup(): the run's id, for names of what the run makes. */
     runId: () => /** @type {string} */ (exec.test.options.tags?.testid),
@@ -195,11 +220,10 @@ export function defineScenario(definition) {
           plannedIterations: load.iterations,
           plannedSeconds: load.seconds,
           seconds,
-          endsAtLimit: profile === 'breakpoint',
+          limit: steps && { steps, loadOf: loadOfStep(load, steps) },
         }),
       };
-      result.notes.push(...(definition.notes ?? []));
-      if (profile === 'breakpoint') result.notes.push(limitNote(load, seconds));
+      result.notes.push(...load.notes, ...(definition.notes ?? []));
       return {
         [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
         stdout: toText(result),

@@ -18,7 +18,7 @@ const LATENCY_KEYS = /** @type {const} */ (['avg', 'p(50)', 'p(90)', 'p(95)', 'p
 export const DEFAULT_BOUNDS = /** @type {Bounds} */ ({ failed: 0, errors: 0 });
 
 /** In long runs on a shared network a stray failure is no verdict. */
-export const LONG_RUN_BOUNDS = /** @type {Bounds} */ ({ failed: 0.001, errors: undefined });
+export const LONG_RUN_BOUNDS = /** @type {Bounds} */ ({ failed: 0.001, anomalies: 0 });
 
 /** @param {string} metric @param {string} operation */
 export const submetric = (metric, operation) => `${metric}{operation:${operation}}`;
@@ -39,20 +39,20 @@ const KEEP = { trend: 'min>=0', counter: 'count>=0', gauge: 'value>=0' };
  * k6's options.thresholds for the operations.
  * @param {Record<string, { bounds: Bounds, leastItems: number }>} operations bounds, and the fewest
  *   items that the run must carry
- * @param {boolean} abort end the run when a bound is crossed (profile breakpoint)
  */
-export function k6Thresholds(operations, abort) {
+export function k6Thresholds(operations) {
   /** @type {Record<string, any[]>} */
-  const thresholds = { cleanup_left: [KEEP.counter] };
-  const bound = (/** @type {string} */ threshold) =>
-    abort ? { threshold, abortOnFail: true, delayAbortEval: '5s' } : threshold;
+  const thresholds = { cleanup_left: [KEEP.counter], rounds_begun: [KEEP.counter] };
   for (const [name, { bounds, leastItems }] of Object.entries(operations)) {
-    const { failed, errors } = bounds;
-    thresholds[submetric('operation_ms', name)] = [KEEP.trend, ...latencyExpressions(bounds).map(bound)];
-    thresholds[submetric('operation_items', name)] = [`count>=${leastItems}`];
-    thresholds[submetric('operation_failed', name)] = [bound(`rate<=${failed ?? 1}`)];
+    const { failed, errors, anomalies } = bounds;
+    thresholds[submetric('operation_ms', name)] = [KEEP.trend, ...latencyExpressions(bounds)];
+    thresholds[submetric('operation_items', name)] = [leastItems > 0 ? `count>=${leastItems}` : KEEP.counter];
+    thresholds[submetric('operation_failed', name)] = [`rate<=${failed ?? 1}`];
     thresholds[submetric('operation_errors', name)] = [
       errors === undefined ? KEEP.counter : `count<=${errors}`,
+    ];
+    thresholds[submetric('operation_anomalies', name)] = [
+      anomalies === undefined ? KEEP.counter : `count<=${anomalies}`,
     ];
     thresholds[submetric('operation_clock_ms', name)] = [KEEP.gauge];
     thresholds[submetric('operation_lateness_ms', name)] = [KEEP.trend];
@@ -102,6 +102,7 @@ export function judge(metrics, operation, bounds, ratePerSecond) {
     ...judgedOf(metrics, 'operation_ms', operation, 'ms'),
     ...judgedOf(metrics, 'operation_failed', operation, 'share'),
     ...judgedOf(metrics, 'operation_errors', operation, 'count'),
+    ...judgedOf(metrics, 'operation_anomalies', operation, 'count'),
   ];
   if (bounds.rate === undefined) return lines;
   // k6 divides by the whole test's time; only the operation's own window is its rate.

@@ -6,6 +6,8 @@
  */
 import { explain } from './errors.js';
 
+const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];
+
 /**
  * @param {import('./thresholds.js').Judged[]} thresholds
  * @param {import('./validity.js').Check[]} validity
@@ -15,9 +17,7 @@ import { explain } from './errors.js';
 export function decide(thresholds, validity, operations) {
   const invalid = validity.filter((check) => check.ok === false);
   const crossed = thresholds.filter((line) => !line.ok);
-  const aboutErrors = crossed.filter(
-    (line) => line.metric === 'operation_failed' || line.metric === 'operation_errors',
-  );
+  const aboutErrors = crossed.filter((line) => ABOUT_ERRORS.includes(line.metric));
   const reasons = [
     ...errorReasons(operations),
     ...crossed.map((line) => `${line.operation}: ${line.expression} does not hold: ${shown(line)}`),
@@ -29,21 +29,6 @@ export function decide(thresholds, validity, operations) {
   if (invalid.length > 0) return { verdict: 'inconclusive', reasons };
   if (crossed.length > 0) return { verdict: 'fail', reasons };
   return { verdict: 'pass', reasons: [] };
-}
-
-/**
- * The verdict of a run that raises the load until a bound breaks: finding the
- * limit is what it is for, and only a generator that gave out first spoils it.
- * @param {import('./thresholds.js').Judged[]} thresholds
- * @param {import('./validity.js').Check[]} validity
- * @returns {{ verdict: 'pass' | 'inconclusive', reasons: string[] }}
- */
-export function decideLimit(thresholds, validity) {
-  const generator = validity.filter((check) => check.ok === false && /generator|dropped/.test(check.check));
-  const reasons = generator.map((check) => `${check.check}: ${check.detail}`);
-  if (thresholds.every((line) => line.ok))
-    reasons.push('no bound broke: the limit is above the highest load of this run');
-  return { verdict: reasons.length === 0 ? 'pass' : 'inconclusive', reasons };
 }
 
 /** @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations */

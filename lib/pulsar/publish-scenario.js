@@ -7,7 +7,6 @@ import { timed, timedFrom } from '../requests.js';
 import { Relay, filler, messageBody, topicNames } from './relay.js';
 
 const CREATED = 201;
-const WARMUP_MESSAGES = 20;
 
 /** @typedef {{ session: import('./relay.js').Session, topics: string[] } & import('../scenario.js').Begun} Data */
 
@@ -49,8 +48,7 @@ export function publishScenario(spec) {
     setup() {
       const session = relay.signIn();
       const topics = topicNames(scenario.runId(), spec.name, topicCount);
-      relay.createTopics(session, topics);
-      relay.warmUp(session, topics[0], WARMUP_MESSAGES);
+      relay.prepare(session, topics);
       return scenario.begin({ session, topics });
     },
 
@@ -60,11 +58,13 @@ export function publishScenario(spec) {
       connected = true;
       const index = ownScenario().iterationInTest;
       timed(/** @type {any} */ (publish), CREATED, () => send(data, index));
+      relay.renewIfDue(data.session);
     },
 
     /** @param {Data} data */
     openLoop(data) {
       const intended = /** @type {any} */ (scenario.pace)();
+      scenario.step(intended.offset);
       const index = ownScenario().iterationInTest;
       timedFrom(
         /** @type {any} */ (publishOpen),
@@ -73,6 +73,7 @@ export function publishScenario(spec) {
         intended,
         scenario.warmupMs,
       );
+      relay.renewIfDue(data.session);
     },
 
     /** @param {Data} data */

@@ -9,13 +9,22 @@ import { explain, ofResponse } from '../errors.js';
 import { reportLeft } from '../operations.js';
 
 /** @typedef {import('../environment.js').SystemEnvironment} SystemEnvironment */
-/** @typedef {{ token: string | null, expiresAt: number | null }} Session expiresAt is Date.now() based, ms */
+/**
+ * @typedef {object} Session
+ * @property {string | null} token
+ * @property {number | null} renewAt Date.now() from which on a VU should log in anew; null for never
+ * @property {number} marginMs how long the token lives on after that
+ */
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT = '10s';
 const LOAD_TIMEOUT = '30s';
-/** A token is replaced this long before it ends, so that no request meets a dead one. */
+/** A token is replaced this long before it ends, or a fifth of a shorter life, so that no request meets a dead one. */
 const RENEW_BEFORE_MS = 60_000;
+/** After a log-in that failed, the next try. */
+const RETRY_LOGIN_MS = 30_000;
+const WARMUP_MESSAGES = 20;
+const WARMUP_MOST_MS = 10_000;
 
 /** Ends the run before the load with one line. @param {string} line @returns {never} */
 function stop(line) {
@@ -33,6 +42,8 @@ export class Relay {
     this.url = environment.url;
     /** @type {Session | undefined} of this VU, where it renewed the one from setup() */
     this.renewed = undefined;
+    /** Share of the margin by which this VU waits. */
+    this.jitter = Math.random() / 2;
     /** k6's request parameters by response type, for the token that they hold. */
     /** @type {{ token: string | null, none: any, text: any } | undefined} */
     this.loadParams = undefined;
@@ -59,17 +70,16 @@ export class Relay {
   /** @param {import('k6/http').RefinedResponse<'text'>} response @returns {Session} */
   sessionFrom(response) {
     const seconds = Number(response.json('expires_in') ?? 0);
-    return {
-      token: String(response.json('access_token')),
-      expiresAt: seconds > 0 ? Date.now() + seconds * 1000 : null,
-    };
+    const marginMs = Math.min(RENEW_BEFORE_MS, seconds * 200);
+    const renewAt = seconds > 0 ? Date.now() + seconds * 1000 - marginMs : null;
+    return { token: String(response.json('access_token')), renewAt, marginMs };
   }
 
   /** In setup(): a session for all VUs. @returns {Session} */
   signIn() {
     const { auth } = this.environment;
-    if (auth.mode === 'none') return { token: null, expiresAt: null };
-    if (auth.mode === 'token') return { token: auth.token, expiresAt: null };
+    if (auth.mode === 'none') return { token: null, renewAt: null, marginMs: 0 };
+    if (auth.mode === 'token') return { token: auth.token, renewAt: null, marginMs: 0 };
     const response = this.logIn(auth);
     if (response.status === 401)
       stop(`pulsar: ${this.url} refused user ${auth.username}: wrong user name or password`);
@@ -77,16 +87,26 @@ export class Relay {
     return this.sessionFrom(response);
   }
 
-  /** The session of setup(), or a newer one once that is about to end. @param {Session} session @returns {Session} */
+  /** The session of setup(), or the newer one of this VU. @param {Session} session @returns {Session} */
   current(session) {
-    const own = this.renewed ?? session;
+    return this.renewed ?? session;
+  }
+
+  /**
+   * Logs in anew where the token is about to end. Called between requests, so that
+   * it is in no latency; each VU at a time of its own, so that they do not all come
+   * at once. After a failure the old token goes on until the relay refuses it,
+   * which is then counted as 401.
+   * @param {Session} session
+   */
+  renewIfDue(session) {
+    const own = this.current(session);
     const { auth } = this.environment;
-    if (own.expiresAt === null || auth.mode !== 'login' || Date.now() < own.expiresAt - RENEW_BEFORE_MS)
-      return own;
+    if (own.renewAt === null || auth.mode !== 'login') return;
+    if (Date.now() < own.renewAt + this.jitter * own.marginMs) return;
     const response = this.logIn(auth);
-    // The old token goes on until the relay itself refuses it, which is then counted as 401.
-    this.renewed = response.status === 200 ? this.sessionFrom(response) : own;
-    return this.renewed;
+    this.renewed =
+      response.status === 200 ? this.sessionFrom(response) : { ...own, renewAt: Date.now() + RETRY_LOGIN_MS };
   }
 
   /** @param {Session} session @param {'none' | 'text'} responseType @param {string} timeout */
@@ -106,17 +126,20 @@ export class Relay {
   }
 
   /**
-   * In setup(): makes the topics, and removes those already made where one fails.
+   * In setup(): makes topics, and removes those already made where one fails.
    * @param {Session} session
    * @param {string[]} topics
+   * @param {string[]} [earlier] made before
    */
-  createTopics(session, topics) {
+  createTopics(session, topics, earlier = []) {
+    if (topics.length === 0) return undefined;
     const params = this.params(session, 'text', SETUP_TIMEOUT);
-    if (this.environment.topics === 'implicit') return this.checkPublish(session, topics[0]);
+    if (this.environment.topics === 'implicit')
+      return earlier.length === 0 ? this.checkPublish(session, topics[0]) : undefined;
     for (const [index, topic] of topics.entries()) {
       const response = http.post(`${this.url}/api/v1/topics`, JSON.stringify({ topic_name: topic }), params);
       if (response.status === 201) continue;
-      this.removeTopics(session, topics.slice(0, index));
+      this.removeTopics(session, [...earlier, ...topics.slice(0, index)]);
       stop(this.problem('making a topic', response));
     }
     return undefined;
@@ -145,13 +168,19 @@ export class Relay {
   }
 
   /**
-   * Unmeasured messages in setup(), so that the relay's first-use costs are not measured.
+   * In setup(): makes the topics, the first of them early for messages that are not
+   * measured, so that the relay's first-use costs are not measured either, and so
+   * that an interrupt meets few topics: k6 runs no teardown for a set-up that it cut.
    * @param {Session} session
-   * @param {string} topic
-   * @param {number} count
+   * @param {string[]} topics
    */
-  warmUp(session, topic, count) {
-    for (let index = 0; index < count; index += 1) this.publish(session, messageBody(topic, '"warmup":true'));
+  prepare(session, topics) {
+    this.createTopics(session, topics.slice(0, 1));
+    const until = Date.now() + WARMUP_MOST_MS;
+    for (let index = 0; index < WARMUP_MESSAGES && Date.now() < until; index += 1) {
+      this.publish(session, messageBody(topics[0], '"warmup":true'));
+    }
+    this.createTopics(session, topics.slice(1), topics.slice(0, 1));
   }
 
   /** @param {Session} session @param {string} body of messageBody() */

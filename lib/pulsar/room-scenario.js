@@ -5,8 +5,6 @@ import { defineScenario } from '../scenario.js';
 import { Relay, filler, topicNames } from './relay.js';
 import { runRoom } from './room.js';
 
-const WARMUP_MESSAGES = 20;
-
 /** @typedef {{ session: import('./relay.js').Session, topics: string[] } & import('../scenario.js').Begun} Data */
 
 /**
@@ -79,13 +77,14 @@ export function roomScenario(spec) {
     setup() {
       const session = relay.signIn();
       const topics = topicNames(scenario.runId(), spec.name, topicCount * rooms);
-      relay.createTopics(session, topics);
-      relay.warmUp(session, topics[0], WARMUP_MESSAGES);
+      relay.prepare(session, topics);
       return scenario.begin({ session, topics });
     },
 
     /** @param {Data} data */
     async room(data) {
+      scenario.round(data);
+      relay.renewIfDue(data.session);
       const first = ((exec.vu.idInTest - 1) % rooms) * topicCount;
       await runRoom({
         relay,
@@ -94,6 +93,7 @@ export function roomScenario(spec) {
         subscribers,
         messages,
         filler: filler(payloadBytes),
+        endsAt: scenario.endsAt(data),
         publish,
         deliver,
         last,

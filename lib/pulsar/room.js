@@ -12,6 +12,8 @@ import { Subscriber } from './subscriber.js';
 /** How long after the last arrival a message that is still missing counts as lost. */
 const DRAIN_MS = 3_000;
 const DRAIN_STEP_MS = 5;
+/** How long a round listens on for duplicates once everything has arrived. */
+const SETTLE_MS = 250;
 
 /**
  * @typedef {import('../operations.js').Operation} Operation
@@ -24,6 +26,7 @@ const DRAIN_STEP_MS = 5;
  * @property {string} filler further payload fields
  * @property {Operation} publish
  * @property {Operation} deliver
+ * @property {number} endsAt now() after which no more is published, so that the round can still be accounted for
  * @property {Operation} [last] latency until the last subscriber of a message had it
  *
  * @typedef {{ topic: number, sentAt: number, accepted: boolean, receivers: number, lastAt: number }} Sent
@@ -87,7 +90,7 @@ class Room {
   arrived(ledger, payload, receivedAt) {
     const { deliver } = this.plan;
     deliver.late(now() - receivedAt);
-    const sent = payload.room === this.id ? this.sent[payload.seq] : undefined;
+    const sent = payload?.room === this.id ? this.sent[payload.seq] : undefined;
     if (!sent || sent.topic !== ledger.topic) {
       this.unexpected += 1;
       return;
@@ -114,7 +117,8 @@ class Room {
   /** Publishes one after the other, each when the last was answered. */
   async publishAll() {
     const { plan } = this;
-    for (let seq = 0; seq < plan.messages; seq += 1) {
+    for (let seq = 0; seq < plan.messages && now() < plan.endsAt; seq += 1) {
+      syncWallClock();
       const topic = seq % plan.topics.length;
       const body = messageBody(plan.topics[topic], `"room":"${this.id}","seq":${seq},${plan.filler}`);
       const sentAt = now();
@@ -139,6 +143,7 @@ class Room {
   async drain() {
     this.lastArrivalAt = Math.max(this.lastArrivalAt, now());
     while (!this.isComplete() && now() - this.lastArrivalAt < DRAIN_MS) await sleep(DRAIN_STEP_MS);
+    await sleep(SETTLE_MS);
   }
 
   /** Everything that did not arrive as it should, and the last arrivals. */

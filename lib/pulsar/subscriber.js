@@ -33,6 +33,15 @@ function address(environment, session) {
   return [url, ['bearer', `bearer.${session.token}`]];
 }
 
+/** A frame of the relay; one that cannot be read has no type. @param {string} text @returns {any} */
+function parse(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
 export class Subscriber {
   /**
    * @param {SystemEnvironment} environment
@@ -79,7 +88,7 @@ export class Subscriber {
 
   /** @param {any} event of k6/websockets; its timestamp is when the frame was read, wall clock, ms with fractions */
   receive(event) {
-    const frame = JSON.parse(event.data);
+    const frame = parse(event.data);
     if (frame.type === 'message') {
       this.handlers.message?.(frame.payload, fromWall(event.timestamp));
     } else if (frame.type === 'subscribed') {
@@ -87,6 +96,8 @@ export class Subscriber {
       this.finish(null, fromWall(event.timestamp));
     } else if (frame.type === 'error') {
       this.fail('ws_error');
+    } else if (frame.type !== 'pong') {
+      this.fail('bad_response');
     }
   }
 

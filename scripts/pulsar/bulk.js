@@ -61,21 +61,27 @@ function send(data, batch) {
  * @param {import('../../lib/operations.js').Operation} operation
  */
 const accepted = (operation) => (/** @type {import('k6/http').RefinedResponse<'text'>} */ response) => {
-  const summary = /** @type {{ accepted?: number, rejected?: number } | undefined} */ (
-    response.json('summary')
-  );
-  operation.anomaly('rejected', summary?.rejected ?? 0);
-  if (summary?.accepted === undefined) operation.anomaly('bad_response', 1);
-  return summary?.accepted ?? 0;
+  const { accepted: count, rejected } = summaryOf(response);
+  if (typeof count !== 'number') return null;
+  operation.anomaly('rejected', rejected ?? 0);
+  return count;
 };
+
+/** @param {import('k6/http').RefinedResponse<'text'>} response @returns {{ accepted?: number, rejected?: number }} */
+function summaryOf(response) {
+  try {
+    return /** @type {any} */ (response.json('summary')) ?? {};
+  } catch {
+    return {};
+  }
+}
 
 export const { options } = scenario;
 
 export function setup() {
   const session = relay.signIn();
   const topics = topicNames(scenario.runId(), 'bulk', topicCount);
-  relay.createTopics(session, topics);
-  relay.warmUp(session, topics[0], 20);
+  relay.prepare(session, topics);
   return scenario.begin({ session, topics });
 }
 
@@ -85,11 +91,13 @@ export default function closedLoop(data) {
   connected = true;
   const batch = ownScenario().iterationInTest;
   timed(publish, MULTI_STATUS, () => send(data, batch), accepted(publish));
+  relay.renewIfDue(data.session);
 }
 
 /** @param {Data} data */
 export function openLoop(data) {
   const intended = /** @type {any} */ (scenario.pace)();
+  scenario.step(intended.offset);
   const batch = ownScenario().iterationInTest;
   timedFrom(
     publishOpen,
@@ -99,6 +107,7 @@ export function openLoop(data) {
     scenario.warmupMs,
     accepted(publishOpen),
   );
+  relay.renewIfDue(data.session);
 }
 
 /** @param {Data} data */

@@ -62,14 +62,20 @@ export const { options } = scenario;
 export function setup() {
   const session = relay.signIn();
   const topics = topicNames(scenario.runId(), 'poll', mostClients(load));
-  relay.createTopics(session, topics);
-  relay.warmUp(session, topics[0], 20);
+  relay.prepare(session, topics);
   return scenario.begin({ session, topics });
 }
 
-/** The sequence numbers that a poll's answer carries. @param {import('k6/http').RefinedResponse<'text'>} response */
-const seqsOf = (response) =>
-  /** @type {any[]} */ (response.json('messages')).map((message) => message.payload.seq);
+/** The sequence numbers that a poll's answer carries; null where it cannot be read. @param {import('k6/http').RefinedResponse<'text'>} response */
+function seqsOf(response) {
+  try {
+    return /** @type {any[]} */ (/** @type {unknown} */ (response.json('messages'))).map(
+      (message) => message.payload.seq,
+    );
+  } catch {
+    return null;
+  }
+}
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic @param {number} seq */
 async function wakeOnce(session, topic, seq) {
@@ -83,6 +89,7 @@ async function wakeOnce(session, topic, seq) {
   if (published.status !== 201) return wake.failure(ofResponse(published), sentAt, endedAt);
   if (polled.status !== 200) return wake.failure(ofResponse(polled), sentAt, endedAt);
   const seqs = seqsOf(polled);
+  if (!seqs) return wake.failure('bad_response', sentAt, endedAt);
   if (seqs.length === 0) return wake.failure('lost', sentAt, endedAt);
   if (seqs.length > 1 || seqs[0] !== seq) return wake.failure('bad_response', sentAt, endedAt);
   return wake.success(sentAt, endedAt);
@@ -94,12 +101,14 @@ async function waitInVain(session, topic) {
   const polled = await relay.pollAsync(session, [topic], EMPTY_WAIT_SECONDS);
   const endedAt = now();
   if (polled.status !== 200) return wait.failure(ofResponse(polled), startedAt, endedAt);
-  if (seqsOf(polled).length > 0) return wait.failure('bad_response', startedAt, endedAt);
+  if (seqsOf(polled)?.length !== 0) return wait.failure('bad_response', startedAt, endedAt);
   return wait.success(startedAt, endedAt);
 }
 
 /** @param {Data} data */
 export default async function round(data) {
+  scenario.round(data);
+  relay.renewIfDue(data.session);
   if (!connected) relay.connect();
   connected = true;
   const session = relay.current(data.session);

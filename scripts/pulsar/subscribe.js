@@ -49,12 +49,14 @@ export const { options } = scenario;
 export function setup() {
   const session = relay.signIn();
   const topics = topicNames(scenario.runId(), 'subscribe', topicCount);
-  relay.createTopics(session, topics);
+  relay.prepare(session, topics);
   return scenario.begin({ session, topics });
 }
 
 /** @param {Data} data */
 export default async function connectOnce(data) {
+  scenario.round(data);
+  relay.renewIfDue(data.session);
   syncWallClock();
   const index = ownScenario().iterationInTest;
   const topic = data.topics[index % data.topics.length];

@@ -11,14 +11,18 @@ import { WebSocketServer } from 'ws';
  * @property {number} [delayMs] before each answer to a publish, poll answer or delivery
  * @property {{ afterPublishes: number, ms: number }} [stall] from that publish on nothing is answered for ms
  * @property {{ every: number, status: number }} [publishError] each nth publish gets this status
+ * @property {number} [capacityPerSecond] publishes are served one after the other, at most so many a second
+ * @property {number} [garbledEvery] each nth bulk or poll answer is not what it should be
  * @property {number} [resetEvery] each nth publish has its connection cut
  * @property {number} [rejectEvery] each nth message of batches is rejected
  * @property {number} [dropEvery] each nth delivery is not sent
  * @property {number} [duplicateEvery] each nth delivery is sent twice
+ * @property {number} [duplicateAfterMs] the second time so much later
  * @property {number} [swapEvery] each nth delivery is sent after the next one
  * @property {{ after: number, code: number }} [closeAfter] closes the socket after so many deliveries on it
  * @property {'none' | 'query' | 'subprotocol'} [websocketAuth] none unless given
  * @property {string} [token] wanted in Authorization, where given
+ * @property {number} [tokenSeconds] its life, as a log-in tells it
  */
 
 /** @typedef {Awaited<ReturnType<typeof startRelay>>} FakeRelay */
@@ -49,12 +53,15 @@ class Relay {
       /** @type {number[]} */ served: [],
       topics: new Set(),
       topicsEver: 0,
+      logins: 0,
     };
     /** @type {Map<import('ws').WebSocket, { topics: string[], sent: number, held: string | undefined }>} */
     this.sockets = new Map();
     /** @type {{ topics: string[], wake: (message: object) => void }[]} */
     this.waiters = [];
     this.stalledUntil = 0;
+    this.freeAt = 0;
+    this.answers = 0;
   }
 
   /** Every nth call is true. @param {number | undefined} every @param {number} count */
@@ -66,6 +73,21 @@ class Relay {
     const { delayMs = 0 } = this.faults;
     if (delayMs > 0) await sleep(delayMs);
     while (performance.now() < this.stalledUntil) await sleep(this.stalledUntil - performance.now());
+  }
+
+  /** Waits for the next free slot of a server of limited capacity. */
+  async slot() {
+    const { capacityPerSecond } = this.faults;
+    if (!capacityPerSecond) return;
+    const at = Math.max(performance.now(), this.freeAt);
+    this.freeAt = at + 1000 / capacityPerSecond;
+    if (at > performance.now()) await sleep(at - performance.now());
+  }
+
+  /** Whether this answer is to be garbled. */
+  garbles() {
+    this.answers += 1;
+    return Relay.nth(this.faults.garbledEvery, this.answers);
   }
 
   /** @param {{ topic: string, payload: object }} message */
@@ -95,7 +117,8 @@ class Relay {
     socket.send(frame);
     if (Relay.nth(faults.duplicateEvery, truth.deliveries)) {
       truth.duplicated += 1;
-      socket.send(frame);
+      if (faults.duplicateAfterMs) setTimeout(() => socket.send(frame), faults.duplicateAfterMs);
+      else socket.send(frame);
     }
     if (state.held) socket.send(state.held);
     state.held = undefined;
@@ -109,6 +132,7 @@ class Relay {
     truth.publishes += 1;
     const count = truth.publishes;
     if (faults.stall && count === faults.stall.afterPublishes) this.stalledUntil = readAt + faults.stall.ms;
+    await this.slot();
     await this.pause();
     if (Relay.nth(faults.resetEvery, count)) {
       truth.reset += 1;
@@ -136,6 +160,10 @@ class Relay {
       if (Relay.nth(this.faults.rejectEvery, this.truth.messages)) rejected += 1;
     }
     this.truth.rejected += rejected;
+    if (this.garbles()) {
+      response.writeHead(207).end('<html>');
+      return;
+    }
     const summary = { total: messages.length, accepted: messages.length - rejected, rejected };
     response
       .writeHead(207, { 'Content-Type': 'application/json' })
@@ -158,7 +186,15 @@ class Relay {
       };
       this.waiters.push(waiter);
     });
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ messages }));
+    const body = this.garbles() ? {} : { messages };
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  }
+
+  /** @param {import('node:http').ServerResponse} response */
+  logIn(response) {
+    this.truth.logins += 1;
+    const { token, tokenSeconds = 600 } = this.faults;
+    return response.end(JSON.stringify({ access_token: token, expires_in: tokenSeconds }));
   }
 
   /** @param {string} method @param {string} path @param {string} text @param {import('node:http').ServerResponse} response */
@@ -178,8 +214,7 @@ class Relay {
     const text = await bodyOf(request);
     const wanted = this.faults.token && `Bearer ${this.faults.token}`;
     if (url === '/health') return response.end('{"status":"healthy"}');
-    if (url === '/auth/login')
-      return response.end(`{"access_token":"${this.faults.token}","expires_in":600}`);
+    if (url === '/auth/login') return this.logIn(response);
     if (wanted && request.headers.authorization !== wanted) return response.writeHead(401).end('{}');
     if (url.startsWith('/api/v1/topics')) return this.topics(method, url, text, response);
     if (url === '/api/v1/messages/bulk') return this.publishBulk(text, response);

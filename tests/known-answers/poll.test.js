@@ -26,3 +26,13 @@ test('a refused publish fails its wake-up under its own name', async () => {
     assert.equal(result.verdict, 'fail');
   });
 });
+
+test('an answer that cannot be read is a failure', async () => {
+  await withRelay({ garbledEvery: 11 }, async (relay) => {
+    const { result } = await runScenario('poll', relay.url, { POLLS: '2', CLIENTS: '1' });
+    // Ten wake-ups and a wait a round: each eleventh answer is that of the wait.
+    assert.deepEqual(operation(result, 'wake').errors, {});
+    assert.deepEqual(operation(result, 'wait').errors, { bad_response: 2 });
+    assert.equal(result.verdict, 'fail');
+  });
+});

@@ -39,6 +39,27 @@ test('delivery counts duplicates exactly, and they are not deliveries', async ()
   });
 });
 
+test('a duplicate that comes late is counted too', async () => {
+  await withRelay({ duplicateEvery: 200, duplicateAfterMs: 60 }, async (relay) => {
+    const { result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
+    assert.equal(relay.truth.duplicated, 1);
+    assert.deepEqual(operation(result, 'deliver').errors, { duplicated: 1 });
+  });
+});
+
+test('a round that time cuts short is accounted for all the same', async () => {
+  await withRelay({ dropEvery: 5, delayMs: 10 }, async (relay) => {
+    const { result } = await runScenario('delivery', relay.url, {
+      PROFILE: 'full',
+      DURATION: '2s',
+      MESSAGES: '5000',
+    });
+    const row = operation(result, 'deliver');
+    assert.deepEqual([row.requests, row.errors], [relay.truth.deliveries, { lost: relay.truth.dropped }]);
+    assert.equal(result.verdict, 'fail');
+  });
+});
+
 test('delivery counts messages that arrive out of order', async () => {
   await withRelay({ swapEvery: 5 }, async (relay) => {
     // 80 messages on 5 topics are 16 for each subscriber, of which every fifth comes after the sixth.

@@ -28,10 +28,10 @@ export function start(command, args, options = {}) {
   return { child, output, ended };
 }
 
-/** The environment of this process without what would steer a scenario. */
+/** What a child needs of this process's environment, without anything that would steer a scenario. */
 export function cleanEnvironment() {
-  const steering = /^(PULSAR_|SIDECAR_|K6_|PROFILE$|ENV$|ONLY$|RUN_ID$|RESULT_DIR$|INSTANCE$)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !steering.test(name)));
+  const needed = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'];
+  return Object.fromEntries(needed.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
 /**

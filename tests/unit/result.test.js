@@ -55,11 +55,11 @@ function summary({
   return metrics;
 }
 
-const usage = (cpuPercent, busyPercent, exit = null) => ({
+const usage = (cpuPercent, busyPercent, exit = null, relayPercent = 50) => ({
   duration_s: 2,
   host: { cpus: 2, busy_percent: busyPercent },
   processes: [
-    { name: 'relay', role: 'system', cpu_s: 1, cpu_percent: 50, peak_rss_bytes: 1e6, exit },
+    { name: 'relay', role: 'system', cpu_s: 1, cpu_percent: relayPercent, peak_rss_bytes: 1e6, exit },
     { name: 'k6', role: 'generator', cpu_s: 1, cpu_percent: cpuPercent, peak_rss_bytes: 1e6, exit: null },
   ],
   total: { cpu_s: 1, cpu_percent: 50, peak_rss_bytes: 1e6 },
@@ -74,7 +74,7 @@ function measure(metrics, changes = {}) {
     plannedIterations: 1000,
     plannedSeconds: 0,
     seconds: 2,
-    endsAtLimit: false,
+    limit: undefined,
     ...changes,
   });
 }
@@ -139,11 +139,25 @@ test('a percentile that too few samples carry is not shown, and a threshold on i
 test('a generator that took most of a full machine makes the run inconclusive', () => {
   assert.equal(measure(summary(), { usage: usage(150, 99) }).verdict, 'inconclusive');
   assert.equal(
-    measure(summary(), { usage: usage(60, 99) }).verdict,
+    measure(summary(), { usage: usage(60, 99, null, 120) }).verdict,
     'pass',
     'the system was the larger part',
   );
   assert.equal(measure(summary(), { usage: usage(150, 80) }).verdict, 'pass', 'the machine had room');
+});
+
+test('a third process that took a large part of a full machine is named', () => {
+  const result = measure(summary(), { usage: usage(60, 99, null, 50) });
+  assert.equal(result.verdict, 'inconclusive');
+  assert.match(result.reasons[0], /88\.0 % of one core with something else/);
+});
+
+test('a round that was cut off, or a latency below zero, is inconclusive', () => {
+  const cut = { ...summary(), rounds_begun: { type: 'counter', values: { count: 1001 } } };
+  assert.match(measure(cut).reasons[0], /rounds: 1 of 1001 rounds were cut off/);
+  const jumped = summary();
+  jumped['operation_ms{operation:send}'].values.min = -3;
+  assert.match(measure(jumped).reasons[0], /clock: send: a latency of -3\.000 ms/);
 });
 
 test('dropped iterations and a dead process are named', () => {
@@ -175,10 +189,9 @@ test('a least rate is judged over the window', () => {
 });
 
 test('every latency bound of k6 comes with a count', () => {
-  const thresholds = k6Thresholds(
-    { send: { bounds: { 'p(95)': 100, failed: 0, errors: 0 }, leastItems: 1000 } },
-    false,
-  );
+  const thresholds = k6Thresholds({
+    send: { bounds: { 'p(95)': 100, failed: 0, errors: 0 }, leastItems: 1000 },
+  });
   assert.deepEqual(thresholds['operation_ms{operation:send}'], ['min>=0', 'p(95)<100']);
   assert.deepEqual(thresholds['operation_items{operation:send}'], ['count>=1000']);
   assert.deepEqual(thresholds['operation_failed{operation:send}'], ['rate<=0']);

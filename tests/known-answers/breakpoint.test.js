@@ -1,0 +1,35 @@
+/** The profile breakpoint against a relay of a known capacity. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withRelay } from '../support/faulty.js';
+import { runScenario } from '../support/k6.js';
+
+test('breakpoint finds a known capacity', async () => {
+  await withRelay({ capacityPerSecond: 250 }, async (relay) => {
+    // Steps of 4 s at 100, 200, 300 … requests a second.
+    const { result } = await runScenario('ingest', relay.url, {
+      PROFILE: 'breakpoint',
+      RATE: '100',
+      DURATION: '80s',
+    });
+    const limit = result.notes.find((/** @type {string} */ note) => note.startsWith('the limit: '));
+    // Step 3 is 20 % above the capacity: within 4 s its backlog may stay below the bound, not within step 4.
+    assert.match(
+      limit ?? result.notes.join('\n'),
+      /^the limit: (200|300) requests a second held, (300|400) requests a second did not$/,
+    );
+    assert.equal(result.verdict, 'pass');
+  });
+});
+
+test('breakpoint fails on a target that never worked', async () => {
+  await withRelay({ publishError: { every: 1, status: 401 } }, async (relay) => {
+    const { result } = await runScenario('ingest', relay.url, {
+      PROFILE: 'breakpoint',
+      RATE: '50',
+      DURATION: '80s',
+    });
+    assert.equal(result.verdict, 'fail');
+    assert.match(result.reasons[0], /not even the first step held: .*no success, 100\.00 % failed/);
+  });
+});
