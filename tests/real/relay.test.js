@@ -63,6 +63,33 @@ test('smoke: all seven scenarios measure, leave no secret behind, and nothing ru
   }
 });
 
+test('quick: the reference document’s own numbers of operations, and no error', async () => {
+  const bench = startBench({ PROFILE: 'quick', ONLY: 'pulsar' });
+  try {
+    const code = await bench.ended;
+    assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
+    const expected = {
+      ingest: { publish: 1000 },
+      bulk: { publish: 100 },
+      concurrent: { publish: 1000 },
+      subscribe: { subscribe: 50 },
+      delivery: { deliver: 1000, publish: 250 },
+      broadcast: { deliver: 1500, last: 50, publish: 50 },
+      poll: { wake: 200, wait: 20 },
+    };
+    for (const [name, operations] of Object.entries(expected)) {
+      const rows = bench.result(`pulsar-${name}`).operations;
+      const found = rows.map((/** @type {any} */ row) => [row.name, row.success]);
+      assert.deepEqual(Object.fromEntries(found), operations, name);
+      for (const row of rows)
+        assert.deepEqual([row.requests, row.errors], [row.success, {}], `${name}/${row.name}`);
+    }
+    assert.equal(bench.result('pulsar-bulk').operations[0].items.count, 5000);
+  } finally {
+    bench.remove();
+  }
+});
+
 test('a relay with its rate limiter on fails with a verdict that says so', async () => {
   const ENV = testbedEnvironment({ rate_limit: true });
   const bench = startBench({ ENV, PROFILE: 'quick', ONLY: 'pulsar/ingest' });
