@@ -12,7 +12,7 @@ DASHBOARD ?=
 export PROFILE ENV ONLY DASHBOARD
 
 SYSTEMS := $(notdir $(patsubst %/,%,$(wildcard scripts/*/)))
-SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/*.js))
+SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/[!_]*.js))
 SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
 
 GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.css' -o -name 'go.*' 2>/dev/null)

@@ -153,13 +153,32 @@ export class Relay {
 
   /** In teardown(): counts in the result what could not be removed. @param {Session} session @param {string[]} topics */
   removeTopics(session, topics) {
-    if (this.environment.topics === 'implicit') return;
+    if (this.environment.topics === 'managed') reportLeft(this.remove(session, topics));
+  }
+
+  /** Removes what a run made, by its id. @param {Session} session @param {string} runId @returns {number} what is left */
+  removeRun(session, runId) {
+    if (this.environment.topics === 'implicit') return 0;
+    const response = http.get(`${this.url}/api/v1/topics`, this.params(session, 'text', SETUP_TIMEOUT));
+    if (response.status !== 200) return stop(this.problem('listing topics', response));
+    const names = /** @type {any[]} */ (/** @type {unknown} */ (response.json())).map(
+      (topic) => topic.topic_name,
+    );
+    const prefix = topicPrefix(runId);
+    return this.remove(
+      session,
+      names.filter((name) => name.startsWith(prefix)),
+    );
+  }
+
+  /** @param {Session} session @param {string[]} topics @returns {number} how many could not be removed */
+  remove(session, topics) {
     const params = this.params(session, 'none', SETUP_TIMEOUT);
     const removed = topics.filter((topic) => {
       const { status } = http.del(`${this.url}/api/v1/topics/${topic}`, null, params);
       return status === 204 || status === 200 || status === 404;
     });
-    reportLeft(topics.length - removed.length);
+    return topics.length - removed.length;
   }
 
   /** Opens this VU's connection outside of the measurement. */
@@ -229,8 +248,9 @@ export const messageBody = (topic, fields) => `{"topic":"${topic}","payload":{${
 /** Filler for payloads of a given size in bytes. @param {number} bytes */
 export const filler = (bytes) => `"text":"${'x'.repeat(bytes)}"`;
 
-/** Names for a run's topics: letters, digits, - and _ only. @param {string} runId @param {string} scenario @param {number} count */
-export function topicNames(runId, scenario, count) {
-  const prefix = `${runId}-${scenario}`.replace(/[^A-Za-z0-9_-]/g, '-');
-  return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-}
+/** What the names of a run's topics begin with: letters, digits, - and _ only. @param {string} runId */
+const topicPrefix = (runId) => `${runId.replace(/[^A-Za-z0-9_-]/g, '-')}-`;
+
+/** Names for a run's topics. @param {string} runId @param {string} scenario @param {number} count */
+export const topicNames = (runId, scenario, count) =>
+  Array.from({ length: count }, (_, index) => `${topicPrefix(runId)}${scenario}-${index}`);

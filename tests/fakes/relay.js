@@ -199,6 +199,9 @@ class Relay {
 
   /** @param {string} method @param {string} path @param {string} text @param {import('node:http').ServerResponse} response */
   topics(method, path, text, response) {
+    if (method === 'GET') {
+      return response.end(JSON.stringify([...this.truth.topics].map((name) => ({ topic_name: name }))));
+    }
     if (method === 'POST') {
       this.truth.topics.add(JSON.parse(text).topic_name);
       this.truth.topicsEver += 1;

@@ -132,3 +132,18 @@ test('topics are removed after Ctrl-C too', async () => {
     bench.remove();
   }
 });
+
+test('topics are removed after Ctrl-C during the set-up too, where k6 runs no teardown', async () => {
+  const relay = await startRelay({ delayMs: 300 });
+  const bench = startBench({ ENV: environment({ url: relay.url }), ONLY: 'pulsar/ingest' });
+  try {
+    await until(() => relay.truth.publishes > 2, 'the warm-up');
+    assert.equal(relay.truth.topics.size, 1);
+    bench.child.kill('SIGINT');
+    assert.equal(await bench.ended, 130);
+    assert.equal(relay.truth.topics.size, 0);
+  } finally {
+    await relay.stop();
+    bench.remove();
+  }
+});
