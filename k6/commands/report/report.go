@@ -16,7 +16,6 @@ import (
 
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/report"
-	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/root"
 )
 
@@ -108,7 +107,7 @@ func Run(stdout, stderr io.Writer, o Options) int {
 		return fault(exitcode.Setup, "cannot write the report: %v", err)
 	}
 	fmt.Fprint(stdout, report.SummaryMarkdown(set, options))
-	return result.ExitCode(set.Verdict())
+	return set.ExitCode()
 }
 
 // locate makes the paths absolute; what is no file may be the name of a run.

@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 		says  string
 		files string
 	}{
-		"folder":          {Options{Paths: []string{fixture}}, exitcode.Fail, "verdict: fail", "report.html report.md report.xml"},
+		"folder":          {Options{Paths: []string{fixture}}, exitcode.Setup, "verdict: set-up failed\n", "report.html report.md report.xml"},
 		"one that passes": {Options{Paths: []string{fixture + "/pulsar-ingest.json"}, Formats: "md"}, exitcode.Pass, "verdict: pass", "report.md"},
 		"one that doubts": {Options{Paths: []string{fixture + "/pulsar-delivery.json"}, Formats: "junit"}, exitcode.Inconclusive, "verdict: inconclusive", "report.xml"},
 		"two files":       {Options{Paths: []string{fixture + "/pulsar-ingest.json", fixture + "/pulsar-bulk.json"}, Formats: "html"}, exitcode.Fail, "pulsar/bulk", "report.html"},
@@ -67,7 +67,7 @@ func TestNameOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, Options{Paths: []string{"r2"}, Formats: "md", Dir: filepath.Join(root, "scripts")}); code != exitcode.Fail {
+	if code := Run(&stdout, &stderr, Options{Paths: []string{"r2"}, Formats: "md", Dir: filepath.Join(root, "scripts")}); code != exitcode.Setup {
 		t.Errorf("code %d: %s", code, &stderr)
 	}
 	if _, err := os.Stat(filepath.Join(root, "results/r2/report.md")); err != nil {

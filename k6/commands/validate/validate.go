@@ -37,7 +37,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "validate [FILE|DIR]...",
 		Short: "Check environment, testbed and result files and say what to mend",
 		Long: `Checks environment (.json), testbed (.toml) and result (.json) files against their
-JSON Schemas, one line per problem. Without arguments: environments/*.json and
+JSON Schemas, one line per problem; bin/sidecar, where it is built, checks the
+checkout's own testbed files too. Without arguments: environments/*.json and
 testbeds/*.toml of the checkout.
 
 ` + exitcode.Help,

@@ -146,11 +146,7 @@ func (b *bench) run(ctx context.Context) int {
 	if b.plan.needs {
 		sidecar, err := StartSidecar(ctx, b.Sidecar, b.Root, b.logs())
 		if err != nil && ctx.Err() == nil {
-			for name, system := range b.plan.env.Systems {
-				if system.Testbed != nil {
-					b.broken[name] = err.Error()
-				}
-			}
+			b.withoutSidecar(err)
 		}
 		b.sidecar = sidecar
 	}
@@ -176,53 +172,54 @@ func (b *bench) run(ctx context.Context) int {
 	return b.finish(diskFull)
 }
 
+// withoutSidecar takes note of a sidecar that did not start: systems with a testbed cannot be
+// tested, the others only without CPU and memory.
+func (b *bench) withoutSidecar(err error) {
+	measured := false
+	for _, s := range b.plan.scenarios {
+		if b.plan.env.Systems[s.System].Testbed != nil {
+			b.broken[s.System] = err.Error()
+		} else {
+			measured = true
+		}
+	}
+	if measured {
+		b.screen.Error("CPU and memory are not measured: %v", err)
+	}
+}
+
 // finish closes the record, writes the report and prints the summary.
 func (b *bench) finish(diskFull string) int {
-	codes := []int{}
-	for _, s := range b.record.Scenarios {
-		codes = append(codes, outcomeCode(s.Outcome))
-	}
+	code := exitcode.Pass // of what no scenario's outcome tells
 	if diskFull != "" {
-		codes = append(codes, exitcode.Setup)
+		code = exitcode.Setup
 	}
 	if b.interrupts.any() {
-		codes = append(codes, exitcode.Interrupted)
+		code = exitcode.Interrupted
 	}
-	code := exitcode.Worst(codes...)
+	set, readErr := report.Load([]string{b.dir})
+	set.Run = &b.record
+	if readErr != nil {
+		code = exitcode.Worst(code, exitcode.Setup)
+	}
+	code = exitcode.Worst(code, set.ExitCode())
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	b.record.End, b.record.ExitCode = &end, &code
 	err := b.record.Write(b.dir)
-	set, readErr := report.Load([]string{b.dir})
 	if readErr != nil {
 		b.screen.Error("%v", readErr)
-		return exitcode.Worst(code, exitcode.Setup)
+		return code
 	}
 	if err == nil {
 		err = report.Write(set, b.dir, report.Formats(), report.Options{})
 	}
-	b.printSummary(set, code)
+	b.printSummary(set)
 	if err != nil {
 		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, reason(err))
 		return exitcode.Worst(code, exitcode.Setup)
 	}
 	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
 	return code
-}
-
-// outcomeCode is the exit code of one scenario's outcome. What did not run counts as inconclusive:
-// the reason that it did not has a code of its own.
-func outcomeCode(outcome string) int {
-	switch outcome {
-	case run.Pass:
-		return exitcode.Pass
-	case run.Fail:
-		return exitcode.Fail
-	case run.SetupFailed:
-		return exitcode.Setup
-	case run.Interrupted:
-		return exitcode.Interrupted
-	}
-	return exitcode.Inconclusive
 }
 
 // replaceLink points a symbolic link at target at once; a file that is no link is left alone.

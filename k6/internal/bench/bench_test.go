@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
 )
 
@@ -131,8 +132,8 @@ func TestOutcomesAndCodes(t *testing.T) {
 		{"pulsar/doubtful,pulsar/passes", "passes pass, doubtful inconclusive", exitcode.Inconclusive,
 			[]string{"verdict: inconclusive"}},
 		{"pulsar/refused,pulsar/passes", "passes pass, refused set-up failed", exitcode.Setup,
-			[]string{"pulsar/refused: set-up failed: nothing listens at http://127.0.0.1:1; start the relay\n"}},
-		{"pulsar/refused,pulsar/fails", "fails fail, refused set-up failed", exitcode.Setup, nil},
+			[]string{"pulsar/refused: set-up failed: nothing listens at http://127.0.0.1:1; start the relay\n", "verdict: set-up failed\n"}},
+		{"pulsar/refused,pulsar/fails", "fails fail, refused set-up failed", exitcode.Setup, []string{"verdict: set-up failed\n"}},
 		{"pulsar/fails,pulsar/doubtful", "doubtful inconclusive, fails fail", exitcode.Fail, nil},
 		{"pulsar/forgets", "forgets set-up failed", exitcode.Setup,
 			[]string{"k6 ended with exit code 0 and wrote no pulsar-forgets.json"}},
@@ -148,7 +149,30 @@ func TestOutcomesAndCodes(t *testing.T) {
 				t.Errorf("outcomes %q, want %q", got, c.outcomes)
 			}
 			want(t, tr.out.String(), c.says...)
+			set, err := report.Load([]string{filepath.Join(tr.Root, "results/test")})
+			if err != nil || set.ExitCode() != c.code {
+				t.Errorf("the report ends with %d, %v; the bench with %d", set.ExitCode(), err, c.code)
+			}
 		})
+	}
+}
+
+// TestMeasuresNothingWithoutTheSidecar runs against a URL, which needs no testbed.
+func TestMeasuresNothingWithoutTheSidecar(t *testing.T) {
+	for mode, says := range map[string]string{
+		"dead":    "CPU and memory are not measured: the sidecar ended (exit status 4): cannot read testbeds\n",
+		"missing": "CPU and memory are not measured: bin/sidecar is missing; run `make build`\n",
+	} {
+		tr := newTrial(t, "loop", "pulsar/passes", "FAKE_SIDECAR="+mode)
+		if mode == "missing" {
+			tr.Sidecar = filepath.Join(tr.Root, "bin/sidecar")
+		}
+		if code := Run(tr.Options); code != exitcode.Pass {
+			t.Errorf("%s: code %d\n%s%s", mode, code, tr.out, tr.err)
+		}
+		if got := tr.err.String(); got != says {
+			t.Errorf("%s: %q", mode, got)
+		}
 	}
 }
 
@@ -230,13 +254,27 @@ func TestSidecarFaults(t *testing.T) {
 	}
 }
 
+// TestPasswordThatIsAnOrdinaryWord has a password that is a key and an enum value of every result.
+func TestPasswordThatIsAnOrdinaryWord(t *testing.T) {
+	for _, word := range []string{"requests", "pass"} {
+		tr := newTrial(t, "local", "pulsar/leaks", "FAKE_SECRET="+word)
+		if code := Run(tr.Options); code != exitcode.Pass {
+			t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
+		}
+		want(t, tr.text(t, "results/test/pulsar-leaks.json"), `"requests":1`, `"verdict":"pass"`, `"notes":["note [secret]"]`)
+	}
+}
+
 func TestSecretsStayOut(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/leaks")
 	if code := Run(tr.Options); code != exitcode.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	log := tr.text(t, "results/test/logs/pulsar-leaks.k6.log")
-	want(t, log, "the password is [secret]", "encoded [secret]")
+	want(t, log, "the password is [secret]", "encoded [secret]", "token=[secret]")
+	if strings.Contains(log, "got-by-login") {
+		t.Errorf("the log holds a token:\n%s", log)
+	}
 	want(t, tr.text(t, "results/test/pulsar-leaks.json"), "note [secret]")
 	err := filepath.WalkDir(filepath.Join(tr.Root, "results"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
-// mute, dead (at once), refuse (a start), vanish (on a start). FAKE_EVENTS names a file for what
+// mute, dead (at once), refuse (a start), vanish (on a start). FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
 // happens.
 func serveFake() {
 	mode := os.Getenv("FAKE_SIDECAR")
@@ -84,7 +85,7 @@ func serveFake() {
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"id": fmt.Sprintf("i%d", started), "testbed": r.PathValue("name"),
 			"outputs":        map[string]string{"PULSAR_URL": "http://127.0.0.1:9"},
-			"secret_outputs": map[string]string{"PULSAR_PASSWORD": fakeSecret},
+			"secret_outputs": map[string]string{"PULSAR_PASSWORD": cmp.Or(os.Getenv("FAKE_SECRET"), fakeSecret)},
 		})
 	})
 	mux.HandleFunc("DELETE /instances/{id}", func(w http.ResponseWriter, r *http.Request) {

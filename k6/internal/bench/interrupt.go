@@ -74,6 +74,15 @@ func (i *interrupts) started(pid int) {
 	i.forward()
 }
 
+// stop asks the running k6 to stop as the first interrupt does, without being one.
+func (i *interrupts) stop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.pid != 0 && i.count == 0 {
+		_ = syscall.Kill(-i.pid, syscall.SIGINT)
+	}
+}
+
 func (i *interrupts) ended() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

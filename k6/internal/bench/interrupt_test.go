@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,10 +73,57 @@ func TestInterruptWritesWhatItHas(t *testing.T) {
 	}
 	want(t, tr.err.String(), "interrupted: k6 cleans up and writes what it has")
 	want(t, tr.text(t, "results/test/logs/pulsar-slow.k6.log"), "teardown ran")
+	want(t, tr.out.String(), "verdict: interrupted\n")
 	want(t, tr.text(t, "results/test/report.md"), "interrupted; the result is partial", "interrupted before its turn")
 	want(t, tr.text(t, "events"), "delete i1", "end")
 	if r := tr.record(t); r.ExitCode == nil || *r.ExitCode != exitcode.Interrupted || r.Scenarios[0].Result == "" {
 		t.Errorf("record %+v", r)
+	}
+}
+
+func TestSidecarDiesInMidRun(t *testing.T) {
+	tr := newTrial(t, "local", "pulsar/slow,pulsar/passes")
+	code := make(chan int)
+	go func() { code <- Run(tr.Options) }()
+	eventually(t, "k6 runs", tr.k6Runs)
+	var pid int
+	if _, err := fmt.Sscanf(tr.text(t, "events"), "pid %d", &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case got := <-code: // long before the scenario's minute is over
+		if got != exitcode.Setup {
+			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
+		}
+	case <-time.After(25 * time.Second):
+		t.Fatal("k6 went on")
+	}
+	if got := tr.outcomes(t); got != "slow set-up failed, passes skipped" {
+		t.Errorf("outcomes %q", got)
+	}
+	want(t, tr.out.String(), "pulsar/slow: set-up failed: the sidecar ended (signal: killed)", "verdict: set-up failed\n")
+	want(t, tr.err.String(), "pulsar/slow: the sidecar ended: stopping k6\n")
+	want(t, tr.text(t, "results/test/logs/pulsar-slow.k6.log"), "teardown ran")
+	if report := tr.text(t, "results/test/report.md"); strings.Contains(report, "fixture says") {
+		t.Errorf("blames the system:\n%s", report)
+	}
+}
+
+// TestNoSignalAfterTheEnd looks whether the pid is still k6's own, a zombie, when signals to it end.
+func TestNoSignalAfterTheEnd(t *testing.T) {
+	var pid int
+	mine := false
+	child := k6Child{program: "true", dir: t.TempDir(), logPath: filepath.Join(t.TempDir(), "log"), redactor: NewRedactor(nil),
+		started: func(p int) { pid = p },
+		ended: func() {
+			_, err := os.Stat("/proc/" + strconv.Itoa(pid))
+			mine = err == nil && !alive(pid)
+		}}
+	if _, _, err := child.run(); err != nil || !mine {
+		t.Errorf("%v, the pid is the child's own: %v", err, mine)
 	}
 }
 

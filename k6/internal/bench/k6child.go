@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // killed is the exit code of a k6 that a signal ended before it could choose one.
@@ -30,7 +32,7 @@ type k6Child struct {
 	redactor *Redactor
 	// progress is told k6's "running (…)" line as it changes.
 	progress func(line string)
-	// started and ended bracket the life of the process.
+	// started and ended bracket the time in which the pid is the process's own.
 	started func(pid int)
 	ended   func()
 }
@@ -44,9 +46,10 @@ func (c k6Child) run() (code int, message string, err error) {
 	}
 	defer log.Close()
 	shared := &lockedWriter{w: log}
-	stdout := newLineWriter(c.redactor.Writer(shared), c.progressLine)
+	outTokens, errTokens := &tokenWriter{w: shared}, &tokenWriter{w: shared}
+	stdout := newLineWriter(c.redactor.Writer(outTokens), c.progressLine)
 	var lastError, lastConsole string
-	stderr := newLineWriter(c.redactor.Writer(shared), func(line string) {
+	stderr := newLineWriter(c.redactor.Writer(errTokens), func(line string) {
 		text, console := errorMessage(line)
 		switch {
 		case text == "":
@@ -70,9 +73,10 @@ func (c k6Child) run() (code int, message string, err error) {
 		return 0, "", err
 	}
 	c.started(cmd.Process.Pid)
+	awaitExit(cmd.Process.Pid)
+	c.ended() // before Wait: from then on the pid may be another process's
 	err = cmd.Wait()
-	c.ended()
-	if closeErr := errors.Join(stdout.Close(), stderr.Close(), shared.err); closeErr != nil {
+	if closeErr := errors.Join(stdout.Close(), stderr.Close(), outTokens.Close(), errTokens.Close(), shared.err); closeErr != nil {
 		return 0, "", closeErr
 	}
 	var exit *exec.ExitError
@@ -85,7 +89,13 @@ func (c k6Child) run() (code int, message string, err error) {
 	if lastError == "" {
 		lastError = lastConsole
 	}
-	return code, c.redactor.Text(lastError), nil
+	return code, maskTokens(c.redactor.Text(lastError)), nil
+}
+
+// awaitExit returns when a child process has ended, and leaves it to be waited for.
+func awaitExit(pid int) {
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
 }
 
 func (c k6Child) progressLine(line string) {

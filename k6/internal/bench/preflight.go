@@ -34,7 +34,7 @@ func setup(format string, args ...any) *fault {
 type plan struct {
 	env       environment.Environment
 	scenarios []Scenario
-	leftOut   []string // lines about scenarios that the environment has no system for
+	leftOut   []string // lines about what is left out: scenarios that the environment has no system for, measurements
 	needs     bool     // the sidecar, for a testbed
 }
 
@@ -110,15 +110,22 @@ func (p *plan) checkSystems(o Options) *fault {
 	info, err := os.Stat(o.Sidecar)
 	missing := err != nil || info.IsDir() || info.Mode()&0o111 == 0
 	if p.needs && missing {
-		name, err := filepath.Rel(o.Root, o.Sidecar)
-		if err != nil {
-			name = o.Sidecar
-		}
-		return setup("%s is missing; run `make build`", name)
+		return setup("%s", o.sidecarMissing())
 	}
 	// Without a testbed it still measures the generator.
 	p.needs = !missing
+	if missing {
+		p.leftOut = append(p.leftOut, "CPU and memory are not measured: "+o.sidecarMissing())
+	}
 	return nil
+}
+
+func (o Options) sidecarMissing() string {
+	name, err := filepath.Rel(o.Root, o.Sidecar)
+	if err != nil {
+		name = o.Sidecar
+	}
+	return name + " is missing; run `make build`"
 }
 
 func (p *plan) checkSecrets(o Options, name string, system environment.System) *fault {

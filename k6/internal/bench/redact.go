@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -33,8 +34,8 @@ func NewRedactor(secrets []string) *Redactor {
 			continue
 		}
 		quoted, _ := json.Marshal(s)
-		r.forms = append(r.forms, s, url.QueryEscape(s), url.PathEscape(s),
-			strings.Trim(string(quoted), `"`),
+		r.forms = append(r.forms, s, url.QueryEscape(s), url.PathEscape(s), encodeURIComponent(s),
+			inner(quoted), inner(plainJSON(s)),
 			strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="))
 	}
 	// Longest first, so that a secret which holds another is replaced whole.
@@ -50,6 +51,32 @@ func NewRedactor(secrets []string) *Redactor {
 	}
 	return r
 }
+
+// encodeURIComponent escapes as the function of JavaScript does.
+func encodeURIComponent(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// plainJSON is a string's JSON as JavaScript writes it: <, > and & as they are.
+func plainJSON(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string has a JSON form
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// inner is a JSON string without its quotes.
+func inner(quoted []byte) string { return string(quoted[1 : len(quoted)-1]) }
 
 // Text returns text without secrets.
 func (r *Redactor) Text(text string) string {

@@ -82,7 +82,12 @@ func (b *bench) attempt(ctx context.Context, label string, s Scenario, entry *ru
 		started:  b.interrupts.started,
 		ended:    b.interrupts.ended,
 	}
+	stopWatching := func() {}
+	if instance.ID != "" {
+		stopWatching = b.stopWithSidecar(s)
+	}
 	code, message, err := child.run()
+	stopWatching()
 	if err != nil {
 		entry.Outcome, entry.Message = run.SetupFailed, fmt.Sprintf("k6: %v", reason(err))
 		return
@@ -90,8 +95,9 @@ func (b *bench) attempt(ctx context.Context, label string, s Scenario, entry *ru
 	if code != killed {
 		entry.ExitCode = &code
 	}
-	for _, name := range []string{s.FileStem() + ".json", s.FileStem() + ".dashboard.html"} {
-		if err := redactor.File(filepath.Join(b.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for name, clean := range map[string]func(string) error{
+		s.FileStem() + ".json": redactor.ResultFile, s.FileStem() + ".dashboard.html": redactor.File} {
+		if err := clean(filepath.Join(b.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			b.screen.Error("results/%s/%s: %v", b.RunID, name, reason(err))
 		}
 	}
@@ -122,6 +128,10 @@ func (b *bench) judge(s Scenario, code int, message string, entry *run.Scenario)
 		if err == nil {
 			entry.Message = "interrupted; the result is partial"
 		}
+	case b.plan.env.Systems[s.System].Testbed != nil && !b.sidecar.Alive():
+		entry.Outcome = run.SetupFailed
+		entry.Message = b.sidecar.ended().Error() + "; its testbed ended with it, so what was measured says nothing of the system"
+		b.broken[s.System] = entry.Message
 	case err != nil && isMissing(path):
 		entry.Outcome, entry.Message = run.SetupFailed, message
 		if code == exitcode.Pass || code == exitcode.Fail || code == killed {
@@ -140,6 +150,21 @@ func (b *bench) judge(s Scenario, code int, message string, entry *run.Scenario)
 	default:
 		entry.Outcome = measured.Verdict
 	}
+}
+
+// stopWithSidecar stops k6 gracefully when the sidecar, and the testbed with it, ends: k6 would load a dead
+// port. What it returns ends the watch.
+func (b *bench) stopWithSidecar(s Scenario) func() {
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-b.sidecar.done:
+			b.screen.Error("%s: the sidecar ended: stopping k6", s)
+			b.interrupts.stop()
+		case <-over:
+		}
+	}()
+	return func() { close(over) }
 }
 
 func isMissing(path string) bool {

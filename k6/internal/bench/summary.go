@@ -3,18 +3,16 @@
 package bench
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
 )
 
 // printSummary prints a row per operation, then why what did not pass did not.
-func (b *bench) printSummary(set report.Set, code int) {
+func (b *bench) printSummary(set report.Set) {
 	rows := [][]string{{"SCENARIO", "OPERATION", "REQUESTS", "SUCCESS", "RATE/S", "P50 MS", "P95 MS", "P99 MS", "VERDICT"}}
 	for _, e := range set.Entries() {
 		if e.Result == nil || len(e.Result.Operations) == 0 {
@@ -45,11 +43,7 @@ func (b *bench) printSummary(set report.Set, code int) {
 	for _, r := range reasons(set.Entries()) {
 		b.screen.Line("%s", r)
 	}
-	exit := ""
-	if code != exitcode.Pass {
-		exit = fmt.Sprintf(" (exit code %d: %s)", code, exitcode.Meaning(code))
-	}
-	b.screen.Line("verdict: %s%s", b.paint(set.Verdict()), exit)
+	b.screen.Line("verdict: %s", b.paint(set.Verdict()))
 }
 
 // reasons has a line per reason; scenarios with the same outcome for the same reason share one.

@@ -32,7 +32,7 @@ func File(root, path, display string) []string {
 	case kind == schema.Environment:
 		problems = checkEnvironment(root, path, doc)
 	case kind == schema.Testbed:
-		problems = checkTestbed(path, doc)
+		problems = checkTestbed(root, path, doc)
 	case kind == runRecord:
 		if err := run.Check(doc); err != nil {
 			problems = []schema.Problem{{Message: err.Error()}}

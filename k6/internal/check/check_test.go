@@ -47,6 +47,7 @@ description = "label"
 [[process]]
 name = "relay"
 command = ["true"]
+ready = { log = "up" }
 
 [outputs]
 PULSAR_URL = "http://127.0.0.1:1"
@@ -101,6 +102,10 @@ func TestGoodFiles(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	const env, bed = "environments/here.json", "testbeds/relay.toml"
+	const ready = `ready = { log = "up" }`
+	file := func(template, path string) string {
+		return fmt.Sprintf("[[file]]\ntemplate = %q\npath = %q\n\n[outputs]", template, path)
+	}
 	for _, c := range []struct{ file, old, replacement, want string }{
 		{env, `"mode": "login"`, `"mode": "oauth"`, `systems.pulsar.auth.mode: "oauth" is not one of none, login, token`},
 		{env, `"mode": "login"`, `"mode": "tokn"`, `"tokn" is not one of none, login, token; did you mean token?`},
@@ -128,14 +133,17 @@ func TestProblems(t *testing.T) {
 		{env, `"fast": false`, `"fast": "no"`, `variables.fast: "no" is not a boolean; give true or false`},
 		{env, `"q7"`, `"q77"`, `variables.label: "q77" does not match [a-z][0-9]`},
 		{bed, `system = "pulsar"`, `system = "panel"`, ``},
-		{bed, `name = "relay"` + "\nsystem", `name = "rely"` + "\nsystem", `name: "rely" is not the file's name; make it "relay"`},
-		{bed, `default = 10`, `default = 1000`, `variables.queue.default: 1000 is too large, the most is 100`},
-		{bed, `default = 10`, `default = "ten"`, `variables.queue.default: "ten" is not an integer`},
 		{bed, `choices = ["a", "bee"]`, ``, `variables.mode.choices: missing`},
-		{bed, `pattern = "[a-z][0-9]"`, `pattern = "[a-z"`, `variables.label.pattern: error parsing regexp`},
 		{bed, `command = ["true"]`, `command = []`, `process[0].command: has 0 entries, needs at least 1`},
-		{bed, "[outputs]", "[[process]]\nname = \"relay\"\ncommand = [\"true\"]\n\n[outputs]", `process[1].name: another process is called "relay" too`},
 		{bed, "PULSAR_URL", "pulsar_url", `outputs.pulsar_url: the name does not match`},
+		{bed, ready, "ready = {}", `process[0].ready: give either http, tcp or log`},
+		{bed, ready, `ready = { http = "http://h/", log = "x" }`, `process[0].ready: give either http, tcp or log, only one of them`},
+		{bed, ready, `ready = { tcp = "127.0.0.1:1", timeout_s = 1 }`, ``},
+		{bed, ready, `ready = { http = "https://h/" }`, `process[0].ready.http: "https://h/" does not match ^http:// (Template; an http:// address`},
+		{bed, "[outputs]", file("a", "../b"), "file[0].path: \"../b\" is not allowed here (Write a relative path without `..`)"},
+		{bed, "[outputs]", file("a/../b", "b"), `file[0].template: "a/../b" is not allowed here`},
+		{bed, "[outputs]", file("a", "/etc/b"), `file[0].path: "/etc/b" is not allowed here`},
+		{bed, "[outputs]", file("a..b", "..c/.d"), ``},
 		{bed, `type = "port"`, `type = "prt"`, `variables.port.type: "prt" is not one of boolean, integer, string, choice, port; did you mean port?`},
 	} {
 		t.Run(c.file+" "+c.replacement, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -90,60 +89,6 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, raw map
 		if wrong := declared.Check(values[name]); wrong != "" {
 			problems = append(problems, schema.Problem{Field: where, Message: wrong})
 		}
-	}
-	return problems
-}
-
-// checkTestbed checks a testbed file: its name, its defaults, its regular expressions, and that no
-// two processes share a name.
-func checkTestbed(path string, doc any) []schema.Problem {
-	problems := schema.Check(schema.Testbed, doc)
-	if len(problems) > 0 {
-		return problems
-	}
-	var bed struct {
-		testbed.Testbed
-		Process []struct {
-			Name  string `json:"name"`
-			Ready struct {
-				Log string `json:"log"`
-			} `json:"ready"`
-		} `json:"process"`
-	}
-	if err := document.Into(doc, &bed); err != nil {
-		return []schema.Problem{{Message: err.Error()}}
-	}
-	if stem := strings.TrimSuffix(filepath.Base(path), ".toml"); bed.Name != stem {
-		problems = append(problems, nameProblem(bed.Name, stem))
-	}
-	raw := at(doc, "variables")
-	for _, name := range bed.Names() {
-		variable, where := bed.Variables[name], schema.Field([]string{"variables", name})
-		if variable.Type == "choice" && len(variable.Choices) == 0 {
-			problems = append(problems, schema.Problem{Field: where + ".choices", Message: "missing; a choice needs them"})
-			continue
-		}
-		problems = appendRegexp(problems, where+".pattern", variable.Pattern)
-		if wrong := variable.Check(at(raw, name)["default"]); wrong != "" {
-			problems = append(problems, schema.Problem{Field: where + ".default", Message: wrong})
-		}
-	}
-	seen := map[string]bool{}
-	for i, p := range bed.Process {
-		where := fmt.Sprintf("process[%d]", i)
-		if seen[p.Name] {
-			problems = append(problems, schema.Problem{Field: where + ".name", Message: fmt.Sprintf(
-				"another process is called %q too; names must differ", p.Name)})
-		}
-		seen[p.Name] = true
-		problems = appendRegexp(problems, where+".ready.log", p.Ready.Log)
-	}
-	return problems
-}
-
-func appendRegexp(problems []schema.Problem, field, pattern string) []schema.Problem {
-	if _, err := regexp.Compile(pattern); err != nil {
-		return append(problems, schema.Problem{Field: field, Message: err.Error()})
 	}
 	return problems
 }

@@ -25,23 +25,19 @@ const Help = `Exit codes:
   130  interrupted
 Where several apply, the first of 130, 4, 99, 3, 0 is taken.`
 
-// Meaning says a code in a word or two.
-func Meaning(code int) string {
+// Verdict is the word for a whole run that ends with a code.
+func Verdict(code int) string {
 	switch code {
 	case Pass:
 		return "pass"
-	case Usage:
-		return "bad usage"
-	case Inconclusive:
-		return "inconclusive"
 	case Setup:
 		return "set-up failed"
 	case Fail:
-		return "a threshold failed"
+		return "fail"
 	case Interrupted:
 		return "interrupted"
 	}
-	return "unknown"
+	return "inconclusive"
 }
 
 var precedence = []int{Interrupted, Setup, Fail, Inconclusive, Pass}

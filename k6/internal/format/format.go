@@ -93,11 +93,11 @@ func Value(v *float64, unit string) string {
 	}
 	switch unit {
 	case "ms":
-		return MS(v) + " ms"
+		return MS(v) + suffixes[unit]
 	case "share":
 		return Share(v)
 	case "per_s":
-		return Rate(v) + "/s"
+		return Rate(v) + suffixes[unit]
 	}
 	if *v == math.Trunc(*v) {
 		return Count(int64(*v))
@@ -156,8 +156,12 @@ func thousands(s string) string {
 	if strings.HasPrefix(s, "-") {
 		sign, s = "-", s[1:]
 	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	whole, fraction, decimal := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
 	}
-	return sign + s
+	if decimal {
+		whole += "." + fraction
+	}
+	return sign + whole
 }

@@ -19,6 +19,15 @@ func TestNumbers(t *testing.T) {
 		{MiB(73400320), "70.0"}, {MiB(1298137088), "1,238"}, {GiB(8321499136), "7.8 GiB"},
 		{Any(float64(1000)), "1,000"}, {Any(0.25), "0.25"}, {Any("x"), "x"}, {Any(true), "true"},
 		{Seconds(0.261), "0.26 s"}, {Seconds(14.777), "14.8 s"}, {Seconds(3700), "1h1m40s"},
+		{Threshold(nil, "ms", "p(95)<25"), "—"}, {Threshold(p(24.2), "ms", "p(95)<25"), "24.2 ms"},
+		{Threshold(p(25.04), "ms", "p(95)<25"), "25.04 ms"}, {Threshold(p(24.9996), "ms", "p(95)<25"), "24.9996 ms"},
+		{Threshold(p(25), "ms", "p(95)<25"), "25.0 ms"}, {Threshold(p(25.04), "ms", "p(95)<=25.04"), "25.04 ms"},
+		{Threshold(p(1000.4), "ms", "max < 1000"), "1,000.4 ms"}, {Threshold(p(2500.00001), "ms", "max<2500"), "2,500.00001 ms"},
+		{Threshold(p(0.0100004), "share", "rate<=0.01"), "1.00004%"}, {Threshold(p(0.99), "share", "rate>=0.99"), "99%"},
+		{Threshold(p(0.07), "share", "rate<=0.07"), "7%"}, {Threshold(p(0.00001), "share", "rate<=0"), "0.001%"},
+		{Threshold(p(0.989999), "share", "rate>=0.99"), "98.9999%"}, {Threshold(p(499.96), "per_s", "rate>=500"), "499.96/s"},
+		{Threshold(p(999999.6), "per_s", "rate>=1000000"), "999,999.6/s"}, {Threshold(p(1), "count", "count<1"), "1"},
+		{Threshold(p(1234), "count", "count==1234"), "1,234"}, {Threshold(p(25.04), "ms", "?"), "25.0 ms"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -58,9 +58,10 @@ type junitFault struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes the report as JUnit XML: a suite per scenario, a case per threshold (a failure where
-// it did not hold), per validity check (skipped where the numbers cannot be believed or it could
-// not be made), and for the verdict.
+// JUnit writes the report as JUnit XML: a suite per scenario, a case per threshold (where it did
+// not hold a failure if the scenario failed, else skipped: it does not decide), per validity check
+// (skipped where the numbers cannot be believed or it could not be made), and for the verdict, which
+// is an error where the scenario neither passed nor failed.
 func JUnit(set Set, _ Options) ([]byte, error) {
 	all := junitSuites{Name: "windtunnel " + runID(set)}
 	seconds := 0.0
@@ -103,7 +104,7 @@ func junitOf(e Entry) junitSuite {
 		suite.Properties = []junitProperty{{"profile", r.Run.Profile}, {"environment", r.Run.Environment},
 			{"target", r.Run.Target}, {"run", r.Run.ID}}
 		for _, x := range r.Thresholds {
-			add(junitThreshold(x))
+			add(junitThreshold(x, e.Outcome))
 		}
 		for _, v := range r.Validity {
 			add(junitValidity(v))
@@ -113,12 +114,17 @@ func junitOf(e Entry) junitSuite {
 	return suite
 }
 
-func junitThreshold(x result.Threshold) junitCase {
+func junitThreshold(x result.Threshold, outcome string) junitCase {
 	c := junitCase{Name: fmt.Sprintf("threshold %s %s %s", x.Operation, x.Metric, x.Expression)}
-	if !x.OK {
-		text := fmt.Sprintf("%s %s of %s does not hold: the value is %s", x.Metric, x.Expression, x.Operation,
-			format.Value(x.Value, x.Unit))
+	if x.OK {
+		return c
+	}
+	text := fmt.Sprintf("%s %s of %s does not hold: the value is %s", x.Metric, x.Expression, x.Operation,
+		format.Threshold(x.Value, x.Unit, x.Expression))
+	if outcome == run.Fail {
 		c.Failure = &junitFault{text, "threshold", text}
+	} else {
+		c.Skipped = &junitMessage{text + "; the verdict is " + outcome}
 	}
 	return c
 }
@@ -141,10 +147,8 @@ func junitVerdict(e Entry) junitCase {
 	case run.Pass:
 	case run.Fail:
 		c.Failure = &junitFault{why, run.Fail, why}
-	case run.SetupFailed:
-		c.Error = &junitFault{why, run.SetupFailed, why}
-	default:
-		c.Skipped = &junitMessage{e.Outcome + ": " + why}
+	default: // CI counts what is skipped as green
+		c.Error = &junitFault{e.Outcome + ": " + why, e.Outcome, why}
 	}
 	return c
 }

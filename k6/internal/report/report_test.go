@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -196,6 +197,11 @@ func TestVerdict(t *testing.T) {
 		}
 		return r
 	}
+	ended := func(code int, outcomes ...string) *run.Run {
+		r := record(outcomes...)
+		r.ExitCode = &code
+		return r
+	}
 	for name, c := range map[string]struct {
 		set  Set
 		want string
@@ -206,9 +212,11 @@ func TestVerdict(t *testing.T) {
 		"recorded and passes":   {Set{record("pass"), []result.Result{one("pass")}}, result.Pass},
 		"a planned one missing": {Set{record("pass", "planned"), []result.Result{one("pass")}}, result.Inconclusive},
 		"a result that is gone": {Set{record("pass"), nil}, result.Inconclusive},
-		"set-up failed":         {Set{record("pass", "set-up failed"), []result.Result{one("pass")}}, result.Inconclusive},
-		"fail beats the rest":   {Set{record("fail", "set-up failed"), []result.Result{one("fail")}}, result.Fail},
-		"interrupted":           {Set{record("interrupted"), []result.Result{one("pass")}}, result.Inconclusive},
+		"set-up failed":         {Set{record("pass", "set-up failed"), []result.Result{one("pass")}}, run.SetupFailed},
+		"set-up beats fail":     {Set{record("fail", "set-up failed"), []result.Result{one("fail")}}, run.SetupFailed},
+		"interrupted":           {Set{record("interrupted"), []result.Result{one("pass")}}, run.Interrupted},
+		"between scenarios":     {Set{ended(exitcode.Interrupted, "pass", "skipped"), []result.Result{one("pass")}}, run.Interrupted},
+		"a full disk":           {Set{ended(exitcode.Setup, "pass"), []result.Result{one("pass")}}, run.SetupFailed},
 		"k6 knew better":        {Set{record("fail"), []result.Result{one("pass")}}, result.Fail},
 		"k6 was doubtful":       {Set{record("inconclusive"), []result.Result{one("pass")}}, result.Inconclusive},
 		"bench was killed":      {Set{record("running"), []result.Result{one("pass")}}, result.Pass},

@@ -122,7 +122,7 @@ func errorsTable(r result.Result) Table {
 func thresholdsTable(r result.Result) Table {
 	t := Table{Title: "Thresholds", Head: []string{"", "Operation", "Metric", "Must hold", "Value"}, Numbers: 4, State: 0}
 	for _, x := range r.Thresholds {
-		t.Rows = append(t.Rows, []string{tick(&x.OK), x.Operation, x.Metric, x.Expression, format.Value(x.Value, x.Unit)})
+		t.Rows = append(t.Rows, []string{tick(&x.OK), x.Operation, x.Metric, x.Expression, format.Threshold(x.Value, x.Unit, x.Expression)})
 		if x.Value == nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s %s: no value (%s): there was no sample.", x.Operation, x.Expression, format.None))
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -147,7 +148,9 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 	}
 	if measured != nil {
 		e.Outcome = combined(planned.Outcome, measured.Verdict)
-		e.Reasons = append(e.Reasons, measured.Reasons...)
+		if planned.Outcome != run.SetupFailed { // what was measured without the system says nothing of it
+			e.Reasons = append(e.Reasons, measured.Reasons...)
+		}
 		return e
 	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
@@ -174,21 +177,22 @@ func combined(recorded, verdict string) string {
 	return verdict // planned or running: the bench was killed before it took note
 }
 
-// Verdict is fail where any scenario failed, else inconclusive where any did not pass or has no
-// result, else pass.
-func (s Set) Verdict() string {
-	verdict := result.Pass
+// ExitCode is the exit code of the whole set: of the scenarios' outcomes and, where there is a record,
+// of what it tells of the run beyond them, such as a full disk.
+func (s Set) ExitCode() int {
 	entries := s.Entries()
-	for _, e := range entries {
-		if e.Outcome == run.Fail {
-			return result.Fail
-		}
-		if e.Outcome != run.Pass {
-			verdict = result.Inconclusive
-		}
-	}
 	if len(entries) == 0 {
-		return result.Inconclusive
+		return exitcode.Inconclusive
 	}
-	return verdict
+	var codes []int
+	if s.Run != nil && s.Run.ExitCode != nil {
+		codes = append(codes, *s.Run.ExitCode)
+	}
+	for _, e := range entries {
+		codes = append(codes, run.ExitCode(e.Outcome))
+	}
+	return exitcode.Worst(codes...)
 }
+
+// Verdict is the word for the exit code.
+func (s Set) Verdict() string { return exitcode.Verdict(s.ExitCode()) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/document"
-	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/schema"
 )
 
@@ -157,15 +156,4 @@ func Read(path string) (Result, error) {
 		return r, fmt.Errorf("%s: %s%s", name, problems[0], more)
 	}
 	return r, document.Into(doc, &r)
-}
-
-// ExitCode is the exit code of a verdict.
-func ExitCode(verdict string) int {
-	switch verdict {
-	case Pass:
-		return exitcode.Pass
-	case Fail:
-		return exitcode.Fail
-	}
-	return exitcode.Inconclusive
 }

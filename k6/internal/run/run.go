@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"windtunnel/k6/internal/exitcode"
 )
 
 // Schema is what a run.json says it is.
@@ -31,6 +33,22 @@ const (
 	Interrupted  = "interrupted"
 	Skipped      = "skipped"
 )
+
+// ExitCode is the exit code of one scenario's outcome. What did not run counts as inconclusive:
+// the reason that it did not has a code of its own.
+func ExitCode(outcome string) int {
+	switch outcome {
+	case Pass:
+		return exitcode.Pass
+	case Fail:
+		return exitcode.Fail
+	case SetupFailed:
+		return exitcode.Setup
+	case Interrupted:
+		return exitcode.Interrupted
+	}
+	return exitcode.Inconclusive
+}
 
 // Run is the record. Times are UTC. ExitCode is of the whole run, nil while it lasts.
 type Run struct {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -74,6 +75,8 @@ func (e *explainer) walk(v *jsonschema.ValidationError) {
 		e.add(append(propertiesIn(v.SchemaURL), k.Property), "the name %s", rule)
 	case *kind.OneOf:
 		e.oneOf(v, k)
+	case *kind.Not:
+		e.add(at, "%s is not allowed here%s", show(part(e.doc, at)), e.described(v.SchemaURL))
 	default:
 		if len(v.Causes) == 0 {
 			e.add(at, "%s", v.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
@@ -89,18 +92,22 @@ func (e *explainer) walk(v *jsonschema.ValidationError) {
 func (e *explainer) oneOf(v *jsonschema.ValidationError, k *kind.OneOf) {
 	if keys := e.choices(v.SchemaURL); keys != nil {
 		given := 0
-		if m, ok := at(e.doc, v.InstanceLocation).(map[string]any); ok {
+		if m, ok := part(e.doc, v.InstanceLocation).(map[string]any); ok {
 			for _, key := range keys {
 				if _, ok := m[key]; ok {
 					given++
 				}
 			}
 		}
-		if given > 1 {
-			e.add(v.InstanceLocation, "give either %s, not both", strings.Join(keys, " or "))
-		} else {
-			e.add(v.InstanceLocation, "give either %s", strings.Join(keys, " or "))
+		last := len(keys) - 1
+		rule := "give either " + strings.Join(keys[:last], ", ") + " or " + keys[last]
+		switch {
+		case given > 1 && len(keys) > 2:
+			rule += ", only one of them"
+		case given > 1:
+			rule += ", not both"
 		}
+		e.add(v.InstanceLocation, "%s", rule)
 		return
 	}
 	for _, cause := range v.Causes {
@@ -201,14 +208,21 @@ func propertiesIn(schemaURL string) []string {
 	return location
 }
 
-// at returns the part of doc at a location, or nil.
-func at(doc any, location []string) any {
+// part returns the part of doc at a location, or nil.
+func part(doc any, location []string) any {
 	for _, key := range location {
-		m, ok := doc.(map[string]any)
-		if !ok {
+		switch in := doc.(type) {
+		case map[string]any:
+			doc = in[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			doc = in[i]
+		default:
 			return nil
 		}
-		doc = m[key]
 	}
 	return doc
 }

@@ -27,7 +27,6 @@ type Testbed struct {
 // (which the whole value must match) for string.
 type Variable struct {
 	Type    string       `json:"type"`
-	Default any          `json:"default"`
 	Min     *json.Number `json:"min"`
 	Max     *json.Number `json:"max"`
 	Choices []string     `json:"choices"`

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"bytes"
+	"testing"
+)
+
+func TestRedactorKnowsTheEncodingsOfJavaScript(t *testing.T) {
+	r := NewRedactor([]string{"a'b(c)! d~*", "x<y>&z\"\\"})
+	for _, text := range []string{"a'b(c)!%20d~*", `x<y>&z\"\\`, "x%3Cy%3E%26z%22%5C", `x\u003cy\u003e\u0026z\"\\`} {
+		if got := r.Text(text); got != placeholder {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+func TestTokensAreMaskedInTheLog(t *testing.T) {
+	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln_-"
+	text := "a " + jwt + " b\n{\"msg\":\"ws://h/ws?token=opaque-1\\u0026topic=t\"}\nurl?access_token=opaque-2&x=1 c\nno end " + jwt
+	want := "a [secret] b\n{\"msg\":\"ws://h/ws?token=[secret]\\u0026topic=t\"}\nurl?access_token=[secret]&x=1 c\nno end [secret]"
+	for size := 1; size < len(text); size++ {
+		var b bytes.Buffer
+		w := &tokenWriter{w: &b}
+		for rest := []byte(text); len(rest) > 0; {
+			n := min(size, len(rest))
+			if _, err := w.Write(rest[:n]); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := w.Close(); err != nil || b.String() != want {
+			t.Fatalf("in writes of %d: %v %q", size, err, b.String())
+		}
+	}
+}
+
+func TestResultKeepsAllButItsFreeText(t *testing.T) {
+	r := NewRedactor([]string{"requests", "1234", `qu"ote`})
+	for text, want := range map[string]string{
+		`{ "requests": 1234, "verdict": "requests" }`:                                       `{ "requests": 1234, "verdict": "requests" }`,
+		`{"reasons": ["no requests", "fine", "a\\qu\"ote\\" ], "x": 1.50}`:                  `{"reasons": ["no [secret]", "fine", "a\\[secret]\\" ], "x": 1.50}`,
+		`{"validity":[{"check":"requests","ok":null,"detail":"requests <1>"}]}`:             `{"validity":[{"check":"requests","ok":null,"detail":"[secret] <1>"}]}`,
+		`{"run":{"id":"requests","parameters":{"requests":"requests","n":1234}}}`:           `{"run":{"id":"requests","parameters":{"requests":"[secret]","n":1234}}}`,
+		`{"run":{"target":"http://h?token=abc","testbed":{"variables":{"a":"\u0031234"}}}}`: `{"run":{"target":"http://h?token=[secret]","testbed":{"variables":{"a":"[secret]"}}}}`,
+	} {
+		got, err := r.result([]byte(text))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %v %s", text, err, got)
+		}
+	}
+	for _, bad := range []string{"", "{", `{"a":1} x`} {
+		if _, err := r.result([]byte(bad)); err == nil {
+			t.Errorf("%q is JSON", bad)
+		}
+	}
+}

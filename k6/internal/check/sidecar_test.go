@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package check
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const bed = "testbeds/relay.toml"
+
+// withSidecar gives a checkout a bin/sidecar.
+func withSidecar(t *testing.T, root, script string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "bin/sidecar"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheSidecarChecksToo(t *testing.T) {
+	for script, want := range map[string]string{
+		`test "$*" = "testbed show --root $PWD -- relay"`:                         "",
+		"echo 'sidecar: testbeds/relay.toml: name: differs; mend it' >&2; exit 2": bed + ": name: differs; mend it",
+		"echo 'sidecar: unknown testbed' >&2; exit 2":                             bed + ": unknown testbed",
+		"exit 9": bed + ": bin/sidecar cannot check it: exit status 9; run `make build`",
+	} {
+		root := folder(t, "", "", "")
+		t.Chdir(root)
+		withSidecar(t, root, script)
+		if got := strings.Join(File(root, filepath.Join(root, bed), bed), "\n"); got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+	// One that belongs to no checkout, or to another, is checked against the schema alone.
+	root, other := folder(t, "", "", ""), folder(t, "", "", "")
+	withSidecar(t, root, "exit 9")
+	for _, where := range []string{"", other} {
+		if problems := File(where, filepath.Join(root, bed), bed); len(problems) > 0 {
+			t.Errorf("%q: %v", where, problems)
+		}
+	}
+}
+
+// TestWhatTheRealSidecarRefuses needs bin/sidecar: what it refuses beyond the schema is told once.
+func TestWhatTheRealSidecarRefuses(t *testing.T) {
+	program, err := filepath.Abs("../../../bin/sidecar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("bin/sidecar is not built")
+	}
+	for _, c := range []struct{ old, replacement, want string }{
+		{`name = "relay"` + "\nsystem", `name = "rely"` + "\nsystem", bed + ": name: "},
+		{`default = 10`, `default = 1000`, bed + ": variables.queue.default: "},
+		{`pattern = "[a-z][0-9]"`, `pattern = "[a-z"`, bed + ": variables.label.pattern: "},
+		{`log = "up"`, `log = "(up"`, bed + ": process[0].ready.log: "},
+		{"[outputs]", "[[process]]\nname = \"relay\"\ncommand = [\"true\"]\n\n[outputs]", bed + ": process[1].name: "},
+		{`"http://127.0.0.1:1"`, `"{{ vars.nothing }}"`, bed + ": outputs.PULSAR_URL: "},
+	} {
+		root := folder(t, bed, c.old, c.replacement)
+		if err := os.Mkdir(filepath.Join(root, "bin"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(program, filepath.Join(root, "bin/sidecar")); err != nil {
+			t.Fatal(err)
+		}
+		problems := File(root, filepath.Join(root, bed), bed)
+		if len(problems) != 1 || !strings.HasPrefix(problems[0], c.want) || strings.Contains(problems[0], "\n") {
+			t.Errorf("%s: %q", c.replacement, problems)
+		}
+	}
+}
