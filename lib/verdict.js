@@ -40,10 +40,11 @@ function errorReasons(operations) {
   );
 }
 
-/** @param {import('./thresholds.js').Judged} line */
+/** All digits, so that a value never looks like the bound that it crossed. @param {import('./thresholds.js').Judged} line */
 function shown({ value, unit }) {
   if (value === null) return 'no sample';
-  if (unit === 'ms') return `${value.toFixed(3)} ms`;
-  if (unit === 'share') return `${(value * 100).toFixed(2)} %`;
-  return unit === 'per_s' ? `${value.toFixed(1)} /s` : String(value);
+  const digits = (/** @type {number} */ number) => String(Number(number.toPrecision(9)));
+  if (unit === 'ms') return `${digits(value)} ms`;
+  if (unit === 'share') return `${digits(value * 100)} %`;
+  return unit === 'per_s' ? `${digits(value)} /s` : String(value);
 }

@@ -101,6 +101,9 @@ func (b *bench) attempt(ctx context.Context, label string, s Scenario, entry *ru
 			b.screen.Error("results/%s/%s: %v", b.RunID, name, reason(err))
 		}
 	}
+	if instance.ID == "" && isMissing(filepath.Join(b.dir, s.FileStem()+".json")) {
+		b.cleanUp(s, child, code)
+	}
 	b.judge(s, code, message, entry)
 }
 
