@@ -13,6 +13,8 @@ pub enum Kind {
     NotFound,
     /// It exists, and now is not the time.
     Conflict,
+    /// Whoever asked has interrupted it, or does not wait for it any more.
+    GivenUp,
     /// A file, a variable or an argument is wrong.
     Invalid,
     /// All that was asked is right, and the system could not be set up.
@@ -58,10 +60,21 @@ impl Failure {
         Self::new(Kind::Setup, error, mend)
     }
 
-    /// 2 for what the caller wrote, 4 for what the machine did not do.
+    /// `what` was being set up when it was interrupted.
+    pub fn given_up(what: impl fmt::Display) -> Self {
+        Self::new(
+            Kind::GivenUp,
+            format!("{what}: the start was given up"),
+            "start it again",
+        )
+    }
+
+    /// 2 for what the caller wrote, 4 for what the machine did not do, 130 as a shell has it for
+    /// what was interrupted.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             Kind::Setup | Kind::Conflict => 4,
+            Kind::GivenUp => 130,
             Kind::BadRequest | Kind::Forbidden | Kind::NotFound | Kind::Invalid => 2,
         }
     }
@@ -96,5 +109,6 @@ mod tests {
         assert_eq!(Failure::invalid("a", "b").exit_code(), 2);
         assert_eq!(Failure::not_found("a", "b").exit_code(), 2);
         assert_eq!(Failure::setup("a", "b").exit_code(), 4);
+        assert_eq!(Failure::given_up("a").exit_code(), 130);
     }
 }

@@ -28,6 +28,13 @@ fn main() -> ExitCode {
                 1
             }
         },
+        Some(process::folder::NAME) => {
+            let prefix = arguments.get(1).and_then(|prefix| prefix.to_str());
+            match process::folder::run(prefix.unwrap_or_default()) {
+                Ok(()) => 0,
+                Err(_) => 1,
+            }
+        }
         _ => cli::run(),
     };
     ExitCode::from(code)

@@ -4,7 +4,7 @@ mod common;
 
 use std::process::Stdio;
 
-use common::{Root, eventually, one_line, pid, signal};
+use common::{Root, command_line, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 
 /// A program that ignores every polite signal.
@@ -94,6 +94,48 @@ fn a_guard_that_is_killed_leaves_nothing() {
 }
 
 #[test]
+fn a_sidecar_that_is_killed_leaves_no_working_folder_even_where_its_guards_do_nothing() {
+    let root = roots();
+    let mut server = root.serve();
+    server.start("stubborn", "{}");
+    let guards = root.guards();
+    assert_eq!(guards.len(), 1);
+    signal(guards[0], Signal::SIGSTOP);
+    server.kill();
+    eventually("no working folder is left", || {
+        std::fs::read_dir(root.file("tmp"))
+            .unwrap()
+            .next()
+            .is_none()
+    });
+    signal(guards[0], Signal::SIGKILL);
+    root.nothing_is_left();
+}
+
+#[test]
+fn a_sidecar_whose_folder_s_keeper_was_killed_removes_the_folder_itself() {
+    let root = roots();
+    let server = root.serve();
+    let started = server.start("stubborn", "{}");
+    let keepers: Vec<i32> = procfs::process::all_processes()
+        .unwrap()
+        .flatten()
+        .filter(|process| {
+            process
+                .stat()
+                .is_ok_and(|stat| stat.ppid == pid(&server.child))
+        })
+        .map(|process| process.pid)
+        .filter(|pid| command_line(*pid).contains("__folder"))
+        .collect();
+    assert_eq!(keepers.len(), 1);
+    signal(keepers[0], Signal::SIGKILL);
+    let path = format!("/instances/{}", started["id"].as_str().unwrap());
+    assert_eq!(server.delete(&path).0, 200);
+    root.nothing_is_left();
+}
+
+#[test]
 fn a_sidecar_ends_with_its_standard_input_and_with_signals() {
     let root = roots();
     let mut server = root.serve();
@@ -127,7 +169,7 @@ fn a_sidecar_that_ends_during_a_start_leaves_nothing() {
     eventually("it starts", || !root.living().is_empty());
     signal(pid(&child), Signal::SIGTERM);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(4));
+    assert_eq!(output.status.code(), Some(130));
     one_line(&output.stderr, &["process one", "given up"]);
     assert_eq!(root.living(), [0; 0]);
     root.nothing_is_left();

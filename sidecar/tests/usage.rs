@@ -4,9 +4,14 @@ mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use std::sync::{PoisonError, RwLock};
 
 use common::{Root, eventually, pid};
 use serde_json::{Value, json};
+
+/// A window over this test process resets the memory marks of all that the other tests started, and
+/// those that look at marks must not meet it. One that fails has nothing to do with the next.
+static MARKS: RwLock<()> = RwLock::new(());
 
 const MIB: f64 = 1024.0 * 1024.0;
 
@@ -78,6 +83,7 @@ fn about(measured: f64, told: f64) {
 
 #[test]
 fn a_window_measures_cpu_time_of_threads_and_of_children_that_ended() {
+    let _alone = MARKS.write().unwrap_or_else(PoisonError::into_inner);
     let root = root();
     let server = root.serve();
     let started = server.start("worker", "{}");
@@ -130,6 +136,7 @@ fn a_window_measures_cpu_time_of_threads_and_of_children_that_ended() {
 
 #[test]
 fn a_window_s_peak_is_of_that_window() {
+    let _shared = MARKS.read().unwrap_or_else(PoisonError::into_inner);
     let root = root();
     let server = root.serve();
     let started = server.start("worker", "{}");
@@ -175,16 +182,22 @@ fn a_process_that_ends_keeps_its_last_values() {
 
 #[test]
 fn sample_measures_a_process_until_it_ends() {
+    let _shared = MARKS.read().unwrap_or_else(PoisonError::into_inner);
     let root = Root::new();
     let script = "
 import resource, sys
+def used():
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return own.ru_utime + own.ru_stime
+block = b'x' * (120 * 1024 * 1024)
+del block
+print('ready', flush=True)
 sys.stdin.readline()
+before = used()
 block = b'x' * (150 * 1024 * 1024)
 del block
-import time
-while time.process_time() < 0.6: pass
-own = resource.getrusage(resource.RUSAGE_SELF)
-print(own.ru_utime + own.ru_stime, flush=True)
+while used() < before + 0.6: pass
+print(used() - before, flush=True)
 sys.stdin.readline()";
     let mut child = std::process::Command::new("python3")
         .args(["-c", script])
@@ -192,23 +205,24 @@ sys.stdin.readline()";
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(said.next().unwrap().unwrap(), "ready");
     let sample = root
         .sidecar(&["sample", "--json", "--pid", &pid(&child).to_string()])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // Until the sample has begun: it ends by a signal as soon as it has a handler for one.
-    eventually("the sample has begun", || {
-        procfs::process::Process::new(pid(&sample))
-            .and_then(|process| process.status())
-            .is_ok_and(|status| status.threads >= 3)
-    });
+    eventually(
+        "the sample has begun and forgets the peak from before",
+        || {
+            procfs::process::Process::new(pid(&child))
+                .and_then(|process| process.status())
+                .is_ok_and(|status| status.vmhwm.unwrap() < 100 * 1024)
+        },
+    );
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"go\n").unwrap();
-    let mut told = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut told)
-        .unwrap();
+    let told = said.next().unwrap().unwrap();
     // A look or two at the peak, before it ends.
     std::thread::sleep(std::time::Duration::from_millis(500));
     drop(stdin);
@@ -230,6 +244,7 @@ sys.stdin.readline()";
 
 #[test]
 fn sample_ends_after_its_seconds() {
+    let _alone = MARKS.write().unwrap_or_else(PoisonError::into_inner);
     let root = Root::new();
     let me = std::process::id().to_string();
     let output = root
@@ -238,4 +253,62 @@ fn sample_ends_after_its_seconds() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stdout).contains("peak RSS"));
+}
+
+fn sleeper() -> std::process::Child {
+    std::process::Command::new("sleep")
+        .arg("600")
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_window_whose_processes_are_all_gone_closes_itself() {
+    let root = Root::new();
+    let server = root.serve();
+    let mut children = [sleeper(), sleeper()];
+    let body = json!({"pids": {"a": pid(&children[0]), "b": pid(&children[1])}}).to_string();
+    let path = format!(
+        "/windows/{}",
+        server.post("/windows", &body).1["id"].as_str().unwrap()
+    );
+    let mut end = |index: usize| {
+        children[index].kill().unwrap();
+        children[index].wait().unwrap();
+    };
+    end(0);
+    eventually("one end is seen", || {
+        server.get(&path).1["processes"][0]["exit"].is_string()
+    });
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(server.get(&path).1["closed"], false, "one lives");
+    end(1);
+    eventually("it closes", || server.get(&path).1["closed"] == true);
+    let usage = server.get(&path).1;
+    assert_eq!(server.post(&format!("{path}/close"), "").1, usage);
+}
+
+#[test]
+fn the_number_of_open_windows_is_bounded() {
+    let root = Root::new();
+    let server = root.serve();
+    let mut child = sleeper();
+    let body = json!({"pids": {"a": pid(&child)}}).to_string();
+    let (refused, windows) = {
+        let mut windows = Vec::new();
+        loop {
+            let (status, answer) = server.post("/windows", &body);
+            if status != 201 {
+                break ((status, answer), windows);
+            }
+            windows.push(answer["id"].as_str().unwrap().to_owned());
+            assert!(windows.len() <= 16, "more and more");
+        }
+    };
+    assert_eq!((refused.0, windows.len()), (409, 16));
+    assert!(refused.1["error"].as_str().unwrap().contains("16 windows"));
+    server.post(&format!("/windows/{}/close", windows[3]), "");
+    assert_eq!(server.post("/windows", &body).0, 201);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -22,7 +22,7 @@ impl IntoResponse for Failure {
             Kind::BadRequest => StatusCode::BAD_REQUEST,
             Kind::Forbidden => StatusCode::FORBIDDEN,
             Kind::NotFound => StatusCode::NOT_FOUND,
-            Kind::Conflict => StatusCode::CONFLICT,
+            Kind::Conflict | Kind::GivenUp => StatusCode::CONFLICT,
             Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
             Kind::Setup => StatusCode::BAD_GATEWAY,
         };

@@ -46,7 +46,7 @@ pub async fn open(
             "give an instance, pids or both",
         ));
     }
-    let id = blocking(move || Ok(supervisor.windows.open(sources))).await?;
+    let id = blocking(move || supervisor.windows.open(sources)).await?;
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
 

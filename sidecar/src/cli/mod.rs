@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Result;
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testbed file, 4 a system could not be set up. \
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testbed file, 4 a system could not be set up, 130 a start was interrupted. \
 `testbed run` exits with its command's code (128 + N where signal N ended it).";
 
 #[derive(Parser)]

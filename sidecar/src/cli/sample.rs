@@ -56,7 +56,7 @@ impl Sample {
             format!("pid {}", self.pid),
             Role::System,
             source.clone(),
-        )]);
+        )])?;
         while source.exit().is_none() {
             let left = limit.map_or(LOOK_EVERY, |limit| {
                 limit.saturating_sub(began.elapsed()).min(LOOK_EVERY)

@@ -26,16 +26,40 @@ pub struct Entry {
     pub reaped_ticks: u64,
 }
 
-/// One process; none where it does not exist.
+/// Where processes are read from: the kernel, or a test's own.
+pub trait Source {
+    /// One process; none where it does not exist.
+    fn entry(&self, pid: i32) -> Option<Entry>;
+    /// The pids of the children of all threads of a process.
+    fn children(&self, pid: i32) -> Vec<i32>;
+}
+
+pub struct Kernel;
+
+impl Source for Kernel {
+    fn entry(&self, pid: i32) -> Option<Entry> {
+        entry(pid)
+    }
+
+    fn children(&self, pid: i32) -> Vec<i32> {
+        children(pid)
+    }
+}
+
+/// One process; none where it does not exist, or is being waited for at this moment (state X): the
+/// kernel gives its time to its parent then, and it would count twice.
 pub fn entry(pid: i32) -> Option<Entry> {
     let stat = Process::new(pid).ok()?.stat().ok()?;
+    if stat.state == 'X' {
+        return None;
+    }
     Some(Entry {
         pid,
         start: stat.starttime,
         parent: stat.ppid,
         session: stat.session,
         group: stat.pgrp,
-        zombie: matches!(stat.state, 'Z' | 'X'),
+        zombie: stat.state == 'Z',
         own_ticks: stat.utime + stat.stime,
         reaped_ticks: u64::try_from(stat.cutime + stat.cstime).unwrap_or(0),
     })
@@ -80,19 +104,20 @@ fn scan(parent: i32) -> Vec<i32> {
 
 /// All descendants of a process, zombies included, itself not.
 pub fn descendants(root: i32) -> Vec<Entry> {
-    descendants_without(root, 0)
+    descendants_without(&Kernel, root, 0)
 }
 
-/// The same, but without the process `left_out` and its descendants.
-pub fn descendants_without(root: i32, left_out: i32) -> Vec<Entry> {
+/// The same, but without the process `left_out` and its descendants. Each is read before its
+/// children are looked for, so that none is counted both by itself and by its parent.
+pub fn descendants_without(source: &impl Source, root: i32, left_out: i32) -> Vec<Entry> {
     let mut found: Vec<Entry> = Vec::new();
-    let mut next = children(root);
+    let mut next = source.children(root);
     while let Some(pid) = next.pop() {
         if pid == left_out || found.iter().any(|known| known.pid == pid) {
             continue;
         }
-        if let Some(entry) = entry(pid) {
-            next.extend(children(pid));
+        if let Some(entry) = source.entry(pid) {
+            next.extend(source.children(pid));
             found.push(entry);
         }
     }

@@ -12,6 +12,9 @@ use super::protocol::Exit;
 use super::supervised::Supervised;
 use super::tree::{self, Entry};
 
+/// How often a tree is looked at again while its processes change.
+const LOOKS_AGAIN: usize = 4;
+
 /// What is measured: a supervised process, or one that somebody else started, with its descendants.
 #[derive(Clone)]
 pub enum Source {
@@ -70,8 +73,16 @@ impl Source {
             Source::Supervised(supervised) => read_supervised(supervised),
             Source::Pid { pid, start } => {
                 tree::same(*pid, *start)?;
-                Some(read_tree(*pid, Some(*start)))
+                Some(read_tree(&tree::Kernel, *pid, Some(*start)))
             }
+        }
+    }
+
+    /// Nothing of it is left, and what it used does not change any more.
+    pub fn gone(&self) -> bool {
+        match self {
+            Source::Supervised(supervised) => supervised.finished(),
+            Source::Pid { pid, start } => tree::same(*pid, *start).is_none(),
         }
     }
 
@@ -98,31 +109,32 @@ fn read_supervised(supervised: &Supervised) -> Option<Reading> {
     if supervised.finished() {
         return None;
     }
-    let reading = read_tree(supervised.guard_pid, None);
+    let reading = read_tree(&tree::Kernel, supervised.guard_pid, None);
     // The guard may have come to its end during the look.
     Some(supervised.final_cpu_s().map_or(reading, ended))
 }
 
-/// Reads a tree. With the root's start time the root counts; without, only what it has waited for.
-fn read_tree(root: i32, start: Option<u64>) -> Reading {
-    let mut entries = consistent(root);
-    let mut ticks = 0;
-    if let Some(entry) = tree::entry(root) {
-        match start {
-            Some(start) if entry.start == start => entries.push(entry),
-            Some(_) => {}
-            None => ticks += entry.reaped_ticks,
+/// Looks at a tree until two looks find the same processes, a few times at most.
+///
+/// No look counts a process twice, so none says too much; what a process used that is waited for
+/// during a look is missing from it, so the one that says most is the best.
+fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Reading {
+    let mut last = Look::take(source, root, start);
+    let mut ticks = last.ticks;
+    for _ in 0..LOOKS_AGAIN {
+        let look = Look::take(source, root, start);
+        ticks = ticks.max(look.ticks);
+        let same = look.pids() == last.pids();
+        last = look;
+        if same {
+            break;
         }
     }
-    ticks += entries
-        .iter()
-        .map(|entry| entry.own_ticks + entry.reaped_ticks)
-        .sum::<u64>();
     let mut reading = Reading {
         cpu_s: ticks as f64 / procfs::ticks_per_second() as f64,
         ..Reading::default()
     };
-    for entry in entries.iter().filter(|entry| !entry.zombie) {
+    for entry in last.entries.iter().filter(|entry| !entry.zombie) {
         let Some((rss, high_water_bytes)) = memory(entry.pid) else {
             continue;
         };
@@ -136,28 +148,41 @@ fn read_tree(root: i32, start: Option<u64>) -> Reading {
     reading
 }
 
-/// The descendants, looked at again while the set changes: a child that is waited for between two
-/// looks would be counted twice or not at all.
-fn consistent(root: i32) -> Vec<Entry> {
-    let pids = |entries: &[Entry]| {
-        let mut pids: Vec<_> = entries
+/// One walk through a tree.
+struct Look {
+    entries: Vec<Entry>,
+    ticks: u64,
+}
+
+impl Look {
+    /// With the root's start time the root counts; without, only what it has waited for. The root is
+    /// read first: a child that it waits for during the walk is then missed and not counted twice.
+    fn take(source: &impl tree::Source, root: i32, start: Option<u64>) -> Self {
+        let first = source.entry(root);
+        // Whoever started the sidecar did not use what the sidecar and its testbeds use.
+        let mut entries = tree::descendants_without(source, root, std::process::id() as i32);
+        let mut ticks = 0;
+        match (first, start) {
+            (Some(entry), Some(start)) if entry.start == start => entries.push(entry),
+            (Some(entry), None) => ticks += entry.reaped_ticks,
+            _ => {}
+        }
+        ticks += entries
+            .iter()
+            .map(|entry| entry.own_ticks + entry.reaped_ticks)
+            .sum::<u64>();
+        Self { entries, ticks }
+    }
+
+    fn pids(&self) -> Vec<(i32, u64)> {
+        let mut pids: Vec<_> = self
+            .entries
             .iter()
             .map(|entry| (entry.pid, entry.start))
             .collect();
         pids.sort_unstable();
         pids
-    };
-    // Whoever started the sidecar did not use what the sidecar and its testbeds use.
-    let look = || tree::descendants_without(root, std::process::id() as i32);
-    let mut entries = look();
-    for _ in 0..3 {
-        let again = look();
-        if pids(&again) == pids(&entries) {
-            return again;
-        }
-        entries = again;
     }
-    entries
 }
 
 /// Resident memory now and its high-water mark, bytes.
@@ -169,4 +194,80 @@ fn memory(pid: i32) -> Option<(u64, u64)> {
 /// Resets the high-water mark of a process's memory to what it has now.
 pub fn reset_high_water(pid: i32) -> bool {
     std::fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    const ROOT: i32 = 3_999_990;
+    const MIDDLE: i32 = 3_999_991;
+    const LEAF: i32 = 3_999_992;
+
+    /// Time passes with each question. The leaf is waited for by the middle process and that one by
+    /// the root, each at its moment. All that was ever used is 111 ticks.
+    struct Passing {
+        now: Cell<u64>,
+        leaf_ends: u64,
+        middle_ends: u64,
+    }
+
+    impl tree::Source for Passing {
+        fn entry(&self, pid: i32) -> Option<Entry> {
+            let now = self.now.replace(self.now.get() + 1);
+            let (ends, own_ticks, reaped_ticks) = match pid {
+                ROOT if now >= self.middle_ends => (u64::MAX, 1, 110),
+                ROOT => (u64::MAX, 1, 0),
+                MIDDLE if now >= self.leaf_ends => (self.middle_ends, 10, 100),
+                MIDDLE => (self.middle_ends, 10, 0),
+                _ => (self.leaf_ends, 100, 0),
+            };
+            (now < ends).then_some(Entry {
+                pid,
+                start: 1,
+                parent: 0,
+                session: 0,
+                group: 0,
+                zombie: false,
+                own_ticks,
+                reaped_ticks,
+            })
+        }
+
+        fn children(&self, pid: i32) -> Vec<i32> {
+            let now = self.now.replace(self.now.get() + 1);
+            match pid {
+                ROOT if now < self.middle_ends => vec![MIDDLE],
+                MIDDLE if now < self.leaf_ends => vec![LEAF],
+                _ => Vec::new(),
+            }
+        }
+    }
+
+    #[test]
+    fn a_child_that_is_waited_for_during_a_look_counts_once() {
+        let second = procfs::ticks_per_second() as f64;
+        for leaf_ends in 0..30 {
+            for middle_ends in leaf_ends..30 {
+                let passing = || Passing {
+                    now: Cell::new(0),
+                    leaf_ends,
+                    middle_ends,
+                };
+                // A guard's own time does not count, its children's does.
+                for (start, all) in [(Some(1), 111.0), (None, 110.0)] {
+                    let look = Look::take(&passing(), ROOT, start);
+                    assert!(
+                        look.ticks as f64 <= all,
+                        "{leaf_ends} {middle_ends}: one look says {}",
+                        look.ticks
+                    );
+                    let ticks = (read_tree(&passing(), ROOT, start).cpu_s * second).round();
+                    assert_eq!(ticks, all, "{leaf_ends} {middle_ends}");
+                }
+            }
+        }
+    }
 }

@@ -135,10 +135,15 @@ impl Window {
         self.closed.is_none()
     }
 
-    /// Takes one sample.
+    /// Takes one sample. Where nothing is left of all that is measured, the window is closed.
     pub fn look(&mut self) {
-        if self.is_open() {
-            self.targets.iter_mut().for_each(Target::look);
+        if !self.is_open() {
+            return;
+        }
+        let gone = self.targets.iter().all(|target| target.source.gone());
+        self.targets.iter_mut().for_each(Target::look);
+        if gone {
+            self.close();
         }
     }
 
@@ -147,7 +152,7 @@ impl Window {
         if let Some(closed) = &self.closed {
             return closed.clone();
         }
-        self.look();
+        self.targets.iter_mut().for_each(Target::look);
         let duration_s = self.opened.elapsed().as_secs_f64();
         let processes: Vec<_> = self
             .targets

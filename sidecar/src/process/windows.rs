@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use super::usage::Source;
 use super::window::{Target, Usage, Window};
+use crate::failure::{Failure, Kind, Result};
 use crate::testbed::file::Role;
 
 /// How often an open window looks. Between two looks the kernel's high-water mark does not miss a
 /// peak of a process that lives.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+/// More are not open at once: each one costs the machine that is measured.
+pub const MAX_OPEN: usize = 16;
 /// Closed windows that are kept; the oldest go first.
 const KEPT: usize = 1_000;
 
@@ -54,11 +57,19 @@ impl Windows {
         all.windows.values_mut().for_each(Window::look);
     }
 
-    /// Opens a window and returns its id.
-    pub fn open(&self, sources: Vec<(String, Role, Source)>) -> String {
+    /// Opens a window and returns its id. A conflict where [`MAX_OPEN`] are open.
+    pub fn open(&self, sources: Vec<(String, Role, Source)>) -> Result<String> {
         let mut all = self.all();
         // Opening resets the high-water marks, so the other windows note them first.
         all.windows.values_mut().for_each(Window::look);
+        let open = all.windows.values().filter(|window| window.is_open());
+        if open.count() >= MAX_OPEN {
+            return Err(Failure::new(
+                Kind::Conflict,
+                format!("{MAX_OPEN} windows are open, and more are not opened"),
+                "close one with POST /windows/ID/close",
+            ));
+        }
         let targets = sources
             .into_iter()
             .map(|(name, role, source)| Target::open(name, role, source))
@@ -76,7 +87,7 @@ impl Windows {
         }
         drop(all);
         self.opened.notify_all();
-        id
+        Ok(id)
     }
 
     /// None where there is no such window.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use tempfile::TempDir;
 
 use super::file::Role;
 use super::variables::Values;
+use crate::process::folder::Folder;
 use crate::process::supervised::Supervised;
 use crate::process::usage::Source;
 
@@ -23,7 +23,7 @@ pub struct Instance {
     pub versions: BTreeMap<String, String>,
     pub processes: Vec<Arc<Supervised>>,
     pub log_dir: PathBuf,
-    pub(super) work: Mutex<Option<TempDir>>,
+    pub(super) work: Mutex<Option<Folder>>,
 }
 
 /// How a process of a stopped instance ended.

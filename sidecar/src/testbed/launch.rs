@@ -84,9 +84,9 @@ impl Launch<'_> {
         }
         let setting = self.setting(&variables, chosen)?;
         setting.check_requirements()?;
-        setting.write_files()?;
         let (outputs, secret_outputs) = setting.outputs()?;
         let versions = setting.versions()?;
+        setting.write_files()?;
         std::fs::create_dir_all(&self.log_dir).map_err(|error| {
             Failure::setup(
                 format!("log folder {}: {error}", self.log_dir.display()),
@@ -208,12 +208,7 @@ impl Setting<'_> {
         );
         let (patience, what) = match why {
             NotReady::Cancelled => {
-                return Failure::new(
-                    crate::failure::Kind::Conflict,
-                    format!("{name}: the start was given up"),
-                    "start it again",
-                )
-                .into();
+                return Failure::given_up(name).into();
             }
             NotReady::Exited(exit) => (
                 Duration::from_secs(1),

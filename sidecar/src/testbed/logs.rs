@@ -27,6 +27,8 @@ pub struct Log {
 #[derive(Default)]
 struct State {
     file: Option<File>,
+    /// The first line that is not blank.
+    first: Option<String>,
     written: u64,
     tail: VecDeque<String>,
     awaited: Option<Regex>,
@@ -55,12 +57,21 @@ impl Log {
             awaited,
             ..State::default()
         };
-        Ok(Self {
+        Ok(Self::of(redactor, limit, state))
+    }
+
+    /// Only lines are kept.
+    pub fn without_file(redactor: Redactor) -> Self {
+        Self::of(redactor, 0, State::default())
+    }
+
+    fn of(redactor: Redactor, limit: u64, state: State) -> Self {
+        Self {
             redactor,
             limit,
             state: Mutex::new(state),
             changed: Condvar::new(),
-        })
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -95,10 +106,15 @@ impl Log {
         }
         if pending.len() > MAX_LINE_BYTES + self.redactor.longest() {
             // A secret may lie across the cut: its possible beginning waits for the rest.
-            let clean = self.redactor.bytes(pending);
-            let kept = clean.len().saturating_sub(self.redactor.longest());
-            self.write(&clean[..kept]);
-            *pending = clean[kept..].to_vec();
+            let wanted = pending.len() - self.redactor.longest();
+            let cut = self.redactor.cut(pending, wanted);
+            let rest = pending.split_off(cut);
+            self.write(&self.redactor.bytes(pending));
+            *pending = rest;
+            if cut == 0 {
+                // All of it is one value without an end, and so is what follows.
+                *pending = b"token=".to_vec();
+            }
         }
     }
 
@@ -119,12 +135,14 @@ impl Log {
             {
                 state.matched = true;
             }
+            let line: String = line.trim_end().chars().take(TAIL_LINE_CHARS).collect();
+            if state.first.is_none() && !line.trim().is_empty() {
+                state.first = Some(line.trim().to_owned());
+            }
             if state.tail.len() == TAIL_LINES {
                 state.tail.pop_front();
             }
-            state
-                .tail
-                .push_back(line.trim_end().chars().take(TAIL_LINE_CHARS).collect());
+            state.tail.push_back(line);
         }
         drop(state);
         self.changed.notify_all();
@@ -167,6 +185,11 @@ impl Log {
         state.tail.iter().cloned().collect()
     }
 
+    /// The first line that is not blank; none so far or at all.
+    pub fn first_line(&self) -> Option<String> {
+        self.state().first.clone()
+    }
+
     /// Waits at most `patience` for the end of the output.
     pub fn wait_end(&self, patience: Duration) {
         drop(self.tail(patience));
@@ -205,16 +228,42 @@ mod tests {
 
     #[test]
     fn a_secret_across_the_cut_of_a_long_line_is_found() {
-        let (_folder, path, log) = log(10_000_000, "s3cret", None);
-        for start in 0..12 {
-            let mut text = vec![b'x'; MAX_LINE_BYTES + start];
-            text.extend_from_slice(b"s3cret");
-            text.extend_from_slice(&vec![b'y'; 3 * MAX_LINE_BYTES]);
-            log.follow(&text[..]);
+        let (_folder, path, log) = log(100_000_000, "s3cret", None);
+        let secrets = ["s3cret", "eyJhead.eyJbody.sign", "token=opaque"];
+        // A reader gives all that was asked for, so that this is where the first cut is.
+        let cut = 2 * MAX_LINE_BYTES - log.redactor.longest();
+        for secret in secrets {
+            for before in 0..24 {
+                let mut text = vec![b' '; cut - before];
+                text.extend_from_slice(secret.as_bytes());
+                text.extend_from_slice(&vec![b' '; 3 * MAX_LINE_BYTES]);
+                log.follow(&text[..]);
+            }
         }
         let written = std::fs::read_to_string(path).unwrap();
-        assert!(!written.contains("s3cret"));
-        assert_eq!(written.matches("[secret]").count(), 12);
+        for part in ["s3cret", "eyJ", "body", "sign", "opaque"] {
+            assert!(!written.contains(part), "{part}");
+        }
+        assert_eq!(written.matches("[secret]").count(), 3 * 24);
+    }
+
+    #[test]
+    fn a_token_without_an_end_does_not_grow_and_never_shows() {
+        let (_folder, path, log) = log(10_000_000, "s3cret", None);
+        let mut text = b"a token=".to_vec();
+        text.extend_from_slice(&vec![b'q'; 10 * MAX_LINE_BYTES]);
+        text.extend_from_slice(b" end\n");
+        log.follow(&text[..]);
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(!written.contains('q'));
+        assert!(written.starts_with("a token=[secret]") && written.ends_with(" end\n"));
+    }
+
+    #[test]
+    fn the_first_line_is_kept_without_a_file() {
+        let log = Log::without_file(Redactor::new(["s3cret"]));
+        log.follow(&b"\n  \n 1.2 s3cret\n2\n3\n4\n5\n6\n7\n"[..]);
+        assert_eq!(log.first_line().unwrap(), "1.2 [secret]");
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! What the templates of one start are rendered with, and what is rendered before anything starts.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::Serialize;
-use tempfile::TempDir;
 
 use super::launch::Launch;
 use super::redact::Redactor;
@@ -13,6 +11,7 @@ use super::template::Templates;
 use super::variables::Values;
 use super::{secrets, versions};
 use crate::failure::{Failure, Result};
+use crate::process::folder::Folder;
 
 /// The environment that every process gets, from the sidecar's own.
 const PASSED_ON: [&str; 3] = ["PATH", "HOME", "LANG"];
@@ -33,7 +32,7 @@ pub struct Setting<'a> {
     pub variables: &'a Values,
     pub secrets: BTreeMap<String, String>,
     pub redactor: Redactor,
-    pub work: TempDir,
+    pub work: Folder,
     pub env: BTreeMap<String, String>,
     /// Ports that were chosen here, with their variables.
     pub chosen: Vec<(String, u16)>,
@@ -46,13 +45,10 @@ impl Launch<'_> {
         chosen: Vec<(String, u16)>,
     ) -> Result<Setting<'a>> {
         let secrets = secrets::make(&self.testbed.file.secrets)?;
-        let work = tempfile::Builder::new()
-            .prefix(&format!("windtunnel-{}-", self.testbed.file.name))
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir()
-            .map_err(|error| {
-                Failure::setup(format!("working folder: {error}"), "make room in TMPDIR")
-            })?;
+        let prefix = format!("windtunnel-{}-", self.testbed.file.name);
+        let work = Folder::create(&prefix).map_err(|error| {
+            Failure::setup(format!("working folder: {error}"), "make room in TMPDIR")
+        })?;
         let mut env: BTreeMap<String, String> = PASSED_ON
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
@@ -157,6 +153,16 @@ impl Setting<'_> {
                 .collect();
             commands.insert(name.clone(), command?);
         }
-        Ok(versions::learn(&commands, &self.env, self.work.path()))
+        versions::learn(
+            commands,
+            &self.env,
+            self.work.path(),
+            &self.redactor,
+            self.launch.cancelled,
+        )
+        .map_err(|cancelled| {
+            let testbed = &self.launch.testbed.file.name;
+            Failure::given_up(format!("version {} of testbed {testbed}", cancelled.0))
+        })
     }
 }

@@ -1,63 +1,71 @@
 //! The versions of what a testbed starts, as its programs tell them.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
-
-use crate::process::exec;
+use super::file::{Role, StopSignal};
+use super::logs::Log;
+use super::redact::Redactor;
+use crate::process::protocol::{Exit, Order};
+use crate::process::supervised::Supervised;
 
 const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(25);
 const MAX_CHARS: usize = 200;
 
-/// Runs each command and takes the first line that it prints; `unknown` where it prints none.
+/// It was cancelled while the named version was asked for.
+#[derive(Debug)]
+pub struct Cancelled(pub String);
+
+/// Runs each command and takes the first line that it prints; `unknown` where it prints none. Each
+/// is guarded as the testbed's processes are, so that nothing of it is left behind.
 pub fn learn(
-    commands: &BTreeMap<String, Vec<String>>,
+    commands: BTreeMap<String, Vec<String>>,
     env: &BTreeMap<String, String>,
     work: &Path,
-) -> BTreeMap<String, String> {
-    commands
-        .iter()
-        .map(|(name, command)| {
-            let version = first_line(command, env, work).unwrap_or_else(|| "unknown".to_owned());
-            (name.clone(), version)
-        })
-        .collect()
+    redactor: &Redactor,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<BTreeMap<String, String>, Cancelled> {
+    let mut versions = BTreeMap::new();
+    for (name, command) in commands {
+        let order = Order {
+            command,
+            env: env.clone(),
+            work: work.to_owned(),
+            stop_signal: StopSignal::Kill,
+            stop_timeout_s: 0.0,
+        };
+        let version = first_line(&name, &order, redactor, cancelled);
+        if cancelled() {
+            return Err(Cancelled(name));
+        }
+        versions.insert(name, version.unwrap_or_else(|| "unknown".to_owned()));
+    }
+    Ok(versions)
 }
 
-fn first_line(command: &[String], env: &BTreeMap<String, String>, work: &Path) -> Option<String> {
-    let (mut output, writer) = std::io::pipe().ok()?;
-    let mut child = exec::command(Signal::SIGKILL, command)
-        .env_clear()
-        .envs(env)
-        .current_dir(work)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone().ok()?)
-        .stderr(writer)
-        .spawn()
-        .ok()?;
+fn first_line(
+    name: &str,
+    order: &Order,
+    redactor: &Redactor,
+    cancelled: &dyn Fn() -> bool,
+) -> Option<String> {
+    let log = Arc::new(Log::without_file(redactor.clone()));
+    let supervised =
+        Supervised::start(&format!("version {name}"), Role::Support, order, log).ok()?;
     let deadline = Instant::now() + PATIENCE;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
+    let exit = loop {
+        let exit = supervised.wait_exit(LOOK_EVERY);
+        if exit.is_some() || cancelled() || Instant::now() >= deadline {
+            break exit;
         }
     };
-    if !status.success() {
+    supervised.stop();
+    if exit != Some(Exit::Status(0)) {
         return None;
     }
-    // One read: a descendant that keeps the pipe open must not keep this from ending.
-    let mut text = vec![0; 4096];
-    let count = output.read(&mut text).ok()?;
-    let text = String::from_utf8_lossy(&text[..count]).into_owned();
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let line = supervised.log.first_line()?;
     Some(line.chars().take(MAX_CHARS).collect())
 }
