@@ -49,10 +49,10 @@ def k6(script: str, **variables: str) -> tuple[str, float]:
     )
 
 
-def httpx_rate(name: str, messages: int) -> float:
+def httpx_rate(name: str, messages: int, *more: str) -> float:
     clients, topics = SHAPES[name]
     arguments = [str(number) for number in (messages, clients, topics)]
-    text, _ = run([sys.executable, str(HERE / "httpx_client.py"), *arguments])
+    text, _ = run([sys.executable, str(HERE / "httpx_client.py"), *arguments, *more])
     return messages / seconds(text)
 
 
@@ -87,18 +87,19 @@ def ratios(ours_first: list[float], others: list[float]) -> list[float]:
 
 
 def compare(name: str) -> None:
-    rates: dict[str, list[float]] = {"httpx": [], "bare k6": [], "ours": []}
+    rates: dict[str, list[float]] = {"httpx": [], "httpx each": [], "bare k6": [], "ours": []}
     for _ in range(ROUNDS):
         rates["httpx"].append(httpx_rate(name, MESSAGES))
+        rates["httpx each"].append(httpx_rate(name, MESSAGES, "each"))
         rates["bare k6"].append(bare(name, MESSAGES)[0])
         rates["ours"].append(ours(name, MESSAGES)[0])
     print(
         f"\n{name}: {MESSAGES} messages, {SHAPES[name][0]} clients, {ROUNDS} rounds in turn; median (min–max)"
     )
     for generator, values in rates.items():
-        print(f"  {generator:8} {spread(values, 0)} messages/s")
-    print(f"  ours / httpx    {spread(ratios(rates['ours'], rates['httpx']), 2)}")
-    print(f"  ours / bare k6  {spread(ratios(rates['ours'], rates['bare k6']), 2)}")
+        print(f"  {generator:10} {spread(values, 0)} messages/s")
+    for other in ("httpx", "httpx each", "bare k6"):
+        print(f"  ours / {other:10} {spread(ratios(rates['ours'], rates[other]), 2)}")
 
 
 def cost(name: str) -> None:
@@ -109,7 +110,7 @@ def cost(name: str) -> None:
             slopes[generator].append(used / (LONG - SHORT) * 1e6)
     print(f"\n{name}: CPU of k6 for one iteration, µs; median (min–max)")
     for generator, values in slopes.items():
-        print(f"  {generator:8} {spread(values, 0)}")
+        print(f"  {generator:10} {spread(values, 0)}")
     print(f"  ours / bare k6  {spread(ratios(slopes['ours'], slopes['bare k6']), 2)}")
 
 
