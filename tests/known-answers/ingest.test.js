@@ -7,7 +7,7 @@ import { operation, runScenario } from '../support/k6.js';
 
 for (const name of ['ingest', 'concurrent']) {
   test(`${name} reports an injected delay`, async () => {
-    await withRelay({ delayMs: 40 }, async (relay) => {
+    await withRelay({ delayMs: 120 }, async (relay) => {
       const { code, result } = await runScenario(name, relay.url, { MESSAGES: '60' });
       const row = operation(result, 'publish');
       const truth = median(relay.truth.served);
@@ -64,7 +64,7 @@ test('bulk counts rejected messages of accepted batches', async () => {
 });
 
 test('an open loop reports an injected delay, and no more than it', async () => {
-  await withRelay({ delayMs: 30 }, async (relay) => {
+  await withRelay({ delayMs: 100 }, async (relay) => {
     const { result } = await runScenario('ingest', relay.url, {
       PROFILE: 'soak',
       RATE: '100',
@@ -93,7 +93,7 @@ test('a stall shows in the open-loop p99 and not in that of a closed loop', asyn
     // 60 of about 600 recorded requests fall into the stall and wait 300 ms on average.
     assert.ok(openRow.latency_ms.p99 > 450, `open-loop p99 ${openRow.latency_ms.p99}`);
     assert.ok(
-      openRow.latency_ms.max > 550 && openRow.latency_ms.max < 900,
+      openRow.latency_ms.max > 550 && openRow.latency_ms.max < 1200,
       `open-loop max ${openRow.latency_ms.max}`,
     );
     assert.ok(closedRow.latency_ms.p99 < 100, `closed-loop p99 ${closedRow.latency_ms.p99}`);
