@@ -126,7 +126,9 @@ test('topics are removed after Ctrl-C too', async () => {
     assert.equal(relay.truth.topics.size, 0);
     const result = bench.result('pulsar-ingest');
     assert.equal(result.verdict, 'inconclusive');
-    assert.equal(result.operations[0].success, result.operations[0].latency_ms.count);
+    // k6 drops samples from the moment of the interrupt: it may fall between two of one request.
+    const { success, latency_ms: latency } = result.operations[0];
+    assert.ok(Math.abs(success - latency.count) <= 1, `${success} successes, ${latency.count} latencies`);
   } finally {
     await relay.stop();
     bench.remove();
