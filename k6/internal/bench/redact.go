@@ -16,8 +16,8 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// placeholder stands where a secret was.
-const placeholder = "[secret]"
+// mask stands where a secret was.
+const mask = "[secret]"
 
 // Redactor replaces secrets, as they are and in the encodings that requests and logs use.
 type Redactor struct {
@@ -81,7 +81,7 @@ func inner(quoted []byte) string { return string(quoted[1 : len(quoted)-1]) }
 // Text returns text without secrets.
 func (r *Redactor) Text(text string) string {
 	for _, f := range r.forms {
-		text = strings.ReplaceAll(text, f, placeholder)
+		text = strings.ReplaceAll(text, f, mask)
 	}
 	return text
 }
@@ -128,7 +128,7 @@ func (w *redactingWriter) flush(end int) error {
 	i := 0
 	for i < end {
 		if n := w.redactor.at(w.held[i:]); n > 0 {
-			clean = append(clean, placeholder...)
+			clean = append(clean, mask...)
 			i += n
 		} else {
 			clean = append(clean, w.held[i])

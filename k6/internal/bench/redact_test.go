@@ -10,7 +10,7 @@ import (
 func TestRedactorKnowsTheEncodingsOfJavaScript(t *testing.T) {
 	r := NewRedactor([]string{"a'b(c)! d~*", "x<y>&z\"\\"})
 	for _, text := range []string{"a'b(c)!%20d~*", `x<y>&z\"\\`, "x%3Cy%3E%26z%22%5C", `x\u003cy\u003e\u0026z\"\\`} {
-		if got := r.Text(text); got != placeholder {
+		if got := r.Text(text); got != mask {
 			t.Errorf("%s: %s", text, got)
 		}
 	}

@@ -16,8 +16,8 @@ var (
 
 // maskTokens returns text without JSON Web Tokens and the values of token parameters.
 func maskTokens(text string) string {
-	text = jsonWebToken.ReplaceAllString(text, placeholder)
-	return tokenParameter.ReplaceAllString(text, "${1}"+placeholder)
+	text = jsonWebToken.ReplaceAllString(text, mask)
+	return tokenParameter.ReplaceAllString(text, "${1}"+mask)
 }
 
 // tokenWriter masks tokens line by line. Close flushes a last line without an end; it does not
