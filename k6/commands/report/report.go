@@ -14,6 +14,7 @@ import (
 	"go.k6.io/k6/cmd/state"
 	"go.k6.io/k6/subcommand"
 
+	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/root"
@@ -37,11 +38,6 @@ type Options struct {
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
-	exit := func(code int) {
-		if code != exitcode.Pass {
-			gs.OSExit(code)
-		}
-	}
 	cmd := &cobra.Command{
 		Use:   "report RUN|FILE...",
 		Short: "Write the report of a run and end with its verdict",
@@ -49,27 +45,15 @@ func New(gs *state.GlobalState) *cobra.Command {
 report.html and report.xml (JUnit) there, prints the summary and ends with the verdict.
 
 ` + exitcode.Help,
-		Run: func(_ *cobra.Command, args []string) {
-			dir, err := gs.Getwd()
-			if err != nil {
-				fmt.Fprintln(gs.Stderr, err)
-				exit(exitcode.Setup)
-				return
-			}
-			o.Paths, o.Dir, o.Variable = args, dir, gs.Env["WINDTUNNEL_ROOT"]
-			exit(Run(gs.Stdout, gs.Stderr, o))
-		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Formats, "format", strings.Join(report.Formats(), ","), "what to write")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default the folder of the run)")
 	flags.BoolVar(&o.Reference, "reference", false, "show published figures of another machine beside ours")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		fmt.Fprintf(gs.Stderr, "%v; see k6 x report --help\n", err)
-		gs.OSExit(exitcode.Usage)
-		return err
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		o.Paths, o.Dir, o.Variable = args, dir, gs.Env["WINDTUNNEL_ROOT"]
+		return Run(gs.Stdout, gs.Stderr, o)
 	})
-	return cmd
 }
 
 // Run makes the report and returns the exit code.

@@ -17,6 +17,7 @@ import (
 	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/root"
 )
@@ -28,11 +29,6 @@ func init() {
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var rootFlag string
-	exit := func(code int) {
-		if code != exitcode.Pass {
-			gs.OSExit(code)
-		}
-	}
 	cmd := &cobra.Command{
 		Use:   "validate [FILE|DIR]...",
 		Short: "Check environment, testbed and result files and say what to mend",
@@ -42,23 +38,11 @@ checkout's own testbed files too. Without arguments: environments/*.json and
 testbeds/*.toml of the checkout.
 
 ` + exitcode.Help,
-		Run: func(_ *cobra.Command, args []string) {
-			dir, err := gs.Getwd()
-			if err != nil {
-				fmt.Fprintln(gs.Stderr, err)
-				exit(exitcode.Setup)
-				return
-			}
-			exit(Run(gs.Stdout, gs.Stderr, args, rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir))
-		},
 	}
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		fmt.Fprintf(gs.Stderr, "%v; see k6 x validate --help\n", err)
-		gs.OSExit(exitcode.Usage)
-		return err
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		return Run(gs.Stdout, gs.Stderr, args, rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir)
 	})
-	return cmd
 }
 
 // Run checks files and folders, or the checkout's own files where paths is empty; dir is the

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"golang.org/x/term"
+
+	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/root"
+)
+
+// BenchFlags declares the flags of a command that runs scenarios; each can be given as an
+// environment variable too. It returns where the flag --root goes.
+func BenchFlags(gs *state.GlobalState, cmd *cobra.Command, o *bench.Options) *string {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Profile, "profile", cmp.Or(gs.Env["PROFILE"], "smoke"), "how hard and how long")
+	flags.StringVar(&o.Env, "env", cmp.Or(gs.Env["ENV"], "local"), "environments/NAME.json, or the absolute path of such a file")
+	flags.StringVar(&o.RunID, "run-id", gs.Env["RUN_ID"], "name of the run's folder (default from time and profile)")
+	flags.StringVar(&o.Sidecar, "sidecar", "", "the sidecar's binary (default bin/sidecar of the checkout)")
+	return flags.String("root", "", "the checkout (default: upward from here)")
+}
+
+// PrepareBench completes the options with what the process knows: the checkout, the programs, the
+// terminal, the environment and its signals, until stop is called. Code is not exitcode.Pass where
+// that fails; the reason is then printed.
+func PrepareBench(gs *state.GlobalState, o *bench.Options, rootFlag, dir string) (stop func(), code int) {
+	var err error
+	if o.Root, err = root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir); err != nil {
+		fmt.Fprintln(gs.Stderr, err)
+		return nil, exitcode.Usage
+	}
+	if o.K6, err = os.Executable(); err != nil {
+		fmt.Fprintln(gs.Stderr, err)
+		return nil, exitcode.Setup
+	}
+	switch {
+	case o.Sidecar == "":
+		o.Sidecar = filepath.Join(o.Root, "bin", "sidecar")
+	case !filepath.IsAbs(o.Sidecar):
+		o.Sidecar = filepath.Join(dir, o.Sidecar)
+	}
+	for name, value := range gs.Env {
+		o.Environ = append(o.Environ, name+"="+value)
+	}
+	slices.Sort(o.Environ)
+	o.Stdout, o.Stderr = gs.Stdout, gs.Stderr
+	o.TTY, o.Color = gs.Stdout.IsTTY, gs.Stdout.IsTTY && !gs.Flags.NoColor
+	if o.TTY {
+		o.Width, _, _ = term.GetSize(gs.Stdout.RawOutFd)
+	}
+	signals := make(chan os.Signal, 4)
+	gs.SignalNotify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	o.Signals = signals
+	return func() { gs.SignalStop(signals) }, exitcode.Pass
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package command is what our subcommands of `k6 x` share.
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+// Finish makes cmd run a function with the current folder and the arguments and end with the exit
+// code that it returns; a wrong flag ends it with exitcode.Usage and a line that names the help.
+func Finish(gs *state.GlobalState, cmd *cobra.Command, run func(dir string, args []string) int) *cobra.Command {
+	cmd.Run = func(_ *cobra.Command, args []string) {
+		dir, err := gs.Getwd()
+		code := exitcode.Setup
+		if err != nil {
+			fmt.Fprintln(gs.Stderr, err)
+		} else {
+			code = run(dir, args)
+		}
+		if code != exitcode.Pass {
+			gs.OSExit(code)
+		}
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		fmt.Fprintf(gs.Stderr, "%v; see k6 x %s --help\n", err, cmd.Name())
+		gs.OSExit(exitcode.Usage)
+		return err
+	})
+	return cmd
+}
