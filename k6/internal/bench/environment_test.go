@@ -45,7 +45,7 @@ func TestRemoteHost(t *testing.T) {
 		"http://relay.localhost": "", "": "", "http://0.0.0.0:1": "0.0.0.0", "https://localhost.example.org": "localhost.example.org",
 		"https://192.168.0.7:8443/base": "192.168.0.7", "http://[2001:db8::1]:80": "2001:db8::1",
 	} {
-		if got := (environment.System{URL: address}).RemoteHost(); got != want {
+		if got := strings.Join(environment.System{URL: address}.RemoteHosts(), " "); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}

@@ -101,9 +101,8 @@ func (p *plan) checkSystems(o Options) *fault {
 		if f := p.checkSecrets(o, s.System, system); f != nil {
 			return f
 		}
-		if host := system.RemoteHost(); host != "" && o.getenv("CONFIRM_REMOTE") != host {
-			return usage("%s is not this machine; to put load on %s, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
-				system.URL, host, host)
+		if f := checkConfirmed(o, system); f != nil {
+			return f
 		}
 		p.needs = p.needs || system.Testbed != nil
 	}
@@ -118,6 +117,23 @@ func (p *plan) checkSystems(o Options) *fault {
 		p.leftOut = append(p.leftOut, "CPU and memory are not measured: "+o.sidecarMissing())
 	}
 	return nil
+}
+
+// checkConfirmed refuses load on another machine that CONFIRM_REMOTE does not name.
+func checkConfirmed(o Options, system environment.System) *fault {
+	hosts := system.RemoteHosts()
+	for _, host := range hosts {
+		if !slices.Contains(o.confirmed(), host) {
+			return usage("%s is not this machine; to put load on it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
+				host, strings.Join(hosts, ","))
+		}
+	}
+	return nil
+}
+
+// confirmed lists the hosts that are not this machine and that the caller may put under load.
+func (o Options) confirmed() []string {
+	return slices.DeleteFunc(strings.Split(o.getenv("CONFIRM_REMOTE"), ","), func(host string) bool { return host == "" })
 }
 
 func (o Options) sidecarMissing() string {

@@ -36,6 +36,7 @@ func checkEnvironment(root, path string, doc any) []schema.Problem {
 		if ref := env.Systems[name].Testbed; ref != nil {
 			problems = append(problems, checkReference(testbeds, name, *ref, at(doc, "systems", name))...)
 		}
+		problems = append(problems, checkPlacement(filepath.Join(filepath.Dir(testbeds), "scripts", name), name, env.Systems[name])...)
 	}
 	return problems
 }
@@ -48,6 +49,23 @@ func testbedsFolder(root, path string) string {
 		return beside
 	}
 	return filepath.Join(root, "testbeds")
+}
+
+// checkPlacement finds names in a placement that are no scenarios: they would place nothing.
+func checkPlacement(scripts, system string, of environment.System) []schema.Problem {
+	known := slices.DeleteFunc(names(scripts, ".js"), func(name string) bool { return strings.HasPrefix(name, "_") })
+	if len(known) == 0 {
+		return nil
+	}
+	var problems []schema.Problem
+	for _, name := range of.Placement.Scenarios() {
+		if !slices.Contains(known, name) {
+			problems = append(problems, schema.Problem{Field: schema.Field([]string{"systems", system, "placement", name}),
+				Message: fmt.Sprintf("there is no such scenario; there are: default, %s%s", strings.Join(known, ", "),
+					closest.Hint(name, append(known, "default")))})
+		}
+	}
+	return problems
 }
 
 func checkReference(testbeds, system string, ref environment.TestbedRef, raw map[string]any) []schema.Problem {

@@ -17,11 +17,20 @@ type Environment struct {
 	Systems map[string]System `json:"systems"`
 }
 
-// System says where one system is: at URL, or started from Testbed.
+// System says where one system is: at URL, or started from Testbed. Placement and Target are of the
+// data plane alone.
 type System struct {
-	URL     string      `json:"url"`
-	Testbed *TestbedRef `json:"testbed"`
-	Auth    Auth        `json:"auth"`
+	URL       string      `json:"url"`
+	Testbed   *TestbedRef `json:"testbed"`
+	Auth      Auth        `json:"auth"`
+	Placement Placement   `json:"placement"`
+	Target    Target      `json:"target"`
+}
+
+// Target is what the proxy is asked to reach, HOST:PORT; "" is an echo of the sidecar's.
+type Target struct {
+	TCP string `json:"tcp"`
+	UDP string `json:"udp"`
 }
 
 // TestbedRef names a testbed file and gives values for its variables.
@@ -40,7 +49,7 @@ type Auth struct {
 // Secrets returns the names of the environment variables whose values the authentication needs.
 func (a Auth) Secrets() []string {
 	switch a.Mode {
-	case "login":
+	case "login", "password":
 		return []string{a.PasswordEnv}
 	case "token":
 		return []string{a.TokenEnv}
@@ -51,14 +60,34 @@ func (a Auth) Secrets() []string {
 // Names returns the names of the systems, sorted.
 func (e Environment) Names() []string { return slices.Sorted(maps.Keys(e.Systems)) }
 
-// RemoteHost returns the host (without port) of a system that is not on this machine, or "".
-func (s System) RemoteHost() string {
-	if s.URL == "" {
+// Probed reports whether the sidecar's probes put the load on a system, not k6 itself.
+func Probed(system string) bool { return system == "dataplane" }
+
+// RemoteHosts returns the hosts (without port) that a system's load goes to and that are not this
+// machine: its own and its target's.
+func (s System) RemoteHosts() []string {
+	var hosts []string
+	addresses := []string{s.URL}
+	for _, target := range []string{s.Target.TCP, s.Target.UDP} {
+		if target != "" {
+			addresses = append(addresses, "socks5://"+target)
+		}
+	}
+	for _, address := range addresses {
+		if host := remoteHost(address); host != "" && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+func remoteHost(address string) string {
+	if address == "" {
 		return ""
 	}
-	u, err := url.Parse(s.URL)
+	u, err := url.Parse(address)
 	if err != nil {
-		return s.URL
+		return address
 	}
 	host := u.Hostname()
 	name := strings.TrimSuffix(strings.ToLower(host), ".")

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"windtunnel/k6/internal/closest"
@@ -85,6 +86,35 @@ func (v Variable) checkString(value any) string {
 		return fmt.Sprintf("%q does not match %s", s, v.Pattern)
 	}
 	return ""
+}
+
+// Parse reads a value from its text and returns what is wrong with it, or "".
+func (v Variable) Parse(text string) (value any, wrong string) {
+	switch v.Type {
+	case "boolean":
+		b, err := strconv.ParseBool(text)
+		if err != nil || text != "true" && text != "false" {
+			return nil, fmt.Sprintf("%s is not a boolean; give true or false", show(text))
+		}
+		return b, ""
+	case "integer", "port":
+		value = text
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+			value = json.Number(text)
+		}
+	default:
+		value = text
+	}
+	return value, v.Check(value)
+}
+
+// IsPort reports whether a variable is a port: one that differs says nothing about a system. Where
+// the testbed file is unknown (t is the zero Testbed), the name tells.
+func (t Testbed) IsPort(variable string) bool {
+	if declared, ok := t.Variables[variable]; ok {
+		return declared.Type == "port"
+	}
+	return strings.HasSuffix(variable, "port")
 }
 
 // Names returns the names of the variables, sorted.

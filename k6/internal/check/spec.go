@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package check
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/testbed"
+)
+
+// TestbedSpec reads what TESTBED and `k6 x compare` take, NAME or NAME:VARIABLE=VALUE,…: a testbed
+// of the checkout and values, typed as its file declares them. A part without = belongs to the value
+// before it, so that a CPU list such as cpus=0,2 can be given. The error is one line.
+func TestbedSpec(root, text string) (environment.TestbedRef, testbed.Testbed, error) {
+	name, assignments, _ := strings.Cut(strings.TrimSpace(text), ":")
+	ref := environment.TestbedRef{Name: name, Variables: map[string]any{}}
+	var bed testbed.Testbed
+	file := filepath.Join("testbeds", name+".toml")
+	path := filepath.Join(root, file)
+	if _, err := os.Stat(path); err != nil || name == "" || strings.ContainsAny(name, `/\`) {
+		known := names(filepath.Join(root, "testbeds"), ".toml")
+		return ref, bed, fmt.Errorf("there is no testbed %q; there are: %s%s", name,
+			strings.Join(known, ", "), closest.Hint(name, known))
+	}
+	if problems := File("", path, file); len(problems) > 0 {
+		return ref, bed, fmt.Errorf("%s", problems[0])
+	}
+	bed, err := Testbed(root, name)
+	if err != nil {
+		return ref, bed, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, pair := range splitAssignments(assignments) {
+		variable, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return ref, bed, fmt.Errorf("testbed %s: %q is no VARIABLE=VALUE", name, pair)
+		}
+		declared, ok := bed.Variables[variable]
+		if !ok {
+			return ref, bed, fmt.Errorf("%s declares no variable %s; it declares: %s%s", file, variable,
+				strings.Join(bed.Names(), ", "), closest.Hint(variable, bed.Names()))
+		}
+		typed, wrong := declared.Parse(value)
+		if wrong != "" {
+			return ref, bed, fmt.Errorf("testbed %s: variable %s: %s", name, variable, wrong)
+		}
+		ref.Variables[variable] = typed
+	}
+	return ref, bed, nil
+}
+
+// splitAssignments splits at the commas that a VARIABLE= follows.
+func splitAssignments(text string) []string {
+	var parts []string
+	for part := range strings.SplitSeq(text, ",") {
+		switch {
+		case len(parts) > 0 && !strings.Contains(part, "="):
+			parts[len(parts)-1] += "," + part
+		case part != "":
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
