@@ -71,7 +71,7 @@ func Run(o Options) int {
 		screen.Error("run id %q: give letters, digits, dots, dashes and underscores", o.RunID)
 		return exitcode.Usage
 	}
-	b := &bench{Options: o, plan: p, screen: screen, dir: filepath.Join(o.Root, "results", o.RunID)}
+	b := &bench{session: session{Options: o, screen: screen}, plan: p, dir: filepath.Join(o.Root, "results", o.RunID)}
 	if f := b.makeFolder(); f != nil {
 		screen.Error("%s", f.message)
 		return f.code
@@ -91,16 +91,12 @@ func newRunID(profile string, now time.Time) string {
 
 // bench is a run under way.
 type bench struct {
-	Options
-	plan       plan
-	screen     *Screen
-	dir        string // results/RUN
-	record     run.Run
-	sidecar    *Sidecar
-	interrupts *interrupts
-	broken     map[string]string // system: why its next scenarios would fail too
-	lastFault  map[string]string // system: the last set-up failure
-	known      string            // versions, as JSON
+	session
+	plan      plan
+	dir       string // results/RUN
+	record    run.Run
+	broken    map[string]string // system: why its next scenarios would fail too
+	lastFault map[string]string // system: the last set-up failure
 }
 
 // makeFolder makes results/RUN, its record and the link results/latest.

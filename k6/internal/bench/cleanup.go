@@ -14,14 +14,14 @@ const setupTimeout = 100
 // cleanUp removes from a target that stays up what a set-up made that was cut short: k6 runs no
 // teardown then. It runs scripts/SYSTEM/_cleanup.js, where there is one, with the environment of
 // the child that was cut.
-func (b *bench) cleanUp(s Scenario, child k6Child, code int) {
+func (b *session) cleanUp(j job, child k6Child, code int) {
 	cut := b.interrupts.any() || code == setupTimeout || code == killed
-	script := filepath.Join("scripts", s.System, "_cleanup.js")
+	script := filepath.Join("scripts", j.scenario.System, "_cleanup.js")
 	if _, err := os.Stat(filepath.Join(b.Root, script)); err != nil || !cut {
 		return
 	}
 	child.script = script
-	child.logPath = filepath.Join(b.logs(), s.FileStem()+".cleanup.log")
+	child.logPath = j.log(".cleanup.log")
 	child.progress = func(string) {}
 	// An interrupt is what this mends: it is not passed on.
 	child.started, child.ended = func(int) {}, func() {}
@@ -30,6 +30,6 @@ func (b *bench) cleanUp(s Scenario, child k6Child, code int) {
 		message = fmt.Sprint(reason(err))
 	}
 	if err != nil || code != 0 {
-		b.screen.Error("%s: what its set-up made may be left on the target: %s", s, message)
+		b.screen.Error("%s: what its set-up made may be left on the target: %s", j.scenario, message)
 	}
 }

@@ -14,11 +14,11 @@ import (
 )
 
 func TestChildEnvironment(t *testing.T) {
-	b := &bench{Options: Options{Profile: "quick", Env: "local", RunID: "r", Dashboard: true,
+	b := &session{Options: Options{Profile: "quick", Env: "local", RunID: "r", Dashboard: true,
 		Environ: []string{"MESSAGES=7", "PROFILE=other", "K6_WEB_DASHBOARD_HOST=::1", `VERSIONS={"relay":"9"}`}},
-		dir: "/results/r", sidecar: &Sidecar{URL: "http://127.0.0.1:5"}}
+		sidecar: &Sidecar{URL: "http://127.0.0.1:5"}}
 	b.known = b.versions()
-	env := b.childEnvironment(Scenario{System: "pulsar", Name: "bulk"}, Instance{ID: "i", Outputs: map[string]string{"PULSAR_URL": "u"},
+	env := b.childEnvironment(job{scenario: Scenario{System: "pulsar", Name: "bulk"}, runID: "r", dir: "/results/r"}, Instance{ID: "i", Outputs: map[string]string{"PULSAR_URL": "u"},
 		SecretOutputs: map[string]string{"PULSAR_PASSWORD": "p"}})
 	for _, want := range []string{"MESSAGES=7", "PROFILE=quick", "ENV=local", "RUN_ID=r", "RESULT_DIR=/results/r", "INSTANCE=i",
 		"SIDECAR_URL=http://127.0.0.1:5", "PULSAR_URL=u", "PULSAR_PASSWORD=p", "K6_NO_USAGE_REPORT=true",

@@ -13,7 +13,7 @@ import (
 
 // versions is the JSON of what the bench knows of versions and of what the caller's VERSIONS adds:
 // k6 as linked into this binary, and the checkout's git revision where git can tell.
-func (b *bench) versions() string {
+func (o Options) versions() string {
 	known := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dep := range info.Deps {
@@ -22,10 +22,10 @@ func (b *bench) versions() string {
 			}
 		}
 	}
-	if revision := gitRevision(b.Root); revision != "" {
+	if revision := gitRevision(o.Root); revision != "" {
 		known["windtunnel_revision"] = revision
 	}
-	_ = json.Unmarshal([]byte(b.getenv("VERSIONS")), &known) // the caller's own, where it gives any
+	_ = json.Unmarshal([]byte(o.getenv("VERSIONS")), &known) // the caller's own, where it gives any
 	text, err := json.Marshal(known)
 	if err != nil {
 		return "{}"
