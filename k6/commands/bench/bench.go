@@ -30,14 +30,16 @@ func New(gs *state.GlobalState) *cobra.Command {
 a fresh testbed for each where the environment has one, runs k6, writes results/RUN/ with
 the report, and ends with a summary. Everything that it starts ends with it.
 
-Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, DASHBOARD,
-RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST allows load on a host that is not loopback.
+Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, TESTBED,
+DASHBOARD, RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST allows load on a host that is not
+loopback. PLACEMENT=shared|split|free says on which CPUs probes and data planes run.
 Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, one a line.
 
 ` + exitcode.Help,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &o)
 	cmd.Flags().StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
+	cmd.Flags().StringVar(&o.Testbed, "testbed", gs.Env["TESTBED"], "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	cmd.Flags().BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while scenarios run")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {

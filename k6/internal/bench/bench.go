@@ -29,6 +29,7 @@ type Options struct {
 	Profile   string
 	Env       string
 	Only      string
+	Testbed   string // NAME[:VARIABLE=VALUE,…], in place of the environment's
 	RunID     string // made up where empty
 	Dashboard bool
 	K6        string // the k6 to run scripts with
@@ -140,7 +141,7 @@ func (b *bench) run(ctx context.Context) int {
 		b.screen.Line("dashboard while k6 runs: %s", b.dashboardURL())
 	}
 	if b.plan.needs {
-		sidecar, err := StartSidecar(ctx, b.Sidecar, b.Root, b.logs())
+		sidecar, err := StartSidecar(ctx, b.Sidecar, b.Root, b.logs(), b.confirmed())
 		if err != nil && ctx.Err() == nil {
 			b.withoutSidecar(err)
 		}
@@ -168,12 +169,12 @@ func (b *bench) run(ctx context.Context) int {
 	return b.finish(diskFull)
 }
 
-// withoutSidecar takes note of a sidecar that did not start: systems with a testbed cannot be
-// tested, the others only without CPU and memory.
+// withoutSidecar takes note of a sidecar that did not start: systems with a testbed and those that it
+// probes cannot be tested, the others only without CPU and memory.
 func (b *bench) withoutSidecar(err error) {
 	measured := false
 	for _, s := range b.plan.scenarios {
-		if b.plan.env.Systems[s.System].Testbed != nil {
+		if needsSidecar(s.System, b.plan.env.Systems[s.System]) {
 			b.broken[s.System] = err.Error()
 		} else {
 			measured = true

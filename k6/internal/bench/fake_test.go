@@ -19,7 +19,10 @@ import (
 	"go.k6.io/k6/cmd"
 )
 
-const fakeSecret = "pass/word&1234+x"
+const (
+	fakeSecret = "pass/word&1234+x"
+	fakeToken  = "0123456789abcdef-token"
+)
 
 // TestMain lets the test binary stand for the programs that the bench starts: `run` is the real k6,
 // `serve` a fake sidecar, `bench` a whole bench that a test can kill.
@@ -44,7 +47,7 @@ func TestMain(m *testing.M) {
 }
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
-// mute, dead (at once), refuse (a start), vanish (on a start). FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
+// mute, dead (at once), refuse (a start), vanish (on a start), or tokenless. FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
 // happens.
 func serveFake() {
 	mode := os.Getenv("FAKE_SIDECAR")
@@ -92,10 +95,23 @@ func serveFake() {
 		event("delete %s", r.PathValue("id"))
 		fmt.Fprint(w, `{"processes":[]}`)
 	})
-	go func() { _ = http.Serve(listener, mux) }()
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+fakeToken && mode != "tokenless" {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"error":"wrong token","mend":"send Authorization: Bearer TOKEN"}`)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	go func() { _ = http.Serve(listener, guarded) }()
 	event("pid %d", os.Getpid())
-	if mode != "mute" {
+	event("args %s", strings.Join(os.Args[2:], " "))
+	switch mode {
+	case "mute":
+	case "tokenless":
 		fmt.Printf(`{"url":"http://%s"}`+"\n", listener.Addr())
+	default:
+		fmt.Printf(`{"url":"http://%s","token":%q}`+"\n", listener.Addr(), fakeToken)
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	event("end")

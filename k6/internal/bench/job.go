@@ -30,13 +30,23 @@ type session struct {
 
 // job is one scenario to run once: on which system, and where what comes of it goes.
 type job struct {
-	scenario Scenario
-	system   environment.System
-	secrets  []string
-	label    string // of its lines on the screen
-	runID    string
-	dir      string // for the result; it has a folder logs
+	scenario  Scenario
+	testbed   *environment.TestbedRef // nil where the system is up
+	placement placement
+	secrets   []string
+	label     string // of its lines on the screen
+	runID     string
+	dir       string // for the result; it has a folder logs
 }
+
+// job is a scenario of the plan.
+func (p *plan) job(o Options, s Scenario, label, runID, dir string) job {
+	return job{scenario: s, testbed: p.testbed(s), placement: p.placements[s], secrets: p.secrets(o),
+		label: label, runID: runID, dir: dir}
+}
+
+// needsSidecar reports whether nothing can be measured without the sidecar.
+func (j job) needsSidecar() bool { return j.testbed != nil || environment.Probed(j.scenario.System) }
 
 // file is the path of a file of the job's, such as its result with the ending .json.
 func (j job) file(ending string) string { return filepath.Join(j.dir, j.scenario.FileStem()+ending) }
@@ -56,7 +66,7 @@ func (b *session) attempt(ctx context.Context, j job, entry *run.Scenario) (brok
 
 func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken string) {
 	var instance Instance
-	if bed := j.system.Testbed; bed != nil {
+	if bed := j.testbed; bed != nil {
 		b.screen.Progress(j.label + "  starting testbed " + bed.Name)
 		var err error
 		instance, err = b.sidecar.Start(ctx, bed.Name, bed.Variables)
@@ -70,7 +80,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		}
 		defer b.endInstance(instance.ID)
 	}
-	secrets := slices.Clone(j.secrets)
+	secrets := append(slices.Clone(j.secrets), b.token())
 	for _, value := range instance.SecretOutputs {
 		secrets = append(secrets, value)
 	}
@@ -87,7 +97,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		ended:    b.interrupts.ended,
 	}
 	stopWatching := func() {}
-	if instance.ID != "" {
+	if j.needsSidecar() {
 		stopWatching = b.stopWithSidecar(j.scenario)
 	}
 	code, message, err := child.run()
@@ -136,9 +146,9 @@ func (b *session) judge(j job, code int, message string, entry *run.Scenario) (b
 		if err == nil {
 			entry.Message = "interrupted; the result is partial"
 		}
-	case j.system.Testbed != nil && !b.sidecar.Alive():
+	case j.needsSidecar() && !b.sidecar.Alive():
 		entry.Outcome = run.SetupFailed
-		entry.Message = b.sidecar.ended().Error() + "; its testbed ended with it, so what was measured says nothing of the system"
+		entry.Message = b.sidecar.ended().Error() + "; its testbeds and probes ended with it, so what was measured says nothing of the system"
 		return entry.Message
 	case err != nil && isMissing(path):
 		entry.Outcome, entry.Message = run.SetupFailed, message
@@ -190,6 +200,14 @@ func (b *session) endInstance(id string) {
 	}
 }
 
+// token is what the sidecar wants to see with each request, "" where it wants none.
+func (b *session) token() string {
+	if b.sidecar == nil {
+		return ""
+	}
+	return b.sidecar.token
+}
+
 // childEnvironment is the caller's environment, what the scenarios need to know, and the testbed's
 // outputs, secrets among them: they are nowhere but here.
 func (b *session) childEnvironment(j job, instance Instance) []string {
@@ -204,6 +222,10 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 	if b.sidecar != nil {
 		set["SIDECAR_URL"] = b.sidecar.URL
 	}
+	if token := b.token(); token != "" {
+		set["SIDECAR_TOKEN"] = token
+	}
+	maps.Copy(set, j.placement.variables())
 	if instance.ID != "" {
 		set["INSTANCE"] = instance.ID
 	}

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/testbed"
 )
 
 // fault is one line for the user and the exit code that goes with it.
@@ -32,10 +34,12 @@ func setup(format string, args ...any) *fault {
 
 // plan is what a run will do.
 type plan struct {
-	env       environment.Environment
-	scenarios []Scenario
-	leftOut   []string // lines about what is left out: scenarios that the environment has no system for, measurements
-	needs     bool     // the sidecar, for a testbed
+	env        environment.Environment
+	scenarios  []Scenario
+	leftOut    []string                   // lines about what is left out: scenarios that the environment has no system for, measurements
+	needs      bool                       // the sidecar, for a testbed or for probes
+	beds       map[string]testbed.Testbed // system: what its testbed declares
+	placements map[Scenario]placement
 }
 
 // preflight checks all that can be checked before anything starts.
@@ -61,11 +65,52 @@ func preflight(o Options) (plan, *fault) {
 		return p, usage("%s", strings.Join(problems, "\n"))
 	}
 	p.env = env
+	if f := p.replaceTestbed(o); f != nil {
+		return p, f
+	}
 	p.split(chosen)
 	if len(p.scenarios) == 0 {
 		return p, usage("%s", strings.Join(append(p.leftOut, "nothing is left to run"), "\n"))
 	}
-	return p, p.checkSystems(o)
+	if f := p.checkSystems(o); f != nil {
+		return p, f
+	}
+	cpus := processCPUs()
+	p.placements = map[Scenario]placement{}
+	for _, s := range p.scenarios {
+		placed, f := p.resolve(o, s, cpus)
+		if f != nil {
+			return p, f
+		}
+		p.placements[s] = placed
+	}
+	return p, nil
+}
+
+// replaceTestbed puts the testbed that the caller names into the environment, for the system that it
+// starts. Where the environment names the same one, the values that it gives stay beside the caller's.
+func (p *plan) replaceTestbed(o Options) *fault {
+	if o.Testbed == "" {
+		return nil
+	}
+	ref, bed, err := check.TestbedSpec(o.Root, o.Testbed)
+	if err != nil {
+		return usage("%v", err)
+	}
+	system, ok := p.env.Systems[bed.System]
+	if !ok {
+		return usage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
+			ref.Name, bed.System, p.env.Name, strings.Join(p.env.Names(), ", "))
+	}
+	if system.Testbed != nil && system.Testbed.Name == ref.Name {
+		variables := map[string]any{}
+		maps.Copy(variables, system.Testbed.Variables)
+		maps.Copy(variables, ref.Variables)
+		ref.Variables = variables
+	}
+	system.Testbed, system.URL = &ref, ""
+	p.env.Systems[bed.System] = system
+	return nil
 }
 
 // split keeps the scenarios whose system the environment has.
@@ -88,7 +133,7 @@ func (p *plan) split(chosen []Scenario) {
 	}
 }
 
-// checkSystems checks what the systems of the chosen scenarios need: secrets, a confirmation for
+// checkSystems checks what the systems of the chosen scenarios need: testbeds, secrets, a confirmation for
 // another machine, the sidecar.
 func (p *plan) checkSystems(o Options) *fault {
 	seen := map[string]bool{}
@@ -98,13 +143,16 @@ func (p *plan) checkSystems(o Options) *fault {
 		}
 		seen[s.System] = true
 		system := p.env.Systems[s.System]
+		if f := p.readTestbed(o, s.System, system); f != nil {
+			return f
+		}
 		if f := p.checkSecrets(o, s.System, system); f != nil {
 			return f
 		}
 		if f := checkConfirmed(o, system); f != nil {
 			return f
 		}
-		p.needs = p.needs || system.Testbed != nil
+		p.needs = p.needs || needsSidecar(s.System, system)
 	}
 	info, err := os.Stat(o.Sidecar)
 	missing := err != nil || info.IsDir() || info.Mode()&0o111 == 0
@@ -144,6 +192,26 @@ func (o Options) sidecarMissing() string {
 	return name + " is missing; run `make build`"
 }
 
+// needsSidecar reports whether a system cannot be tested without the sidecar.
+func needsSidecar(name string, system environment.System) bool {
+	return system.Testbed != nil || environment.Probed(name)
+}
+
+func (p *plan) readTestbed(o Options, name string, system environment.System) *fault {
+	if system.Testbed == nil {
+		return nil
+	}
+	bed, err := check.Testbed(o.Root, system.Testbed.Name)
+	if err != nil {
+		return usage("testbeds/%s.toml: %v", system.Testbed.Name, err)
+	}
+	if p.beds == nil {
+		p.beds = map[string]testbed.Testbed{}
+	}
+	p.beds[name] = bed
+	return nil
+}
+
 func (p *plan) checkSecrets(o Options, name string, system environment.System) *fault {
 	for _, variable := range system.Auth.Secrets() {
 		if o.getenv(variable) != "" {
@@ -153,11 +221,7 @@ func (p *plan) checkSecrets(o Options, name string, system environment.System) *
 			return usage("%s is not set; environments/%s.json takes a secret of systems.%s.auth from it",
 				variable, p.env.Name, name)
 		}
-		bed, err := check.Testbed(o.Root, system.Testbed.Name)
-		if err != nil {
-			return usage("testbeds/%s.toml: %v", system.Testbed.Name, err)
-		}
-		if _, ok := bed.Outputs[variable]; !ok {
+		if _, ok := p.beds[name].Outputs[variable]; !ok {
 			return usage("environments/%s.json takes a secret of systems.%s.auth from %s, which is neither an output of testbeds/%s.toml nor set",
 				p.env.Name, name, variable, system.Testbed.Name)
 		}

@@ -23,6 +23,7 @@ const mask = "[secret]"
 type Redactor struct {
 	forms   []string
 	longest int
+	lines   bool // a secret goes over the end of a line
 }
 
 // NewRedactor makes a redactor for secrets; those shorter than four characters are left out, as
@@ -46,6 +47,7 @@ func NewRedactor(secrets []string) *Redactor {
 		return strings.Compare(a, b)
 	})
 	r.forms = slices.Compact(r.forms)
+	r.lines = slices.ContainsFunc(r.forms, func(f string) bool { return strings.Contains(f, "\n") })
 	if len(r.forms) > 0 {
 		r.longest = len(r.forms[0])
 	}
@@ -113,8 +115,13 @@ type redactingWriter struct {
 
 func (w *redactingWriter) Write(p []byte) (int, error) {
 	w.held = append(w.held, p...)
-	// Where fewer bytes follow than the longest secret has, one may not be whole yet.
-	if err := w.flush(len(w.held) - max(1, w.redactor.longest) + 1); err != nil {
+	// Where fewer bytes follow than the longest secret has, one may not be whole yet; a line's end ends
+	// it, so that the log shows each line at once.
+	end := len(w.held) - max(1, w.redactor.longest) + 1
+	if !w.redactor.lines {
+		end = max(end, bytes.LastIndexByte(w.held, '\n')+1)
+	}
+	if err := w.flush(end); err != nil {
 		return 0, err
 	}
 	return len(p), nil

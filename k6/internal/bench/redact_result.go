@@ -17,7 +17,7 @@ import (
 // stands for every key of an object. Elsewhere a secret that is an ordinary word may rightly stand.
 var freeText = []string{
 	"reasons", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
-	"run.testbed.variables.*", "operations.title", "operations.latency_is",
+	"run.testbed.variables.*", "operations.title", "operations.latency_is", "sweep.reason",
 }
 
 // ResultFile rewrites a result file without secrets where its free text has any; all else stays as

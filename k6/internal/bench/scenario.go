@@ -11,13 +11,6 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// job is the i-th scenario's.
-func (b *bench) job(i int, label string) job {
-	s := b.plan.scenarios[i]
-	return job{scenario: s, system: b.plan.env.Systems[s.System], secrets: b.plan.secrets(b.Options),
-		label: label, runID: b.RunID, dir: b.dir}
-}
-
 // scenario runs the i-th scenario and fills its entry in the record.
 func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	s := b.plan.scenarios[i]
@@ -35,8 +28,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	_ = b.record.Write(b.dir) // the next write reports an error
 	begin := time.Now()
 	b.screen.Progress(label + "  starting")
-	j := b.job(i, label)
-	why := b.attempt(ctx, j, entry)
+	why := b.attempt(ctx, b.plan.job(b.Options, s, label, b.RunID, b.dir), entry)
 	if why != "" {
 		b.broken[s.System] = why
 	}

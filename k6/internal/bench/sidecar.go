@@ -31,6 +31,7 @@ const (
 // outlives the bench however the bench ends.
 type Sidecar struct {
 	URL   string
+	token string // a secret
 	cmd   *exec.Cmd
 	stdin io.Closer
 	log   string // its log file
@@ -45,17 +46,22 @@ type Instance struct {
 	SecretOutputs map[string]string `json:"secret_outputs"`
 }
 
-var addressPattern = regexp.MustCompile(`http://(127\.0\.0\.1|localhost|\[::1\]):\d+`)
+var addressPattern = regexp.MustCompile(`^http://(127\.0\.0\.1|localhost|\[::1\]):\d+$`)
 
-// StartSidecar starts program in root with its logs in logDir, and returns when it serves.
-func StartSidecar(ctx context.Context, program, root, logDir string) (*Sidecar, error) {
+// StartSidecar starts program in root with its logs in logDir, and returns when it serves. Its probes
+// may load this machine and the hosts of allowed.
+func StartSidecar(ctx context.Context, program, root, logDir string, allowed []string) (*Sidecar, error) {
 	logPath := filepath.Join(logDir, "sidecar.log")
 	log, err := os.Create(logPath)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(program, "serve", "--exit-with-stdin", "--log-dir", logDir)
+	args := []string{"serve", "--exit-with-stdin", "--log-dir", logDir}
+	for _, host := range allowed {
+		args = append(args, "--allow-target", host)
+	}
+	cmd := exec.Command(program, args...)
 	cmd.Dir = root
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -76,7 +82,7 @@ func StartSidecar(ctx context.Context, program, root, logDir string) (*Sidecar, 
 	}
 	writer.Close()
 	s := &Sidecar{cmd: cmd, stdin: stdin, log: logPath, done: make(chan struct{})}
-	address := make(chan string, 1)
+	address := make(chan greeting, 1)
 	go readAddress(reader, address)
 	go func() {
 		s.err = cmd.Wait()
@@ -85,7 +91,8 @@ func StartSidecar(ctx context.Context, program, root, logDir string) (*Sidecar, 
 	timeout := time.NewTimer(sidecarStart)
 	defer timeout.Stop()
 	select {
-	case s.URL = <-address:
+	case told := <-address:
+		s.URL, s.token = told.URL, told.Token
 		return s, nil
 	case <-s.done:
 		return nil, s.ended()
@@ -98,15 +105,21 @@ func StartSidecar(ctx context.Context, program, root, logDir string) (*Sidecar, 
 	return nil, err
 }
 
-// readAddress sends the first address that the sidecar prints, then drains its output.
-func readAddress(r io.ReadCloser, address chan<- string) {
+// greeting is the first line that the sidecar prints.
+type greeting struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+}
+
+// readAddress sends the first greeting that the sidecar prints, then drains its output.
+func readAddress(r io.ReadCloser, address chan<- greeting) {
 	defer r.Close()
 	lines := bufio.NewScanner(r)
-	sent := false
 	for lines.Scan() {
-		if found := addressPattern.FindString(lines.Text()); found != "" && !sent {
-			address <- found
-			sent = true
+		var told greeting
+		if json.Unmarshal(lines.Bytes(), &told) == nil && addressPattern.MatchString(told.URL) {
+			address <- told
+			break
 		}
 	}
 	_, _ = io.Copy(io.Discard, r)
@@ -203,6 +216,9 @@ func (s *Sidecar) call(ctx context.Context, method, path string, body, answer an
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
 	}
 	resp, err := sidecarClient.Do(req)
 	if err != nil {
