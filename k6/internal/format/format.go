@@ -32,6 +32,23 @@ func MS(v *float64) string {
 	return thousands(strconv.FormatFloat(*v, 'f', 0, 64))
 }
 
+// SignedMS writes a difference in milliseconds, with its sign.
+func SignedMS(v *float64) string {
+	text := MS(v)
+	if v != nil && *v > 0 {
+		return "+" + text
+	}
+	return text
+}
+
+// Mbit writes megabits a second: three decimals below 10, none above 1,000.
+func Mbit(v *float64) string {
+	if v != nil && math.Abs(*v) < 9.9995 {
+		return strconv.FormatFloat(*v, 'f', 3, 64)
+	}
+	return Rate(v)
+}
+
 // Rate writes something per second: one decimal below 1,000, two below 10, none above.
 func Rate(v *float64) string {
 	if v == nil {

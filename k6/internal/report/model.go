@@ -157,6 +157,9 @@ func environmentTable(set Set) Table {
 		}
 		add(label, each(func(r result.Result) string { return r.Run.Versions[name] }))
 	}
+	if placed := each(func(r result.Result) string { return placement(r.Run.Placement) }); placed != format.None {
+		add("Placement", placed)
+	}
 	add("Target", targets(set))
 	add("Testbed", each(func(r result.Result) string {
 		if r.Run.Testbed == nil {

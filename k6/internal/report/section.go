@@ -22,9 +22,12 @@ func section(e Entry, options Options) Section {
 	s.Title = r.Run.Title
 	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
 		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
+	if r.Tunnels != nil {
+		s.Facts = append(s.Facts, tunnels(*r.Tunnels))
+	}
 	s.Notes = r.Notes
 	for _, t := range []Table{
-		parametersTable(*r), resultsTable(*r, options), errorsTable(*r), thresholdsTable(*r),
+		parametersTable(*r), resultsTable(*r, options), controlsTable(*r), sweepTable(*r), errorsTable(*r), thresholdsTable(*r),
 		validityTable(*r), processesTable(*r), componentsTable(*r),
 	} {
 		if len(t.Rows) > 0 {
@@ -48,6 +51,11 @@ func resultsTable(r result.Result, options Options) Table {
 		Head:    []string{"Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)", "P95 (ms)", "P99 (ms)"},
 		Numbers: 1, Texts: 8, State: -1,
 	}
+	extra := transferColumns(r)
+	for _, column := range extra {
+		t.Head = append(t.Head, column.head)
+	}
+	t.Texts += len(extra)
 	hasItems := slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Items != nil })
 	if hasItems {
 		t.Head = append(t.Head, "Items")
@@ -62,6 +70,9 @@ func resultsTable(r result.Result, options Options) Table {
 	}
 	for _, op := range r.Operations {
 		row := operationRow(op)
+		for _, column := range extra {
+			row = append(row, column.cell(op))
+		}
 		if hasItems {
 			row = append(row, items(op))
 		}

@@ -6,6 +6,8 @@ package result
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"windtunnel/k6/internal/document"
@@ -23,6 +25,9 @@ const (
 type Result struct {
 	Run        Run         `json:"run"`
 	Operations []Operation `json:"operations"`
+	Controls   []Control   `json:"controls"`
+	Sweep      *Sweep      `json:"sweep"`
+	Tunnels    *Tunnels    `json:"tunnels"`
 	Components []Component `json:"components"`
 	Processes  []Process   `json:"processes"`
 	Thresholds []Threshold `json:"thresholds"`
@@ -47,6 +52,7 @@ type Run struct {
 	Parameters  map[string]any    `json:"parameters"`
 	Testbed     *Testbed          `json:"testbed"`
 	Host        *Host             `json:"host"`
+	Placement   *Placement        `json:"placement"`
 	Versions    map[string]string `json:"versions"`
 }
 
@@ -65,6 +71,15 @@ type Host struct {
 	MemoryBytes int64  `json:"memory_bytes"`
 }
 
+// Placement says which CPUs probe, echo and system ran on; "" is not pinned.
+type Placement struct {
+	Name       string `json:"name"`
+	ProbeCPUs  string `json:"probe_cpus"`
+	EchoCPUs   string `json:"echo_cpus"`
+	SystemCPUs string `json:"system_cpus"`
+	Wait       string `json:"wait"`
+}
+
 // Operation is one row of the results table.
 type Operation struct {
 	Name      string           `json:"name"`
@@ -77,6 +92,7 @@ type Operation struct {
 	WindowS   float64          `json:"window_s"`
 	RatePerS  *float64         `json:"rate_per_s"`
 	Items     *Items           `json:"items"`
+	Transfer  *Transfer        `json:"transfer"`
 	LatencyMS *Latency         `json:"latency_ms"`
 }
 
@@ -85,6 +101,56 @@ type Items struct {
 	Name     string   `json:"name"`
 	Count    int64    `json:"count"`
 	RatePerS *float64 `json:"rate_per_s"`
+}
+
+// Transfer is the payload of the successful operations, in one direction.
+type Transfer struct {
+	Bytes    int64    `json:"bytes"`
+	MbitPerS *float64 `json:"mbit_per_s"`
+}
+
+// Control is an operation less the same one without the proxy.
+type Control struct {
+	Operation string   `json:"operation"`
+	Control   string   `json:"control"`
+	P50MS     *float64 `json:"p50_ms"`
+	P95MS     *float64 `json:"p95_ms"`
+	P99MS     *float64 `json:"p99_ms"`
+	RateRatio *float64 `json:"rate_ratio"`
+}
+
+// Sweep is one variable of the testbed with several values, and which of them is best: nil where the
+// differences are noise.
+type Sweep struct {
+	Variable    string       `json:"variable"`
+	Values      []SweepValue `json:"values"`
+	Recommended any          `json:"recommended"`
+	Reason      string       `json:"reason"`
+}
+
+// SweepValue is what the runs with one value gave.
+type SweepValue struct {
+	Value        any     `json:"value"`
+	Runs         int     `json:"runs"`
+	MbitPerS     *Spread `json:"mbit_per_s"`
+	RTTP95MS     *Spread `json:"rtt_p95_ms"`
+	PeakRSSBytes *Spread `json:"peak_rss_bytes"`
+	LostShare    *Spread `json:"lost_share"`
+}
+
+// Spread is over the runs of one value.
+type Spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+// Tunnels were open at once.
+type Tunnels struct {
+	Asked          int64    `json:"asked"`
+	Open           int64    `json:"open"`
+	OpenAllS       *float64 `json:"open_all_s"`
+	BytesPerTunnel *float64 `json:"bytes_per_tunnel"`
 }
 
 // Latency is in milliseconds. A nil percentile had too few samples.
@@ -135,6 +201,23 @@ type Validity struct {
 	Check  string `json:"check"`
 	OK     *bool  `json:"ok"`
 	Detail string `json:"detail"`
+}
+
+// IsDatagrams reports whether an operation sends datagrams, some of which may be lost.
+func (op Operation) IsDatagrams() bool {
+	_, lost := op.Errors["lost"]
+	return op.Transfer != nil && (lost || strings.HasPrefix(op.Name, "udp"))
+}
+
+// LostShare is the share of an operation's requests that were lost, 0 to 1.
+func (op Operation) LostShare() float64 {
+	return float64(op.Errors["lost"]) / float64(max(1, op.Requests))
+}
+
+// IsControl reports whether an operation is the control of another: the same without the proxy.
+func (r Result) IsControl(operation string) bool {
+	return strings.HasSuffix(operation, "_direct") ||
+		slices.ContainsFunc(r.Controls, func(c Control) bool { return c.Control == operation })
 }
 
 // Name is SYSTEM/SCENARIO.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// placement is `split: probe on CPU 1, echo on CPU 1, system on CPU 0, blocking`, "" without one.
+func placement(p *result.Placement) string {
+	if p == nil {
+		return ""
+	}
+	on := func(cpus string) string {
+		if cpus == "" {
+			return "not pinned"
+		}
+		return "on CPU " + cpus
+	}
+	wait := map[string]string{"block": "blocking", "spin": "spinning", "yield": "yielding"}[p.Wait]
+	return fmt.Sprintf("%s: probe %s, echo %s, system %s; %s", p.Name, on(p.ProbeCPUs), on(p.EchoCPUs), on(p.SystemCPUs), wait)
+}
+
+// column is one more of a table of operations.
+type column struct {
+	head string
+	cell func(result.Operation) string
+}
+
+// transferColumns are those of operations that carry payload: none where no operation does.
+func transferColumns(r result.Result) []column {
+	var columns []column
+	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Transfer != nil }) {
+		columns = append(columns, column{"Mbit/s", func(op result.Operation) string {
+			if op.Transfer == nil {
+				return format.None
+			}
+			return format.Mbit(op.Transfer.MbitPerS)
+		}})
+	}
+	if slices.ContainsFunc(r.Operations, result.Operation.IsDatagrams) {
+		columns = append(columns, column{"Lost", func(op result.Operation) string {
+			if !op.IsDatagrams() {
+				return format.None
+			}
+			lost := op.LostShare()
+			return format.Share(&lost)
+		}})
+	}
+	return columns
+}
+
+func controlsTable(r result.Result) Table {
+	t := Table{
+		Title:   "What the proxy costs",
+		Head:    []string{"Operation", "Control", "Added P50 (ms)", "Added P95 (ms)", "Added P99 (ms)", "Rate ratio"},
+		Numbers: 2, State: -1,
+	}
+	for _, c := range r.Controls {
+		ratio := format.None
+		if c.RateRatio != nil {
+			ratio = strconv.FormatFloat(*c.RateRatio, 'f', 3, 64)
+		}
+		t.Rows = append(t.Rows, []string{operationTitle(r, c.Operation), operationTitle(r, c.Control),
+			format.SignedMS(c.P50MS), format.SignedMS(c.P95MS), format.SignedMS(c.P99MS), ratio})
+	}
+	if len(t.Rows) > 0 {
+		t.Notes = []string{"The control is the same operation without the proxy, measured in turn with it under the same placement."}
+	}
+	return t
+}
+
+func operationTitle(r result.Result, name string) string {
+	for _, op := range r.Operations {
+		if op.Name == name {
+			return op.Title
+		}
+	}
+	return name
+}
+
+// sweepTable is the reference document's, with the spread of the runs.
+func sweepTable(r result.Result) Table {
+	if r.Sweep == nil {
+		return Table{}
+	}
+	t := Table{
+		Title:   "Sweep of " + r.Sweep.Variable,
+		Head:    []string{r.Sweep.Variable, "Runs", "Throughput (Mbit/s)", "RTT P95 (ms)", "Total peak RSS (MiB)", "Lost"},
+		Numbers: 1, State: -1,
+	}
+	for _, v := range r.Sweep.Values {
+		t.Rows = append(t.Rows, []string{format.Any(v.Value), strconv.Itoa(v.Runs),
+			spread(v.MbitPerS, format.Mbit), spread(v.RTTP95MS, format.MS),
+			spread(v.PeakRSSBytes, func(b *float64) string { return format.MiB(int64(*b)) }), spread(v.LostShare, format.Share)})
+	}
+	advice := "Recommendation: none: "
+	if r.Sweep.Recommended != nil {
+		advice = fmt.Sprintf("Recommendation: %s = %s: ", r.Sweep.Variable, plain(r.Sweep.Recommended))
+	}
+	t.Notes = []string{advice + r.Sweep.Reason, "Medians of the runs with each value, the least and the most in brackets; the runs took turns."}
+	return t
+}
+
+// spread is `median (min–max)`; the median alone where they do not differ.
+func spread(s *result.Spread, write func(*float64) string) string {
+	if s == nil {
+		return format.None
+	}
+	median, least, most := write(&s.Median), write(&s.Min), write(&s.Max)
+	if least == most {
+		return median
+	}
+	return fmt.Sprintf("%s (%s–%s)", median, least, most)
+}
+
+func tunnels(t result.Tunnels) string {
+	text := fmt.Sprintf("%s of %s tunnels open at once", format.Count(t.Open), format.Count(t.Asked))
+	if t.OpenAllS != nil {
+		text += fmt.Sprintf(", all within %s s", strconv.FormatFloat(*t.OpenAllS, 'f', 3, 64))
+	}
+	if t.BytesPerTunnel != nil {
+		text += fmt.Sprintf("; %s KiB of the system's memory for each", strconv.FormatFloat(*t.BytesPerTunnel/1024, 'f', 1, 64))
+	}
+	return text
+}
