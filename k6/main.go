@@ -12,6 +12,7 @@ import (
 	"go.k6.io/k6/cmd"
 
 	_ "windtunnel/k6/commands/bench"
+	_ "windtunnel/k6/commands/compare"
 	_ "windtunnel/k6/commands/report"
 	_ "windtunnel/k6/commands/validate"
 	_ "windtunnel/k6/drivers/mysql"

@@ -143,7 +143,8 @@ const MENDS = /** @type {Record<string, string>} */ ({
   socks_command_not_supported: 'the proxy does not do what was asked (SOCKS reply 7): UDP may be off',
   socks_address_not_supported: 'the proxy does not take this type of address (SOCKS reply 8)',
   socks_reply_other: 'the proxy refused with a code that RFC 1928 does not define',
-  socks_no_method: 'the proxy takes none of the authentication methods that were offered: check auth.mode of the environment',
+  socks_no_method:
+    'the proxy takes none of the authentication methods that were offered: check auth.mode of the environment',
   socks_auth_failed: 'the proxy refused the user name or the password',
   socks_garbage: "the proxy's answer is not SOCKS5: check its address",
   closed: 'the other end closed the connection half-way',

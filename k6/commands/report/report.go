@@ -17,7 +17,6 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/report"
-	"windtunnel/k6/internal/root"
 )
 
 func init() {
@@ -69,7 +68,7 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	if err != nil {
 		return fault(exitcode.Usage, "%v", err)
 	}
-	paths := o.locate()
+	paths := command.Locate(o.Paths, o.Dir, o.Variable)
 	set, err := report.Load(paths)
 	if err != nil {
 		return fault(exitcode.Usage, "%v", err)
@@ -92,29 +91,4 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	}
 	fmt.Fprint(stdout, report.SummaryMarkdown(set, options))
 	return set.ExitCode()
-}
-
-// locate makes the paths absolute; what is no file may be the name of a run.
-func (o Options) locate() []string {
-	paths := make([]string, len(o.Paths))
-	for i, given := range o.Paths {
-		path := given
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(o.Dir, path)
-		}
-		if _, err := os.Stat(path); err != nil && !strings.ContainsAny(given, `/\`) {
-			if base, err := root.Find("", o.Variable, o.Dir); err == nil {
-				if run := filepath.Join(base, "results", given); exists(run) {
-					path = run
-				}
-			}
-		}
-		paths[i] = path
-	}
-	return paths
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

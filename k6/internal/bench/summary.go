@@ -93,8 +93,8 @@ func align(rows [][]string) []string {
 }
 
 // paint colours an outcome on a terminal.
-func (b *bench) paint(outcome string) string {
-	if !b.Color {
+func (o Options) paint(outcome string) string {
+	if !o.Color {
 		return outcome
 	}
 	color := "33" // yellow

@@ -65,6 +65,9 @@ func loadFolder(dir string) (Set, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return set, fmt.Errorf("%s: %w", filepath.Join(dir, run.FileName), err)
 	}
+	if set.Run == nil && isComparison(dir) {
+		return set, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of its folders pairNN-a, pairNN-b", dir)
+	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return set, err
@@ -88,6 +91,12 @@ func loadFolder(dir string) (Set, error) {
 	}
 	set.sort()
 	return set, nil
+}
+
+// isComparison reports whether a folder is what k6 x compare made: its runs lie one deeper.
+func isComparison(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "compare.json"))
+	return err == nil
 }
 
 // tells reports whether the record gives a message instead of the result in file.

@@ -25,6 +25,7 @@ const (
 	Environment Kind = "environment"
 	Testbed     Kind = "testbed"
 	Result      Kind = "result"
+	Comparison  Kind = "comparison"
 )
 
 // Problem is one fault of a document. Field is its place, such as systems.pulsar.auth.mode, or
@@ -49,7 +50,7 @@ type compiled struct {
 var load = sync.OnceValue(func() compiled {
 	c := compiled{jsonschema.NewCompiler(), map[Kind]*jsonschema.Schema{}}
 	c.compiler.AssertFormat()
-	for _, kind := range []Kind{Environment, Testbed, Result} {
+	for _, kind := range []Kind{Environment, Testbed, Result, Comparison} {
 		name := string(kind) + ".schema.json"
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(kind)))
 		if err != nil {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/exitcode"
+)
+
+// results makes n files of the report's fixture, with latencies and rate scaled by factor, of every
+// other ten seconds from first on.
+func results(t *testing.T, dir, name string, n, first int, factor float64) []string {
+	t.Helper()
+	data, err := os.ReadFile("../../internal/report/testdata/dataplane/dataplane-socks-udp.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for i := range n {
+		var doc map[string]any
+		if err := json.Unmarshal(data, &doc); err != nil {
+			t.Fatal(err)
+		}
+		of := doc["run"].(map[string]any)
+		start := time.Date(2026, 1, 2, 0, 0, first+20*i, 0, time.UTC)
+		of["start"], of["end"] = start, start.Add(time.Second)
+		f := factor * (1 + 0.001*float64((i*7)%5))
+		op := doc["operations"].([]any)[0].(map[string]any)
+		for k, v := range op["latency_ms"].(map[string]any) {
+			if k != "count" {
+				op["latency_ms"].(map[string]any)[k] = v.(float64) * f
+			}
+		}
+		path := filepath.Join(dir, fmt.Sprintf("%s%d.json", name, i))
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+func TestExisting(t *testing.T) {
+	dir := t.TempDir()
+	a := results(t, dir, "a", 6, 0, 1)
+	same := results(t, dir, "same", 6, 10, 1)
+	slow := results(t, dir, "slow", 6, 10, 1.5)
+	late := results(t, dir, "late", 7, 1000, 1.5)
+	other := filepath.Join(dir, "other.json")
+	text, err := os.ReadFile(a[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, bytes.Replace(text, []byte(`"quick"`), []byte(`"full"`), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fixture := "../../internal/report/testdata/"
+	join := func(a, b []string) []string { return append(append([]string{}, a...), b...) }
+	for name, c := range map[string]struct {
+		o    Options
+		code int
+		says []string
+	}{
+		"same":         {Options{Paths: join(a, same), Dash: 6}, exitcode.Pass, []string{"**Verdict: ✓ pass**", "| UDP P95 (ms) |"}},
+		"slower":       {Options{Paths: join(a, slow), Dash: 6}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50.", "worse (gate)"}},
+		"a loose gate": {Options{Paths: join(a, slow), Dash: 6, WorseBy: 60}, exitcode.Pass, []string{"| worse |"}},
+		"unpaired":     {Options{Paths: join(a, late), Dash: 6}, exitcode.Fail, []string{"the runs did not take turns"}},
+		"one each":     {Options{Paths: []string{a[0], slow[0]}, Dash: -1}, exitcode.Inconclusive, []string{"one run each: no confidence", "not judged"}},
+		"differ":       {Options{Paths: []string{a[0], other}, Dash: 1}, exitcode.Usage, []string{"cannot be compared: they differ in profile (quick and full)"}},
+		"a folder":     {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1, Scenario: "dataplane/socks-udp"}, exitcode.Inconclusive, []string{"one run each"}},
+		"which":        {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one of dataplane/concurrency, "}},
+		"none of it":   {Options{Paths: []string{a[0], a[1]}, Dash: -1, Scenario: "dataplane/socks-upd"}, exitcode.Usage, []string{"A: ", "did you mean dataplane/socks-udp?"}},
+		"no dash":      {Options{Paths: a, Dash: -1}, exitcode.Usage, []string{"give the runs of A, then --, then the runs of B"}},
+		"one":          {Options{Paths: a[:1], Dash: -1}, exitcode.Usage, []string{"is no folder of a comparison"}},
+		"nothing":      {Options{Dash: -1}, exitcode.Usage, []string{"give the runs of A"}},
+		"missing":      {Options{Paths: []string{a[0], "nothing"}, Dash: -1}, exitcode.Usage, []string{"nothing: no such file or folder"}},
+		"bound":        {Options{Paths: a, Dash: 3, WorseBy: -1}, exitcode.Usage, []string{"--worse-by -1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			here, err := os.Getwd()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.o.Dir, c.o.Out = here, t.TempDir()
+			if c.o.WorseBy == 0 {
+				c.o.WorseBy = 10
+			}
+			var stdout, stderr bytes.Buffer
+			if code := Existing(&stdout, &stderr, c.o); code != c.code {
+				t.Errorf("code %d, want %d", code, c.code)
+			}
+			for _, part := range c.says {
+				if !strings.Contains(stdout.String()+stderr.String(), part) {
+					t.Errorf("no %q in\n%s%s", part, &stdout, &stderr)
+				}
+			}
+			path := filepath.Join(c.o.Out, "compare.json")
+			switch {
+			case c.code == exitcode.Usage:
+				if strings.Count(stderr.String(), "\n") != 1 {
+					t.Errorf("not one line: %s", &stderr)
+				}
+			default:
+				if problems := check.File("", path, "x"); len(problems) > 0 {
+					t.Errorf("%v", problems)
+				}
+				if strings.Contains(stdout.String(), dir) {
+					t.Error("shows a folder of this machine")
+				}
+			}
+		})
+	}
+}
+
+func TestWrongForRuns(t *testing.T) {
+	for want, o := range map[string]Options{
+		"":                                 {A: "x", B: "y", Scenario: "s/n", Runs: 1},
+		"give both --a and --b":            {A: "x", Scenario: "s/n", Runs: 1},
+		"give --scenario":                  {A: "x", B: "y", Runs: 1},
+		"--runs 0: give 1 to 999":          {A: "x", B: "y", Scenario: "s/n"},
+		`unexpected argument "z" beside`:   {A: "x", B: "y", Scenario: "s/n", Runs: 1, Paths: []string{"z"}},
+		"--worse-by -3: give a percentage": {A: "x", B: "y", Scenario: "s/n", Runs: 1, WorseBy: -3},
+	} {
+		if got := o.wrongForRuns(); want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

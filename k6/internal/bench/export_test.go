@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"os"
+	"testing"
+)
+
+// Dataplane gives tests outside the package, which may import what imports it, a checkout with the
+// testbeds proxy, other and bare of a data plane. What is said goes to Out and Err.
+type Dataplane struct {
+	Options
+	Out, Err interface{ String() string }
+	Signal   chan<- os.Signal
+	Events   string
+}
+
+func NewDataplane(t *testing.T, environ ...string) *Dataplane {
+	tr := newTrial(t, "here", "", environ...)
+	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
+	return &Dataplane{Options: tr.Options, Out: tr.out, Err: tr.err, Signal: tr.signals, Events: tr.events}
+}

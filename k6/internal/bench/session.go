@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/run"
+)
+
+// Session runs one scenario many times, each time on one of several testbeds, with one sidecar for
+// all and each run in a folder of its own.
+type Session struct {
+	session
+	// Scenario is what it runs, Dir is results/RUN.
+	Scenario Scenario
+	Dir      string
+	sides    []plan
+	ctx      context.Context
+	stop     func()
+}
+
+// Begin checks all that can be checked before anything starts, for each testbed (as TESTBED takes
+// it), makes results/RUN and starts the sidecar. Where that fails it says why and returns a code
+// other than exitcode.Pass.
+func Begin(o Options, scenario string, testbeds []string) (*Session, int) {
+	screen := NewScreen(o.Stdout, o.Stderr, o.TTY, o.Width)
+	s, f := prepare(o, scenario, testbeds)
+	if f == nil {
+		s.screen = screen
+		f = s.makeFolder()
+	}
+	if f != nil {
+		screen.Error("%s", f.message)
+		return nil, f.code
+	}
+	var said []string
+	for _, side := range s.sides {
+		for _, line := range side.leftOut {
+			if !slices.Contains(said, line) {
+				screen.Error("%s", line)
+				said = append(said, line)
+			}
+		}
+	}
+	s.known = s.versions()
+	s.interrupts, s.ctx, s.stop = watchInterrupts(o.Signals, func(text string) { screen.Error("%s", text) })
+	sidecar, err := StartSidecar(s.ctx, s.Options.Sidecar, s.Root, filepath.Join(s.Dir, "logs"), s.confirmed())
+	switch {
+	case err != nil && s.interrupts.any():
+		s.stop()
+		return nil, exitcode.Interrupted
+	case err != nil:
+		s.stop()
+		screen.Error("%v", err)
+		return nil, exitcode.Setup
+	}
+	s.sidecar = sidecar
+	return s, exitcode.Pass
+}
+
+func prepare(o Options, scenario string, testbeds []string) (*Session, *fault) {
+	all, err := Scenarios(o.Root)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	// dataplane-socks-tcp is what a target of make and a result file are called.
+	for _, s := range all {
+		if s.FileStem() == scenario {
+			scenario = s.String()
+		}
+	}
+	if !strings.Contains(scenario, "/") || strings.Contains(scenario, ",") {
+		return nil, usage("scenario %q: give one, as SYSTEM/NAME", scenario)
+	}
+	s := &Session{session: session{Options: o}}
+	for _, testbed := range testbeds {
+		o.Only, o.Testbed = scenario, testbed
+		p, f := preflight(o)
+		if f != nil {
+			return nil, f
+		}
+		s.Scenario = p.scenarios[0]
+		bed := p.testbed(s.Scenario)
+		if name, _, _ := strings.Cut(testbed, ":"); bed == nil || bed.Name != strings.TrimSpace(name) {
+			return nil, usage("testbeds/%s.toml does not start the system %s of %s", name, s.Scenario.System, s.Scenario)
+		}
+		s.sides = append(s.sides, p)
+		if first, own := s.sides[0].placements[s.Scenario], p.placements[s.Scenario]; own != first {
+			return nil, usage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
+				testbeds[0], testbed, orNone(first.system), orNone(own.system))
+		}
+	}
+	if s.RunID == "" {
+		s.RunID = newRunID("compare", time.Now())
+	}
+	if !runIDPattern.MatchString(s.RunID) || s.RunID == "latest" {
+		return nil, usage("run id %q: give letters, digits, dots, dashes and underscores", s.RunID)
+	}
+	s.Dir = filepath.Join(o.Root, "results", s.RunID)
+	return s, nil
+}
+
+func orNone(cpus string) string {
+	if cpus == "" {
+		return "not pinned"
+	}
+	return cpus
+}
+
+// makeFolder makes results/RUN; results/latest stays at the last run of the bench.
+func (s *Session) makeFolder() *fault {
+	err := os.MkdirAll(filepath.Dir(s.Dir), 0o755)
+	if err == nil {
+		err = os.Mkdir(s.Dir, 0o755)
+	}
+	if errors.Is(err, os.ErrExist) {
+		return usage("results/%s exists already; give another --run-id", s.RunID)
+	}
+	if err == nil {
+		err = os.Mkdir(filepath.Join(s.Dir, "logs"), 0o755)
+	}
+	if err != nil {
+		return setup("cannot make results/%s: %v", s.RunID, reason(err))
+	}
+	return nil
+}
+
+// Run runs the scenario once on the side-th testbed, into the folder of that name below Dir. The
+// entry's Result is the path of the result file below Dir.
+func (s *Session) Run(side int, folder, label string) run.Scenario {
+	p := s.sides[side]
+	dir := filepath.Join(s.Dir, folder)
+	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + folder, Profile: s.Profile, Environment: p.env.Name,
+		Start:     time.Now().UTC().Truncate(time.Millisecond),
+		Scenarios: []run.Scenario{{System: s.Scenario.System, Scenario: s.Scenario.Name, Outcome: run.Running}}}
+	entry := &record.Scenarios[0]
+	err := os.MkdirAll(filepath.Join(dir, "logs"), 0o755)
+	if err == nil {
+		err = record.Write(dir)
+	}
+	if err != nil {
+		entry.Outcome, entry.Message = run.SetupFailed, fmt.Sprintf("cannot write results/%s/%s: %v", s.RunID, folder, reason(err))
+		return *entry
+	}
+	begin := time.Now()
+	s.attempt(s.ctx, p.job(s.Options, s.Scenario, label, record.ID, dir), entry)
+	s.screen.Line("%s  %s  %s", label, s.paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
+	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
+	record.End, record.ExitCode = &end, &code
+	if err := record.Write(dir); err != nil {
+		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, reason(err))
+	}
+	told := *entry
+	if told.Result != "" {
+		told.Result = filepath.Join(folder, told.Result)
+	}
+	return told
+}
+
+// Say prints a line, Warn one on the error output.
+func (s *Session) Say(format string, args ...any)  { s.screen.Line(format, args...) }
+func (s *Session) Warn(format string, args ...any) { s.screen.Error(format, args...) }
+
+// Interrupted reports whether there was a signal.
+func (s *Session) Interrupted() bool { return s.interrupts.any() }
+
+// Alive reports whether the sidecar, and with it any testbed, still runs.
+func (s *Session) Alive() bool { return s.sidecar.Alive() }
+
+// End stops what the session started.
+func (s *Session) End() {
+	s.sidecar.Stop()
+	s.stop()
+}

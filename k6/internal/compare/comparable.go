@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/testbed"
+)
+
+// field is one thing that all runs of a comparison must share.
+type field struct {
+	name string
+	of   func(result.Result) any
+}
+
+// common are the fields that must be the same in all runs, parameters apart.
+var common = []field{
+	{"scenario", func(r result.Result) any { return r.Name() }},
+	{"profile", func(r result.Result) any { return r.Run.Profile }},
+	{"placement", func(r result.Result) any { return deref(r.Run.Placement) }},
+	{"host", func(r result.Result) any { return deref(r.Run.Host) }},
+	{"windtunnel version", func(r result.Result) any { return orDash(r.Run.Versions["windtunnel"]) }},
+}
+
+// ofOneSide are those that must be the same in the runs of one side only.
+func ofOneSide(beds func(name string) testbed.Testbed) []field {
+	return []field{
+		{"testbed", func(r result.Result) any {
+			if r.Run.Testbed == nil {
+				return "none"
+			}
+			return r.Run.Testbed.Name
+		}},
+		{"testbed variables", func(r result.Result) any { return withoutPorts(r.Run.Testbed, beds) }},
+		{"versions", func(r result.Result) any { return systemVersions(r) }},
+	}
+}
+
+// Refusal says why runs cannot be compared, in one line that names the fields and both values; ""
+// where they can. beds returns what a testbed declares, the zero value where that is unknown.
+func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
+	resultsA, resultsB := results(a), results(b)
+	if len(resultsA) == 0 || len(resultsB) == 0 {
+		return ""
+	}
+	all := append(slices.Clone(resultsA), resultsB...)
+	fields := slices.Clone(common)
+	fields = append(fields, parameters(all)...)
+	var differ []string
+	for _, f := range fields {
+		for _, r := range all[1:] {
+			if !reflect.DeepEqual(f.of(all[0]), f.of(r)) {
+				differ = append(differ, fmt.Sprintf("%s (%s and %s)", f.name, show(f.of(all[0])), show(f.of(r))))
+				break
+			}
+		}
+	}
+	if len(differ) > 0 {
+		return "these runs cannot be compared: they differ in " + strings.Join(differ, ", ")
+	}
+	for _, side := range []struct {
+		name string
+		runs []result.Result
+	}{{"A", resultsA}, {"B", resultsB}} {
+		for _, f := range ofOneSide(beds) {
+			for _, r := range side.runs[1:] {
+				if !reflect.DeepEqual(f.of(side.runs[0]), f.of(r)) {
+					return fmt.Sprintf("the runs of %s are not of one thing: they differ in %s (%s and %s)", side.name,
+						f.name, show(f.of(side.runs[0])), show(f.of(r)))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func results(runs []Measured) []result.Result {
+	var all []result.Result
+	for _, m := range runs {
+		if m.Result != nil {
+			all = append(all, *m.Result)
+		}
+	}
+	return all
+}
+
+// parameters has a field for each parameter that any run has.
+func parameters(all []result.Result) []field {
+	names := map[string]bool{}
+	for _, r := range all {
+		for name := range r.Run.Parameters {
+			names[name] = true
+		}
+	}
+	var fields []field
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		fields = append(fields, field{"parameter " + name, func(r result.Result) any {
+			if v, ok := r.Run.Parameters[name]; ok {
+				return v
+			}
+			return format.None
+		}})
+	}
+	return fields
+}
+
+// withoutPorts are a testbed's variables that say something about the system.
+func withoutPorts(of *result.Testbed, beds func(string) testbed.Testbed) map[string]any {
+	kept := map[string]any{}
+	if of == nil {
+		return kept
+	}
+	bed := beds(of.Name)
+	for name, v := range of.Variables {
+		if !bed.IsPort(name) {
+			kept[name] = v
+		}
+	}
+	return kept
+}
+
+// systemVersions are those of what is tested.
+func systemVersions(r result.Result) map[string]string {
+	versions := map[string]string{}
+	for name, version := range r.Run.Versions {
+		if name != "k6" && !strings.HasPrefix(name, "windtunnel") {
+			versions[name] = version
+		}
+	}
+	return versions
+}
+
+// generatorDiffers names what else of ours differs between runs: it is told, not refused.
+func generatorDiffers(all []result.Result) []string {
+	var notes []string
+	for _, name := range []string{"windtunnel_revision", "k6"} {
+		for _, r := range all[1:] {
+			if first, own := all[0].Run.Versions[name], r.Run.Versions[name]; first != own {
+				notes = append(notes, fmt.Sprintf("the runs differ in %s (%s and %s)", strings.ReplaceAll(name, "_", " "), orDash(first), orDash(own)))
+				break
+			}
+		}
+	}
+	return notes
+}
+
+func deref[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return format.None
+	}
+	return text
+}
+
+func show(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	if v == nil {
+		return "none"
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/testbed"
+)
+
+func p(v float64) *float64 { return &v }
+
+// operation has all its latencies and its rate scaled from 1 ms: slower by factor.
+func operation(name string, factor float64) result.Operation {
+	return result.Operation{Name: name, Title: strings.ToUpper(name), Loop: "closed", Requests: 2000, Success: 2000,
+		Errors: map[string]int64{}, WindowS: 2 * factor, RatePerS: p(1000 / factor),
+		Transfer: &result.Transfer{Bytes: 2048000, MbitPerS: p(8.192 / factor)},
+		LatencyMS: &result.Latency{Count: 2000, Avg: factor, Min: factor / 2, P50: p(factor), P90: p(2 * factor), P95: p(3 * factor),
+			P99: p(5 * factor), P999: p(9 * factor), Max: 10 * factor}}
+}
+
+// oneRun is a run of a proxy that is slower by factor, at a place in time.
+func oneRun(second int, factor, control float64) *result.Result {
+	r := &result.Result{Verdict: "pass", Operations: []result.Operation{operation("tcp", factor), operation("tcp_direct", control)},
+		Processes: []result.Process{{Name: "total", Role: "total", CPUS: 0.2 * factor, PeakRSSBytes: 50 << 20}}}
+	start := time.Date(2026, 1, 2, 3, 0, second, 0, time.UTC)
+	r.Run = result.Run{ID: fmt.Sprintf("r%d", second), Start: start, End: start.Add(time.Second), System: "dataplane", Scenario: "socks-tcp",
+		Profile: "quick", Parameters: map[string]any{"payload_bytes": 1024.0},
+		Testbed:   &result.Testbed{Name: "pair", Variables: map[string]any{"queue": 64.0, "socks_port": float64(second)}},
+		Host:      &result.Host{OS: "o", Kernel: "k", CPUModel: "m", CPUs: 2, MemoryBytes: 1},
+		Placement: &result.Placement{Name: "shared", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "1", Wait: "block"},
+		Versions:  map[string]string{"windtunnel": "0.1.0", "proxy": "1"}}
+	return r
+}
+
+// pairsOf makes n pairs that took turns; a and b give the factor of the i-th run.
+func pairsOf(n int, a, b func(i int) float64) Request {
+	q := Request{WorseBy: 10, Planned: n, SpecA: "pair", SpecB: "pair:queue=128", ID: "x", Beds: noBeds}
+	for i := 1; i <= n; i++ {
+		second := [2]int{}
+		for place, side := range order(i) {
+			second[side] = 2*i + place
+		}
+		q.A = append(q.A, Measured{File: fmt.Sprintf("a%d", i), Outcome: "pass", Pair: i, Result: oneRun(second[0], a(i), 1)})
+		q.B = append(q.B, Measured{File: fmt.Sprintf("b%d", i), Outcome: "pass", Pair: i, Result: oneRun(second[1], b(i), 1)})
+	}
+	return q
+}
+
+func noBeds(string) testbed.Testbed { return testbed.Testbed{} }
+
+// noise is a factor around 1, of 3 % either way, the same at each run of the test.
+func noise(seed uint64) func(int) float64 {
+	source := rand.New(rand.NewPCG(seed, 1))
+	return func(int) float64 { return 1 + 0.03*(2*source.Float64()-1) }
+}
+
+func times(factor float64, of func(int) float64) func(int) float64 {
+	return func(i int) float64 { return factor * of(i) }
+}
+
+func (c Comparison) rowOf(t *testing.T, operation, name string) Metric {
+	t.Helper()
+	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Operation == operation && m.Name == name })
+	if i < 0 {
+		t.Fatalf("no metric %s %s", operation, name)
+	}
+	return c.Metrics[i]
+}
+
+// valid checks a comparison against its own schema.
+func valid(t *testing.T, c Comparison) {
+	t.Helper()
+	data, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := schema.Check(schema.Comparison, doc); len(problems) > 0 {
+		t.Errorf("%v", problems)
+	}
+	if text := c.Markdown(); strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestKnownShiftIsFound(t *testing.T) {
+	c := Make(pairsOf(10, noise(1), times(1.3, noise(2))))
+	valid(t, c)
+	if c.Verdict != Fail || c.ExitCode() != exitcode.Fail || !c.Interleaved {
+		t.Errorf("%s %v %v", c.Verdict, c.Reasons, c.Interleaved)
+	}
+	for name, better := range map[string]bool{"p50": false, "p95": false, "avg": false, "mbit_per_s": true} {
+		m := c.rowOf(t, "tcp", name)
+		change := m.Change.Median
+		if better {
+			change = (1/(1+change/100) - 1) * 100
+		}
+		if m.Judgement != Worse || !m.Gate || change < 25 || change > 35 || *m.P > 0.001 || !m.Change.Paired {
+			t.Errorf("%s: %+v %+v", name, m, m.Change)
+		}
+	}
+	if m := c.rowOf(t, "", "peak_rss_bytes"); m.Judgement != NoneFound || m.Change.Median != 0 {
+		t.Errorf("%+v", m)
+	}
+	if m := c.rowOf(t, "", "cpu_us_per_operation"); m.Judgement != Worse || m.A.Median < 90 || m.A.Median > 110 {
+		t.Errorf("%+v", m) // 0.2 s for 2,000 operations, controls not counted
+	}
+	if m := c.rowOf(t, "tcp_direct", "p50"); m.Judgement != NotJudged || !m.Control {
+		t.Errorf("%+v", m)
+	}
+	for _, m := range c.Metrics {
+		if m.Name == "rate_per_s" || m.Name == "lost" {
+			t.Errorf("%s is there", m.Name)
+		}
+	}
+	text := c.Markdown()
+	for _, part := range []string{"**Verdict: ✗ fail**", "| TCP P95 (ms) | ", "| worse (gate) |", "## Controls", "queue=64", "pair:queue=128", "+2", "<0.001"} {
+		if !strings.Contains(text, strings.ReplaceAll(part, "<", "&lt;")) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if strings.Contains(text, "socks_port") {
+		t.Error("shows a port")
+	}
+}
+
+func TestBetterPasses(t *testing.T) {
+	c := Make(pairsOf(8, noise(3), times(0.7, noise(4))))
+	valid(t, c)
+	if c.ExitCode() != exitcode.Pass || c.rowOf(t, "tcp", "p99").Judgement != Better || c.rowOf(t, "tcp", "mbit_per_s").Judgement != Better {
+		t.Errorf("%s %v", c.Verdict, c.Reasons)
+	}
+}
+
+func TestSmallShiftIsWorseButPasses(t *testing.T) {
+	q := pairsOf(10, noise(5), times(1.07, noise(6)))
+	c := Make(q)
+	if m := c.rowOf(t, "tcp", "p50"); m.Judgement != Worse || m.Gate || c.ExitCode() != exitcode.Pass {
+		t.Errorf("%+v %v", m, c.Reasons)
+	}
+	q.WorseBy = 2
+	if c := Make(q); c.ExitCode() != exitcode.Fail {
+		t.Errorf("%v", c.Reasons)
+	}
+}
+
+// TestEqualNoise has many comparisons of like with like: the gate never breaks, and a metric is said to
+// differ as rarely as a level of 0.05 and an interval of 95 % allow.
+func TestEqualNoise(t *testing.T) {
+	differs := 0
+	for seed := range uint64(200) {
+		c := Make(pairsOf(10, noise(1000+2*seed), noise(1001+2*seed)))
+		if c.ExitCode() != exitcode.Pass {
+			t.Errorf("seed %d: %v", seed, c.Reasons)
+		}
+		if c.rowOf(t, "tcp", "p50").Judgement != NoneFound {
+			differs++
+		}
+	}
+	if differs > 15 { // 10 expected of the p-value alone, fewer with the interval
+		t.Errorf("%d of 200 differ", differs)
+	}
+}
+
+func TestTooFewRuns(t *testing.T) {
+	for n, says := range map[int]string{1: "one run each: no confidence", 3: "too few runs: 3 of A and 3 of B", 5: "takes 6 each"} {
+		c := Make(pairsOf(n, noise(7), times(5, noise(8))))
+		valid(t, c)
+		if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), says) {
+			t.Errorf("%d: %s %v", n, c.Verdict, c.Reasons)
+		}
+		if m := c.rowOf(t, "tcp", "p50"); m.Judgement != NotJudged || m.Change == nil {
+			t.Errorf("%d: %+v", n, m)
+		}
+	}
+	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exitcode.Fail {
+		t.Errorf("six: %v", c.Reasons)
+	}
+}
+
+func TestRunsThatCannotBeUsed(t *testing.T) {
+	no := false
+	spoil := map[string]func(*Measured){
+		"no result":    func(m *Measured) { m.Result, m.Outcome, m.Reasons = nil, "set-up failed", []string{"port taken"} },
+		"inconclusive": func(m *Measured) { m.Outcome, m.Reasons = "inconclusive", []string{"generator CPU"} },
+		"a failed run whose numbers are invalid": func(m *Measured) {
+			m.Outcome = "fail"
+			m.Result.Validity = []result.Validity{{Check: "processes", OK: &no, Detail: "gone"}}
+		},
+	}
+	for name, change := range spoil {
+		q := pairsOf(10, noise(9), times(1.3, noise(10)))
+		change(&q.A[2])
+		change(&q.A[3])
+		c := Make(q)
+		valid(t, c)
+		if c.Verdict != Fail || len(c.rowOf(t, "tcp", "p50").A.Values) != 8 || c.rowOf(t, "tcp", "p50").Change.Pairs != 8 {
+			t.Errorf("%s: %s %v", name, c.Verdict, c.Reasons)
+		}
+		if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "a3 of A is left out: ") || !strings.Contains(notes, "a4 of A is left out: ") {
+			t.Errorf("%s: %s", name, notes)
+		}
+		change(&q.A[5])
+		c = Make(q)
+		if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, ""), "7 of the 10 runs of A can be used; it takes 80 %") {
+			t.Errorf("%s: %v", name, c.Reasons)
+		}
+	}
+	// A threshold that was crossed is no reason to leave a run out.
+	q := pairsOf(10, noise(9), times(1.3, noise(10)))
+	for i := range q.B {
+		q.B[i].Outcome, q.B[i].Reasons = "fail", []string{"p(95)<1"}
+	}
+	if c := Make(q); c.Verdict != Fail || !strings.Contains(strings.Join(c.Notes, ""), "b1 of B is used although it failed: p(95)<1") {
+		t.Errorf("%s %v", c.Verdict, c.Notes)
+	}
+	none := Make(Request{A: []Measured{{File: "a"}}, B: nil, Beds: noBeds})
+	valid(t, none)
+	if none.ExitCode() != exitcode.Inconclusive {
+		t.Error(none.Verdict)
+	}
+}
+
+func TestControlThatDrifts(t *testing.T) {
+	q := pairsOf(10, noise(11), times(1.3, noise(12)))
+	for i := range q.B {
+		q.B[i].Result.Operations[1] = operation("tcp_direct", 1.25*noise(uint64(i))(0))
+	}
+	c := Make(q)
+	if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "the machine changed, not the proxy") {
+		t.Errorf("%s %v", c.Verdict, c.Reasons)
+	}
+}
+
+func TestLostDatagrams(t *testing.T) {
+	lossy := func(m *Measured, lost int64) {
+		op := operation("udp", 1)
+		op.Success -= lost
+		if lost > 0 {
+			op.Errors["lost"] = lost
+		}
+		m.Result.Operations[0] = op
+	}
+	for lost, want := range map[int64]int{10: exitcode.Pass, 100: exitcode.Fail} { // of 2,000: 0.5 and 5 points; the gate is 1
+		q := pairsOf(8, noise(13), noise(14))
+		for i := range q.A {
+			lossy(&q.A[i], 0)
+			lossy(&q.B[i], lost+int64(i))
+		}
+		c := Make(q)
+		valid(t, c)
+		if m := c.rowOf(t, "udp", "lost"); m.Judgement != Worse || m.Change.Unit != "points" || c.ExitCode() != want {
+			t.Errorf("%d: %+v %v", lost, m, c.Reasons)
+		}
+	}
+}
+
+func TestInterruptedIsMarked(t *testing.T) {
+	q := pairsOf(7, noise(15), times(1.3, noise(16)))
+	q.Planned, q.Interrupted = 10, true
+	c := Make(q)
+	valid(t, c)
+	if c.ExitCode() != exitcode.Interrupted || !strings.Contains(c.Markdown(), "interrupted: 7 of 10 pairs") {
+		t.Errorf("%v", c.Reasons)
+	}
+	if m := c.rowOf(t, "tcp", "p50"); m.Judgement != Worse {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestRunsThatDidNotTakeTurns(t *testing.T) {
+	late := func(factor float64) Comparison {
+		q := pairsOf(10, noise(17), times(factor, noise(18)))
+		for i := range q.B {
+			q.B[i].Result.Run.Start = q.B[i].Result.Run.Start.Add(time.Hour)
+		}
+		return Make(q)
+	}
+	c := late(1.3)
+	if c.Interleaved || c.ExitCode() != exitcode.Fail || c.rowOf(t, "tcp", "p50").Change.Paired {
+		t.Errorf("%+v", c.Reasons)
+	}
+	c = late(1.08)
+	if m := c.rowOf(t, "tcp", "p50"); m.Judgement != NoneFound || len(m.Notes) != 1 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestOrderOfPairs(t *testing.T) {
+	var text string
+	for pair := 1; pair <= 4; pair++ {
+		for _, side := range order(pair) {
+			text += sideNames[side]
+		}
+	}
+	if text != "abbaabba" {
+		t.Error(text)
+	}
+	q := pairsOf(4, noise(1), noise(2))
+	if !interleaved(q.A, q.B) {
+		t.Error("not seen as taking turns")
+	}
+	q.A[1].Result.Run.Start = q.A[1].Result.Run.Start.Add(time.Hour)
+	if interleaved(q.A, q.B) {
+		t.Error("seen as taking turns")
+	}
+}
+
+func TestIncomparableAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*result.Result){
+		"": func(r *result.Result) {
+			r.Run.Testbed.Name, r.Run.Testbed.Variables["queue"] = "other", 128.0
+			r.Run.Versions["proxy"] = "2"
+		},
+		"scenario":                               func(r *result.Result) { r.Run.Scenario = "socks-udp" },
+		"profile":                                func(r *result.Result) { r.Run.Profile = "smoke" },
+		"parameter payload_bytes (1024 and 512)": func(r *result.Result) { r.Run.Parameters["payload_bytes"] = 512.0 },
+		"parameter window (— and 4)":             func(r *result.Result) { r.Run.Parameters["window"] = 4.0 },
+		"placement":                              func(r *result.Result) { r.Run.Placement.SystemCPUs = "0" },
+		`placement ({"name":"shared"`:            func(r *result.Result) { r.Run.Placement = nil },
+		"host":                                   func(r *result.Result) { r.Run.Host.Kernel = "k2" },
+		"windtunnel version (0.1.0 and 0.2.0)":   func(r *result.Result) { r.Run.Versions["windtunnel"] = "0.2.0" },
+	} {
+		q := pairsOf(2, noise(1), noise(2))
+		for i := range q.B {
+			change(q.B[i].Result)
+		}
+		got := Refusal(q.A, q.B, noBeds)
+		if want == "" && got != "" || !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	q := pairsOf(2, noise(1), noise(2))
+	q.A[1].Result.Run.Testbed.Variables["queue"] = 1.0
+	if got := Refusal(q.A, q.B, noBeds); !strings.Contains(got, "the runs of A are not of one thing: they differ in testbed variables") {
+		t.Error(got)
+	}
+	// A port by its type, whatever its name.
+	q = pairsOf(2, noise(1), noise(2))
+	q.A[1].Result.Run.Testbed.Variables["inlet"] = 7.0
+	ports := func(string) testbed.Testbed {
+		return testbed.Testbed{Variables: map[string]testbed.Variable{"inlet": {Type: "port"}, "socks_port": {Type: "port"}}}
+	}
+	if Refusal(q.A, q.B, noBeds) == "" || Refusal(q.A, q.B, ports) != "" {
+		t.Error("the type of a port is not seen")
+	}
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/report"
+)
+
+// Load reads one side's runs from folders of runs and result files: those of the scenario
+// SYSTEM/NAME, or where it is "" of the only one that they hold. The error is one line.
+func Load(paths []string, scenario string) ([]Measured, error) {
+	var all []Measured
+	var found []string
+	for _, path := range paths {
+		set, err := report.Load([]string{path})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range set.Entries() {
+			if !slices.Contains(found, e.Name) {
+				found = append(found, e.Name)
+			}
+			if scenario == "" || e.Name == scenario {
+				all = append(all, Measured{File: path, Outcome: e.Outcome, Reasons: e.Reasons, Result: e.Result})
+			}
+		}
+	}
+	switch {
+	case scenario == "" && len(found) > 1:
+		return nil, fmt.Errorf("%s hold several scenarios: give --scenario, one of %s", strings.Join(paths, ", "), strings.Join(found, ", "))
+	case len(all) == 0:
+		return nil, fmt.Errorf("%s: no run of %s; there are: %s%s", strings.Join(paths, ", "), scenario, strings.Join(found, ", "),
+			closest.Hint(scenario, found))
+	}
+	return all, nil
+}
+
+// Pair joins the runs of two sides by the order in which they ran, where both have as many.
+func Pair(a, b []Measured) {
+	if len(a) != len(b) {
+		return
+	}
+	for _, runs := range [][]Measured{a, b} {
+		slices.SortStableFunc(runs, func(x, y Measured) int { return start(x).Compare(start(y)) })
+		for i := range runs {
+			runs[i].Pair = i + 1
+		}
+	}
+}
+
+func start(m Measured) time.Time {
+	if m.Result == nil {
+		return time.Time{}
+	}
+	return m.Result.Run.Start
+}
+
+// OfComparison returns the folders of a comparison's runs, pairNN-a and pairNN-b, in their order;
+// none where dir is no folder of a comparison.
+func OfComparison(dir string) (a, b []string) {
+	a, _ = filepath.Glob(filepath.Join(dir, "pair*-a"))
+	b, _ = filepath.Glob(filepath.Join(dir, "pair*-b"))
+	isFile := func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.IsDir()
+	}
+	return slices.DeleteFunc(a, isFile), slices.DeleteFunc(b, isFile)
+}
