@@ -11,6 +11,9 @@ ONLY ?=
 DASHBOARD ?=
 export PROFILE ENV ONLY DASHBOARD
 
+# What `make dataplane` runs on unless TESTBED names one; another environment has its own.
+DATAPLANE_TESTBEDS := $(if $(filter local,$(ENV)),sing-box-pair xray-pair)
+
 SYSTEMS := $(notdir $(patsubst %/,%,$(wildcard scripts/*/)))
 SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/[!_]*.js))
 SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
@@ -29,6 +32,7 @@ venv = @rm -rf $(1) && python3 -m venv $(1) && $(1)/bin/pip install --quiet --di
 .PHONY: help
 help: ## Show this list
 	@echo 'Usage: make TARGET [PROFILE=$(PROFILE)] [ENV=$(ENV)] [ONLY=system or system/scenario,…] [DASHBOARD=1]'
+	@echo '                   [TESTBED=name or name:variable=value,…] [PLACEMENT=shared, split or free]'
 	@echo
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
@@ -44,12 +48,26 @@ bench: build ## Build what is missing, run the scenarios, print the verdict
 	@bin/k6 x bench
 
 .PHONY: $(SYSTEMS)
-$(SYSTEMS): build
+$(filter-out dataplane,$(SYSTEMS)): build
 	@ONLY=$@ bin/k6 x bench
+
+.PHONY: dataplane
+dataplane: build ## All data-plane scenarios on sing-box-pair, then on xray-pair; TESTBED= picks one
+	@code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
+	for bed in $${beds:-''}; do \
+	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed%%:*}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
+	  test $$code != 130 || break; \
+	done; exit $$code
 
 .PHONY: $(SCENARIO_TARGETS)
 $(SCENARIO_TARGETS): build
 	@ONLY=$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@) bin/k6 x bench
+
+# RUNS and the rest are meant for the comparison, not for the scripts.
+.PHONY: compare
+compare: build ## Two testbeds in turn: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp [RUNS=10] [WORSE_BY=10]
+	@env -u RUNS -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' \
+	  --runs '$(or $(RUNS),10)' --worse-by '$(or $(WORSE_BY),10)'
 
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest

@@ -65,7 +65,7 @@ says how. What was not measured in the same way is not compared.
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		o.Paths, o.Dash, o.Dir, o.Variable, o.Root = args, cmd.ArgsLenAtDash(), dir, gs.Env["WINDTUNNEL_ROOT"], *rootFlag
-		if o.A == "" && o.B == "" {
+		if !flags.Changed("a") && !flags.Changed("b") {
 			return Existing(gs.Stdout, gs.Stderr, o)
 		}
 		if line := o.wrongForRuns(); line != "" {
