@@ -73,11 +73,12 @@ function tagScenarios({ load, operations }) {
 function optionsOf(definition, bounds) {
   const fixed = definition.load.iterations !== undefined;
   const steps = limitSteps(definition.load);
-  const specs = Object.entries(definition.operations).map(([name, { least }]) => [
-    name,
+  const specs = Object.entries(definition.operations).map(([name, { least, owns, items }]) => {
+    const countedBy = owns && !items ? 'iterations' : 'operation_items';
     // A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
-    steps ? { bounds: {}, leastItems: 0 } : { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1 },
-  ]);
+    if (steps) return [name, { bounds: {}, leastItems: 0, countedBy }];
+    return [name, { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1, countedBy }];
+  });
   return {
     scenarios: tagScenarios(definition),
     thresholds: {
@@ -138,8 +139,8 @@ export function defineScenario(definition) {
     /** @param {string} name */
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
-      const { owns } = definition.operations[name];
-      return new Operation(name, owns ? { planned: load.iterationsEach } : undefined);
+      const { owns, items } = definition.operations[name];
+      return new Operation(name, owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined);
     },
 
     /**

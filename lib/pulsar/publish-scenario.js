@@ -1,5 +1,5 @@
 /** The scenarios that publish single messages: one client or many, closed and open loop. */
-import { ownScenario } from '../execution.js';
+import { ownData, ownScenario } from '../execution.js';
 import { loadParameters, loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
@@ -52,8 +52,9 @@ export function publishScenario(spec) {
       return scenario.begin({ session, topics });
     },
 
-    /** @param {Data} data */
-    closedLoop(data) {
+    /** @param {Data} given */
+    closedLoop(given) {
+      const data = ownData(given);
       if (!connected) relay.connect();
       connected = true;
       const index = ownScenario().iterationInTest;
@@ -61,8 +62,9 @@ export function publishScenario(spec) {
       relay.renewIfDue(data.session);
     },
 
-    /** @param {Data} data */
-    openLoop(data) {
+    /** @param {Data} given */
+    openLoop(given) {
+      const data = ownData(given);
       const intended = /** @type {any} */ (scenario.pace)();
       scenario.step(intended.offset);
       const index = ownScenario().iterationInTest;

@@ -5,7 +5,7 @@
  * in an open loop, at a fixed RATE of batches.
  * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
-import { ownScenario } from '../../lib/execution.js';
+import { ownData, ownScenario } from '../../lib/execution.js';
 import { loadParameters, loopOperations } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
 import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
@@ -85,8 +85,9 @@ export function setup() {
   return scenario.begin({ session, topics });
 }
 
-/** @param {Data} data */
-export default function closedLoop(data) {
+/** @param {Data} given */
+export default function closedLoop(given) {
+  const data = ownData(given);
   if (!connected) relay.connect();
   connected = true;
   const batch = ownScenario().iterationInTest;
@@ -94,8 +95,9 @@ export default function closedLoop(data) {
   relay.renewIfDue(data.session);
 }
 
-/** @param {Data} data */
-export function openLoop(data) {
+/** @param {Data} given */
+export function openLoop(given) {
+  const data = ownData(given);
   const intended = /** @type {any} */ (scenario.pace)();
   scenario.step(intended.offset);
   const batch = ownScenario().iterationInTest;
