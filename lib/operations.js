@@ -17,13 +17,13 @@
  */
 import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
 
-const latency = new Trend('operation_ms', true);
-const failed = new Rate('operation_failed');
-const errors = new Counter('operation_errors');
-const anomalies = new Counter('operation_anomalies');
-const items = new Counter('operation_items');
+export const latency = new Trend('operation_ms', true);
+export const failed = new Rate('operation_failed');
+export const errors = new Counter('operation_errors');
+export const anomalies = new Counter('operation_anomalies');
+export const items = new Counter('operation_items');
 const clock = new Gauge('operation_clock_ms', true);
-const lateness = new Trend('operation_lateness_ms', true);
+export const lateness = new Trend('operation_lateness_ms', true);
 const cleanupLeft = new Counter('cleanup_left');
 const begun = new Counter('rounds_begun');
 

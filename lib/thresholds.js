@@ -39,8 +39,9 @@ const KEEP = { trend: 'min>=0', counter: 'count>=0', gauge: 'value>=0' };
  * k6's options.thresholds for the operations.
  * @param {Record<string, { bounds: Bounds, leastItems: number, countedBy: 'operation_items' | 'iterations' }>} operations
  *   bounds, the fewest items that the run must carry, and the metric that counts them
+ * @param {Record<string, 'trend' | 'counter'>} [more] metrics that the summary needs by operation too
  */
-export function k6Thresholds(operations) {
+export function k6Thresholds(operations, more = {}) {
   /** @type {Record<string, any[]>} */
   const thresholds = { cleanup_left: [KEEP.counter], rounds_begun: [KEEP.counter] };
   for (const [name, { bounds, leastItems, countedBy }] of Object.entries(operations)) {
@@ -57,9 +58,14 @@ export function k6Thresholds(operations) {
     thresholds[submetric('operation_clock_ms', name)] = [KEEP.gauge];
     thresholds[submetric('operation_lateness_ms', name)] = [KEEP.trend];
     for (const kind of KINDS) thresholds[errorMetric(name, kind)] = [KEEP.counter];
+    for (const [metric, type] of Object.entries(more)) thresholds[submetric(metric, name)] = [KEEP[type]];
   }
   return thresholds;
 }
+
+/** Thresholds that only keep submetrics for the summary. @param {Record<string, keyof typeof KEEP>} submetrics */
+export const keepThresholds = (submetrics) =>
+  Object.fromEntries(Object.entries(submetrics).map(([name, type]) => [name, [KEEP[type]]]));
 
 /** @param {string} expression */
 const keyOf = (expression) => expression.replace(/[<>=].*$/, '');

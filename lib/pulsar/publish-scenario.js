@@ -1,4 +1,5 @@
 /** The scenarios that publish single messages: one client or many, closed and open loop. */
+import { loadSystem } from '../environment.js';
 import { ownData, ownScenario } from '../execution.js';
 import { loadParameters, loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
@@ -17,8 +18,10 @@ export function publishScenario(spec) {
   const topicCount = envCount('TOPICS', spec.topics);
   const payloadBytes = envCount('PAYLOAD_BYTES', 100);
   const load = requestLoad(spec.load, 'MESSAGES');
+  const environment = loadSystem('pulsar');
   const scenario = defineScenario({
     system: 'pulsar',
+    environment,
     name: spec.name,
     title: spec.title,
     load,
@@ -30,7 +33,7 @@ export function publishScenario(spec) {
     },
     operations: loopOperations(load, 'POST one message', load.iterations ?? 1),
   });
-  const relay = new Relay(scenario.environment);
+  const relay = new Relay(environment);
   const fields = filler(payloadBytes);
   const publish = load.scenarios.closed && scenario.operation('publish');
   const publishOpen = load.scenarios.open && scenario.operation('publish_open');

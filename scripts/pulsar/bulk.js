@@ -5,6 +5,7 @@
  * in an open loop, at a fixed RATE of batches.
  * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
+import { loadSystem } from '../../lib/environment.js';
 import { ownData, ownScenario } from '../../lib/execution.js';
 import { loadParameters, loopOperations } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
@@ -20,8 +21,10 @@ const payloadBytes = envCount('PAYLOAD_BYTES', 100);
 if (batchSize > 100) throw `BATCH_SIZE=${batchSize}: the relay takes at most 100 messages in a batch`;
 
 const load = requestLoad(base, 'BATCHES');
+const environment = loadSystem('pulsar');
 const scenario = defineScenario({
   system: 'pulsar',
+  environment,
   name: 'bulk',
   title: 'Bulk message ingestion',
   load,
@@ -39,7 +42,7 @@ const scenario = defineScenario({
     'messages',
   ),
 });
-const relay = new Relay(scenario.environment);
+const relay = new Relay(environment);
 const publish = scenario.operation(load.scenarios.closed ? 'publish' : 'publish_open');
 const publishOpen = scenario.operation(load.scenarios.open ? 'publish_open' : 'publish');
 const fields = filler(payloadBytes);
