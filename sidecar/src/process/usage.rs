@@ -19,7 +19,12 @@ const LOOKS_AGAIN: usize = 4;
 #[derive(Clone)]
 pub enum Source {
     Supervised(Arc<Supervised>),
-    Pid { pid: i32, start: u64 },
+    Pid {
+        pid: i32,
+        start: u64,
+    },
+    /// This very process, without its descendants.
+    Own,
 }
 
 /// Why a pid cannot be measured.
@@ -75,6 +80,7 @@ impl Source {
                 tree::same(*pid, *start)?;
                 Some(read_tree(&tree::Kernel, *pid, Some(*start)))
             }
+            Source::Own => read_own(),
         }
     }
 
@@ -83,6 +89,7 @@ impl Source {
         match self {
             Source::Supervised(supervised) => supervised.finished(),
             Source::Pid { pid, start } => tree::same(*pid, *start).is_none(),
+            Source::Own => false,
         }
     }
 
@@ -94,6 +101,7 @@ impl Source {
                 Some(entry) if !entry.zombie => None,
                 _ => Some(Exit::Unknown),
             },
+            Source::Own => None,
         }
     }
 }
@@ -112,6 +120,21 @@ fn read_supervised(supervised: &Supervised) -> Option<Reading> {
     let reading = read_tree(&tree::Kernel, supervised.guard_pid, None);
     // The guard may have come to its end during the look.
     Some(supervised.final_cpu_s().map_or(reading, ended))
+}
+
+/// This process: its threads are the probes and their far ends, its children are what is measured.
+fn read_own() -> Option<Reading> {
+    let entry = tree::entry(std::process::id() as i32)?;
+    let (rss_bytes, high_water_bytes) = memory(entry.pid)?;
+    Some(Reading {
+        cpu_s: entry.own_ticks as f64 / procfs::ticks_per_second() as f64,
+        rss_bytes,
+        members: vec![Member {
+            pid: entry.pid,
+            start: entry.start,
+            high_water_bytes,
+        }],
+    })
 }
 
 /// Looks at a tree until two looks find the same processes, a few times at most.
