@@ -90,7 +90,9 @@ def main() -> None:
     target, proxy, count, size, window = (int(text) for text in sys.argv[2:7])
     payload = bytes(index % 251 for index in range(size))
     cpu, start = time.process_time(), time.perf_counter()
-    times, lost = tcp(target, proxy, count, payload) if kind == "tcp" else udp(target, proxy, count, payload, window)
+    times, lost = (
+        tcp(target, proxy, count, payload) if kind == "tcp" else udp(target, proxy, count, payload, window)
+    )
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     times.sort()
     print(
