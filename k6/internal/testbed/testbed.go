@@ -23,10 +23,11 @@ type Testbed struct {
 	Outputs   map[string]string   `json:"outputs"`
 }
 
-// Variable is a declared variable; Min and Max are for type integer, Choices for choice, Pattern
+// Variable is a declared variable, which must be given where Default is nil; Min and Max are for type integer, Choices for choice, Pattern
 // (which the whole value must match) for string.
 type Variable struct {
 	Type    string       `json:"type"`
+	Default any          `json:"default"`
 	Min     *json.Number `json:"min"`
 	Max     *json.Number `json:"max"`
 	Choices []string     `json:"choices"`

@@ -1,5 +1,6 @@
 //! Processes: guarding them, and measuring what they use.
 
+pub mod cpus;
 pub mod exec;
 pub mod folder;
 pub mod guard;

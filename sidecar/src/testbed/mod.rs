@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod file;
+mod generate;
 pub mod instance;
 mod launch;
 pub mod logs;
