@@ -21,6 +21,13 @@ type Testbed struct {
 	System    string              `json:"system"`
 	Variables map[string]Variable `json:"variables"`
 	Outputs   map[string]string   `json:"outputs"`
+	Sweep     *Sweep              `json:"sweep"`
+}
+
+// Sweep is what a sweep varies unless told otherwise: a declared variable and its values.
+type Sweep struct {
+	Variable string `json:"variable"`
+	Values   []any  `json:"values"`
 }
 
 // Variable is a declared variable, which must be given where Default is nil; Min and Max are for type integer, Choices for choice, Pattern

@@ -29,6 +29,7 @@ pub struct TestbedFile {
     #[serde(default)]
     pub file: Vec<ConfigFile>,
     pub process: Vec<Process>,
+    pub sweep: Option<Sweep>,
     pub outputs: BTreeMap<String, String>,
 }
 
@@ -77,6 +78,14 @@ pub struct Secret {
     #[serde(default = "default_secret_bytes")]
     pub bytes: usize,
     pub env: Option<String>,
+}
+
+/// What a sweep varies unless told otherwise. Only `k6 x bench` uses it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    pub variable: String,
+    pub values: Vec<Value>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

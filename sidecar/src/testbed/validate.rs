@@ -43,6 +43,7 @@ pub fn validate(file: &TestbedFile, stem: &str, shown: &str, dir: &Path) -> Resu
     };
     checker.head(stem)?;
     checker.variables()?;
+    checker.sweep()?;
     checker.secrets()?;
     checker.generate()?;
     checker.files(dir)?;
@@ -92,6 +93,25 @@ impl Checker<'_> {
     fn filled(&self, field: &str, text: &str) -> Result<()> {
         if text.trim().is_empty() {
             return self.wrong(field, "is empty", "write one line of text");
+        }
+        Ok(())
+    }
+
+    fn sweep(&self) -> Result<()> {
+        let Some(sweep) = &self.file.sweep else {
+            return Ok(());
+        };
+        let Some(variable) = self.file.variables.get(&sweep.variable) else {
+            return self.wrong(
+                "sweep.variable",
+                format!("`{}` is not declared", sweep.variable),
+                "name one of the variables",
+            );
+        };
+        for value in &sweep.values {
+            if let Err(wrong) = variable.check(value) {
+                return self.wrong("sweep.values", wrong, "give values that may be given");
+            }
         }
         Ok(())
     }
