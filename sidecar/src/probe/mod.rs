@@ -5,15 +5,22 @@
 
 pub mod clock;
 pub mod context;
+mod handshake;
 pub mod kinds;
+pub mod observer;
 pub mod outcome;
 pub mod pace;
 pub mod payload;
 pub mod placement;
 pub mod plan;
 pub mod recorder;
+pub mod registry;
 pub mod socks5;
 pub mod spec;
+pub mod tally;
+mod tcp;
+mod udp;
+mod wire;
 
 use context::Context;
 use kinds::{ErrorKind, ProbeError};
@@ -27,11 +34,11 @@ pub type Engine = fn(&Plan, &Context) -> Result<Outcome, ProbeError>;
 fn engine(plan: &Plan) -> Engine {
     match plan.spec.kind {
         ProbeKind::Tcp if plan.spec.connections > 1 => missing, // events::run
-        ProbeKind::Tcp => missing,                              // tcp::run
-        ProbeKind::Udp => missing,                              // udp::run
-        ProbeKind::Handshake => missing,                        // handshake::run
-        ProbeKind::Throughput => missing,                       // throughput::run
-        ProbeKind::Concurrency => missing,                      // concurrency::run
+        ProbeKind::Tcp => tcp::run,
+        ProbeKind::Udp => udp::run,
+        ProbeKind::Handshake => handshake::run,
+        ProbeKind::Throughput => missing,  // throughput::run
+        ProbeKind::Concurrency => missing, // concurrency::run
     }
 }
 
@@ -42,8 +49,12 @@ fn missing(plan: &Plan, _: &Context) -> Result<Outcome, ProbeError> {
     ))
 }
 
-/// Runs a probe to its end on this thread (engines start and pin their own).
+/// Runs a probe to its end on a thread that is its own: the thread is pinned, and what engines start
+/// on it is pinned with it.
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    placement::pin(&plan.spec.cpus)
+        .map_err(|failure| ProbeError::new(ErrorKind::Network, failure.to_string()))?;
+    pace::exact_sleeps();
     let mut outcome = engine(plan)(plan, context)?;
     context.measured_ended();
     outcome.usage = context.usage();
