@@ -41,7 +41,7 @@ const WARMUP = 50;
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct
  * @property {string | null} instance of the testbed whose use is measured
- * @property {string | null} window
+ * @property {string | null} usage_window
  *
  * @typedef {{ echo: import('./meter.js').Echo | null } & import('../scenario.js').Begun} Data
  */
@@ -64,9 +64,9 @@ export class Plane {
     this.data = data;
     const { proxy } = environment;
     /** @type {Via} */
-    this.proxied = { proxy, instance: __ENV.INSTANCE || null, window: data.window };
+    this.proxied = { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window };
     /** @type {Via} */
-    this.direct = { proxy: null, instance: null, window: null };
+    this.direct = { proxy: null, instance: null, usage_window: null };
   }
 
   /** @param {'tcp' | 'udp'} protocol */

@@ -150,7 +150,7 @@ function throughValue(plane, value, run, spec) {
     address: url.replace('socks5://', ''),
     ...(password ? { username: instance.outputs.DATAPLANE_USERNAME, password } : {}),
   };
-  const measured = plane.probe([operationOf(value)], { proxy, instance: instance.id, window: null }, spec);
+  const measured = plane.probe([operationOf(value)], { proxy, instance: instance.id, usage_window: null }, spec);
   ask('DELETE', `/instances/${instance.id}`, undefined, 60_000);
   if (measured) note(value, run, measured);
 }

@@ -2,6 +2,7 @@
 
 pub mod cpus;
 pub mod exec;
+pub mod files;
 pub mod folder;
 pub mod guard;
 pub mod protocol;
