@@ -21,7 +21,12 @@ SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
 GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.css' -o -name 'go.*' 2>/dev/null)
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
+GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
 SHELL_SCRIPTS := .ci/run
+
+# Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
+TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
+LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -m -f '{{slice .Version 1}}' github.com/sagernet/sing-box)
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
@@ -100,7 +105,14 @@ bin/sidecar: $(RUST_SOURCES)
 	@install -m 755 sidecar/target/release/sidecar $@
 
 .PHONY: testbeds
-testbeds: $(VENVS) ## Install the systems that the testbeds start
+testbeds: $(VENVS) $(GO_SYSTEMS) ## Install the systems that the testbeds start
+
+# The one tool that the folder's go.mod names.
+$(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
+	@$(call need,go,install Go 1.26 or newer)
+	@echo 'building $@ (about two minutes the first time)'
+	@mkdir -p bin
+	@cd testbeds/$* && CGO_ENABLED=0 go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
 
 .venv/%/.installed: testbeds/%/requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)

@@ -19,13 +19,13 @@ import { problem } from './schema.js';
  */
 
 /** Stops the script in its init phase with one line. @param {string} line @returns {never} */
-function refuse(line) {
+export function refuse(line) {
   // A thrown string keeps k6 from printing a JavaScript stack behind the line.
   throw line;
 }
 
 /** @param {string} variable @param {string} what @returns {string} */
-function secret(variable, what) {
+export function secret(variable, what) {
   const value = __ENV[variable];
   if (!value) return refuse(`${variable} is not set: it must hold ${what}`);
   return value;
@@ -109,12 +109,15 @@ function readAuth(auth) {
 }
 
 /**
- * The part of the environment that concerns one system. A variable SYSTEM_URL
+ * What the environment says of one system, and where it is: a variable SYSTEM_URL
  * (such as PULSAR_URL, which a testbed sets) comes before the file's url.
  * @param {string} system
- * @returns {SystemEnvironment}
+ * @param {RegExp} pattern of its URLs
+ * @param {string} wanted the same in words
+ * @returns {{ name: string, own: any, url: string, thresholds: Record<string, Record<string, Bounds>> }}
+ *   name of the environment, and the system's entry as it is in the file
  */
-export function loadSystem(system) {
+export function systemEntry(system, pattern, wanted) {
   const { file, value } = readEnvironment(__ENV.ENV || 'local');
   const own = value.systems[system];
   if (!own) return refuse(`${file}: systems.${system}: missing, and this scenario is about it`);
@@ -125,16 +128,28 @@ export function loadSystem(system) {
       `${file} starts ${system} by testbed ${own.testbed.name}: run \`make ${system}\`, or set ${variable} to one that is already up`,
     );
   }
-  if (!/^https?:\/\/[^/?#@\s]+(\/[^?#@\s]*)?$/.test(url)) {
-    return refuse(`${variable}: not an http or https URL without credentials, query and fragment`);
-  }
+  if (!pattern.test(url)) return refuse(`${variable}: not ${wanted}`);
   confirmHost(url);
+  return { name: value.name, own, url, thresholds: own.thresholds ?? {} };
+}
+
+/**
+ * A system that is spoken to over HTTP.
+ * @param {string} system
+ * @returns {SystemEnvironment}
+ */
+export function loadSystem(system) {
+  const { name, own, url, thresholds } = systemEntry(
+    system,
+    /^https?:\/\/[^/?#@\s]+(\/[^?#@\s]*)?$/,
+    'an http or https URL without credentials, query and fragment',
+  );
   return {
-    name: value.name,
+    name,
     url,
     auth: readAuth(own.auth),
     websocket: { auth: own.websocket.auth, url: url.replace(/^http/, 'ws') + (own.websocket.path ?? '/ws') },
     topics: own.topics ?? 'managed',
-    thresholds: own.thresholds ?? {},
+    thresholds,
   };
 }

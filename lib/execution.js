@@ -15,3 +15,13 @@ export const ownInstance = () => (instance ??= exec.instance);
 
 /** exec.scenario; in iterations only. */
 export const ownScenario = () => (scenario ??= exec.scenario);
+
+/** @type {unknown} */
+let data;
+
+/**
+ * What setup() returned, as this VU's own object: k6 hands out a view of Go maps, and
+ * each look into it costs a µs and makes the values anew.
+ * @template T @param {T} given @returns {T}
+ */
+export const ownData = (given) => /** @type {T} */ (data ??= JSON.parse(JSON.stringify(given)));

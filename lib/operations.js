@@ -9,7 +9,7 @@
  * | operation_failed        | rate    | share | one sample a request: did it fail                        |
  * | operation_errors        | counter | count | errors by kind; more than one may fall on a request      |
  * | operation_anomalies     | counter | count | what is wrong without being a failed request, such as duplicates |
- * | operation_items         | counter | count | what the successes carried: messages of a batch, else 1 each |
+ * | operation_items         | counter | count | what the successes carried: messages of a batch, else 1 each; none where k6's own `iterations` counts the same |
  * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max make the window |
  * | operation_lateness_ms   | trend   | ms    | how late the generator was: send after the intended time, or event handled after it came off the socket |
  * | rounds_begun            | counter | count | iterations that account for something at their end      |
@@ -17,29 +17,31 @@
  */
 import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
 
-const latency = new Trend('operation_ms', true);
-const failed = new Rate('operation_failed');
-const errors = new Counter('operation_errors');
-const anomalies = new Counter('operation_anomalies');
-const items = new Counter('operation_items');
+export const latency = new Trend('operation_ms', true);
+export const failed = new Rate('operation_failed');
+export const errors = new Counter('operation_errors');
+export const anomalies = new Counter('operation_anomalies');
+export const items = new Counter('operation_items');
 const clock = new Gauge('operation_clock_ms', true);
-const lateness = new Trend('operation_lateness_ms', true);
+export const lateness = new Trend('operation_lateness_ms', true);
 const cleanupLeft = new Counter('cleanup_left');
 const begun = new Counter('rounds_begun');
 
-const CLOCK_STEP_MS = 10;
+const CLOCK_STEP_MS = 100;
 
 /** Records one operation of a scenario: a row of its table. */
 export class Operation {
   /**
    * @param {string} name a row's name, [a-z_]+
-   * @param {{ planned: number | undefined }} [iteration] given where each iteration of a k6 scenario is
-   *   one such operation, and how many of them a VU will do: then k6 tags its samples, which is cheaper
+   * @param {{ planned: number | undefined, items: boolean }} [iteration] given where each iteration of a k6
+   *   scenario is one such operation: how many of them a VU will do, and whether each carries many items. Then
+   *   k6 tags its samples and counts it, which is cheaper
    */
   constructor(name, iteration) {
     this.name = name;
     this.iteration = iteration;
     this.tags = iteration ? undefined : { operation: name };
+    this.countsItems = !iteration || iteration.items;
     this.opened = false;
     this.clockedAt = -Infinity;
     this.count = 0;
@@ -54,8 +56,8 @@ export class Operation {
 
   /**
    * Widens the window to an end. Samples cost time, so of an operation that is a
-   * whole iteration only an end each 10 ms is kept, and the last planned one: a
-   * window that time bounds, or an interrupt cuts, may be 10 ms too short.
+   * whole iteration only an end each 100 ms is kept, and the last planned one: a
+   * window that time bounds, or an interrupt cuts, may be 100 ms too short.
    * @param {number} endedAt
    */
   close(endedAt) {
@@ -75,7 +77,7 @@ export class Operation {
   success(startedAt, endedAt, ms = endedAt - startedAt, carried = 1) {
     this.open(startedAt);
     latency.add(ms, this.tags);
-    items.add(carried, this.tags);
+    if (this.countsItems) items.add(carried, this.tags);
     failed.add(false, this.tags);
     this.close(endedAt);
   }

@@ -58,8 +58,15 @@ export function envCount(name, fallback) {
   return value;
 }
 
+/** One of some words; the first unless given. @param {string} name @param {string[]} words */
+export function envChoice(name, words) {
+  const word = __ENV[name] || words[0];
+  if (!words.includes(word)) throw `${name}=${word}: choose one of ${words.join(', ')}`;
+  return word;
+}
+
 /** Seconds from DURATION, written as 90, 90s, 5m or 1h. @param {number} fallback */
-function durationSeconds(fallback) {
+export function durationSeconds(fallback) {
   const text = __ENV.DURATION;
   if (!text) return fallback;
   const match = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(text);

@@ -17,6 +17,7 @@ import { decide } from './verdict.js';
  * @property {'closed' | 'open'} loop
  * @property {string} latencyIs from what to what the latency is measured
  * @property {string} [items] name of what a request carries, where it carries many
+ * @property {string} [control] the operation that does the same without the system under test
  */
 
 /** @param {number} value milliseconds, to the microsecond */
@@ -47,20 +48,23 @@ function errorsOf(metrics, name) {
 }
 
 /**
- * One row of the table. A rate is counted over the operation's own window, from
- * its first start to its last end, not over k6's whole run.
+ * One row of the table. A rate is counted over the operation's own window, not over
+ * k6's whole run: from its first start to its last end, or the parts of the run that a
+ * probe measured.
  * @param {Metrics} metrics
  * @param {string} name
  * @param {OperationSpec} spec
  */
 export function operationOf(metrics, name, spec) {
   const of = (/** @type {string} */ metric) => metrics[submetric(metric, name)]?.values;
-  const failed = of('operation_failed') ?? { passes: 0, fails: 0 };
+  const latency = of('operation_ms') ?? { count: 0 };
   const clock = of('operation_clock_ms') ?? { min: 0, max: 0 };
+  // An interrupt may fall between two samples of one request: each success is counted by its latency alone.
+  const success = latency.count;
   // For k6 a sample of true is a pass: here it means a failed request.
-  const requests = failed.passes + failed.fails;
-  const success = failed.fails;
-  const windowSeconds = requests === 0 ? 0 : toMicros(clock.max - clock.min) / 1000;
+  const requests = success + (of('operation_failed')?.passes ?? 0);
+  const active = of('operation_active_s')?.count;
+  const windowSeconds = requests === 0 ? 0 : (active ?? toMicros(clock.max - clock.min) / 1000);
   const perSecond = (/** @type {number} */ count) =>
     windowSeconds > 0 ? Math.round((count / windowSeconds) * 1000) / 1000 : null;
   const carried = of('operation_items')?.count ?? 0;
@@ -75,8 +79,60 @@ export function operationOf(metrics, name, spec) {
     window_s: windowSeconds,
     rate_per_s: perSecond(success),
     ...(spec.items ? { items: { name: spec.items, count: carried, rate_per_s: perSecond(carried) } } : {}),
-    latency_ms: latencyOf(of('operation_ms') ?? { count: 0 }),
+    latency_ms: latencyOf(latency),
+    ...probedOf(of, windowSeconds, success),
   };
+}
+
+/**
+ * What only a probe tells: bytes moved, and CPU time for each operation.
+ * @param {(metric: string) => Record<string, number> | undefined} of
+ * @param {number} seconds
+ * @param {number} success
+ */
+function probedOf(of, seconds, success) {
+  const [bytes, system, probe] = ['bytes', 'system_cpu_s', 'probe_cpu_s'].map(
+    (name) => of(`operation_${name}`)?.count,
+  );
+  if (bytes === undefined || probe === undefined) return {};
+  const each = (/** @type {number | undefined} */ cpu) =>
+    cpu === undefined || success === 0 ? null : toMicros((cpu * 1e6) / success);
+  return {
+    transfer: { bytes, mbit_per_s: seconds > 0 ? toMicros((bytes * 8) / seconds / 1e6) : null },
+    cpu: {
+      system_s: system ?? null,
+      system_us_per_operation: each(system),
+      probe_s: probe,
+      probe_us_per_operation: each(probe),
+    },
+  };
+}
+
+/**
+ * What the system adds to its control, where an operation has one.
+ * @param {ReturnType<typeof operationOf>[]} rows
+ * @param {Record<string, OperationSpec>} specs
+ */
+export function controlsOf(rows, specs) {
+  const pairs = rows.flatMap((row) => {
+    const control = rows.find((other) => other.name === specs[row.name].control);
+    return control ? [{ row, control }] : [];
+  });
+  return pairs.map(({ row, control }) => {
+    const added = (/** @type {'p50' | 'p95' | 'p99'} */ key) => {
+      const [own, other] = [row.latency_ms, control.latency_ms].map((latency) => latency?.[key] ?? null);
+      return own === null || other === null ? null : toMicros(own - other);
+    };
+    const comparable = row.rate_per_s !== null && control.rate_per_s;
+    return {
+      operation: row.name,
+      control: control.name,
+      p50_ms: added('p50'),
+      p95_ms: added('p95'),
+      p99_ms: added('p99'),
+      rate_ratio: comparable ? toMicros(/** @type {number} */ (row.rate_per_s) / comparable) : null,
+    };
+  });
 }
 
 /** @param {import('./sidecar.js').Usage | null} usage */
@@ -116,29 +172,9 @@ export function evaluate(measured) {
   const operations = Object.entries(measured.operations).map(([name, spec]) =>
     operationOf(metrics, name, spec),
   );
-  const thresholds = operations.flatMap((row) =>
-    judge(metrics, row.name, measured.bounds[row.name] ?? {}, row.rate_per_s),
-  );
-  const iterations = metrics.iterations?.values.count ?? 0;
-  const completeness = validity.completeness(
-    measured.plannedIterations,
-    iterations,
-    measured.plannedSeconds,
-    measured.seconds,
-  );
-  const checks = [
-    ...(measured.limit ? [] : [completeness]),
-    validity.generatorCpu(measured.usage),
-    validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
-    validity.processesAlive(measured.usage),
-    validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),
-    ...operations.map((row) => validity.clockSane(row.name, row.latency_ms?.min)),
-    ...operations.map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),
-    ...operations.map((row) => {
-      const lateness = /** @type {any} */ (metrics[submetric('operation_lateness_ms', row.name)]?.values);
-      return validity.generatorLateness(row.name, row.loop, lateness, row.latency_ms?.p99 ?? null);
-    }),
-  ].filter((check) => check !== undefined);
+  const thresholds = operations.flatMap((row) => judge(metrics, row, measured.bounds[row.name] ?? {}));
+  const controls = controlsOf(operations, measured.operations);
+  const checks = checksOf(measured, operations, thresholds, controls);
   const left = metrics.cleanup_left?.values.count ?? 0;
   const notes =
     left > 0
@@ -150,6 +186,7 @@ export function evaluate(measured) {
     : { notes: [], ...decide(thresholds, checks, operations) };
   return {
     operations,
+    ...(controls.length > 0 ? { controls } : {}),
     components: [],
     processes: processesOf(measured.usage),
     thresholds,
@@ -157,4 +194,35 @@ export function evaluate(measured) {
     ...found,
     notes: [...notes, ...found.notes],
   };
+}
+
+/**
+ * @param {Measured} measured
+ * @param {ReturnType<typeof operationOf>[]} operations
+ * @param {import('./thresholds.js').Judged[]} thresholds
+ * @param {ReturnType<typeof controlsOf>} controls
+ */
+function checksOf(measured, operations, thresholds, controls) {
+  const { metrics } = measured;
+  const iterations = metrics.iterations?.values.count ?? 0;
+  const completeness = validity.completeness(
+    measured.plannedIterations,
+    iterations,
+    measured.plannedSeconds,
+    measured.seconds,
+  );
+  return [
+    ...(measured.limit ? [] : [completeness]),
+    validity.generatorCpu(measured.usage, controls.length > 0),
+    ...controls.map((control) => validity.headroom(control, measured.operations[control.operation].loop)),
+    validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
+    validity.processesAlive(measured.usage),
+    validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),
+    ...operations.map((row) => validity.clockSane(row.name, row.latency_ms?.min)),
+    ...operations.map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),
+    ...operations.map((row) => {
+      const lateness = /** @type {any} */ (metrics[submetric('operation_lateness_ms', row.name)]?.values);
+      return validity.generatorLateness(row.name, row.loop, lateness, row.latency_ms?.p99 ?? null);
+    }),
+  ].filter((check) => check !== undefined);
 }

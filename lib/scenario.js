@@ -6,7 +6,6 @@
  */
 import exec from 'k6/execution';
 import { now } from './clock.js';
-import { loadSystem } from './environment.js';
 import { paceOf } from './pace.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
@@ -14,7 +13,7 @@ import { currentProfile, limitSteps, loadAt } from './profiles.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
-import { DEFAULT_BOUNDS, LONG_RUN_BOUNDS, k6Thresholds } from './thresholds.js';
+import { DEFAULT_BOUNDS, LONG_RUN_BOUNDS, k6Thresholds, keepThresholds } from './thresholds.js';
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
@@ -29,24 +28,33 @@ export const VERSION = '0.1.0';
  * @property {number} [least] fewest items that a complete run with a fixed number of iterations carries
  * @property {string} [items] name of what a request carries, where it carries many
  * @property {string} [owns] the k6 scenario that does nothing else, so that k6 tags all its samples with the operation
+ * @property {string} [control] the operation that does the same without the system under test
  *
  * @typedef {object} Definition
  * @property {string} system
+ * @property {{ name: string, url: string, thresholds: Record<string, Record<string, Bounds>> }} environment
  * @property {string} name
  * @property {string} title
  * @property {import('./profiles.js').Load} load
  * @property {Record<string, string | number | boolean>} parameters what makes two runs comparable
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
+ * @property {object} [placement] which CPUs did what
+ * @property {boolean} [paused] the measuring window only runs while a probe measures
+ * @property {Record<string, 'trend' | 'counter'>} [metrics] more of them, by operation
+ * @property {(step: number) => string} [loadOfStep] how the load of a step is written
+ * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
+ * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
+ *   the result; `data` is what setup() returned
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, window: string | null }} Begun
  */
 
-/** @param {Definition} definition @param {Record<string, Record<string, Bounds>>} environmentBounds */
-function boundsOf(definition, environmentBounds) {
+/** @param {Definition} definition */
+function boundsOf(definition) {
   const profile = currentProfile();
   const base = profile === 'smoke' || profile === 'quick' ? DEFAULT_BOUNDS : LONG_RUN_BOUNDS;
-  const own = environmentBounds[definition.name] ?? {};
+  const own = definition.environment.thresholds[definition.name] ?? {};
   const unknown = Object.keys(own).find((operation) => !(operation in definition.operations));
   if (unknown) {
     throw `thresholds.${definition.name}.${unknown}: no such operation; there are ${Object.keys(definition.operations).join(', ')}`;
@@ -73,15 +81,17 @@ function tagScenarios({ load, operations }) {
 function optionsOf(definition, bounds) {
   const fixed = definition.load.iterations !== undefined;
   const steps = limitSteps(definition.load);
-  const specs = Object.entries(definition.operations).map(([name, { least }]) => [
-    name,
+  const specs = Object.entries(definition.operations).map(([name, { least, owns, items }]) => {
+    const countedBy = owns && !items ? 'iterations' : 'operation_items';
     // A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
-    steps ? { bounds: {}, leastItems: 0 } : { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1 },
-  ]);
+    if (steps) return [name, { bounds: {}, leastItems: 0, countedBy }];
+    return [name, { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1, countedBy }];
+  });
   return {
     scenarios: tagScenarios(definition),
     thresholds: {
-      ...k6Thresholds(Object.fromEntries(specs)),
+      ...k6Thresholds(Object.fromEntries(specs), definition.metrics),
+      ...keepThresholds(definition.keep ?? {}),
       ...(steps ? limitThresholds(bounds, steps) : {}),
     },
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
@@ -118,19 +128,77 @@ function resultPath(runId, definition) {
 }
 
 /**
+ * handleSummary: the result as a file, and its table on the terminal.
+ * @param {Definition} definition
+ * @param {Record<string, Bounds>} bounds
+ */
+function summaryOf(definition, bounds) {
+  const { load, environment } = definition;
+  const steps = limitSteps(load);
+  const limit = steps && { steps, loadOf: definition.loadOfStep ?? loadOfStep(load, steps) };
+
+  /** @param {any} data @returns {Record<string, string>} */
+  return (data) => {
+    const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
+    // Set-up failed: k6 has said why, and nothing was measured.
+    if (!begun) return {};
+    const usage = sidecar.usageOf(begun.window);
+    const instance = sidecar.instance();
+    const seconds = usage?.duration_s ?? (data.state.testRunDurationMs - begun.loadFrom) / 1000;
+    const result = {
+      schema: 'windtunnel.result/1',
+      run: {
+        id: begun.runId,
+        start: begun.startedAt,
+        end: new Date().toISOString(),
+        duration_s: data.state.testRunDurationMs / 1000,
+        system: definition.system,
+        scenario: definition.name,
+        title: definition.title,
+        profile: currentProfile(),
+        environment: environment.name,
+        target: environment.url,
+        parameters: definition.parameters,
+        testbed: instance && { name: instance.testbed, variables: instance.variables },
+        host: sidecar.host(),
+        versions: versionsOf(instance),
+        ...(definition.placement ? { placement: definition.placement } : {}),
+      },
+      ...evaluate({
+        metrics: data.metrics,
+        operations: Object.fromEntries(
+          Object.entries(definition.operations).map(([name, spec]) => [
+            name,
+            { loop: /** @type {const} */ ('closed'), ...spec },
+          ]),
+        ),
+        bounds,
+        usage,
+        plannedIterations: load.iterations,
+        plannedSeconds: load.seconds,
+        seconds,
+        limit,
+      }),
+    };
+    result.notes.push(...load.notes, ...(definition.notes ?? []));
+    Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
+    return {
+      [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
+      stdout: toText(result),
+    };
+  };
+}
+
+/**
  * @param {Definition} definition
  */
 export function defineScenario(definition) {
-  const environment = loadSystem(definition.system);
-  const bounds = boundsOf(definition, environment.thresholds);
+  const bounds = boundsOf(definition);
   const { load } = definition;
-  const profile = currentProfile();
   const warmupMs = load.warmupSeconds * 1000;
   const steps = limitSteps(load);
 
   return {
-    environment,
-    parameters: definition.parameters,
     options: optionsOf(definition, bounds),
     pace: load.schedule && paceOf(load.schedule),
     warmupMs,
@@ -138,8 +206,8 @@ export function defineScenario(definition) {
     /** @param {string} name */
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
-      const { owns } = definition.operations[name];
-      return new Operation(name, owns ? { planned: load.iterationsEach } : undefined);
+      const { owns, items } = definition.operations[name];
+      return new Operation(name, owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined);
     },
 
     /**
@@ -148,8 +216,12 @@ export function defineScenario(definition) {
      */
     step(offsetMs) {
       if (!steps) return;
-      const step = Math.min(steps.count - 1, Math.floor(offsetMs / 1000 / steps.seconds));
-      exec.vu.metrics.tags.step = String(step);
+      this.markStep(Math.min(steps.count - 1, Math.floor(offsetMs / 1000 / steps.seconds)));
+    },
+
+    /** The same, where an iteration is a step. @param {number} step */
+    markStep(step) {
+      if (steps) exec.vu.metrics.tags.step = String(step);
     },
 
     /** First in an iteration that accounts at its end for what it did. @param {Begun} data */
@@ -172,7 +244,7 @@ export function defineScenario(definition) {
         runId,
         startedAt: new Date().toISOString(),
         loadFrom: now(),
-        window: sidecar.openWindow(),
+        window: sidecar.openWindow(definition.paused),
       };
     },
 
@@ -181,53 +253,6 @@ export function defineScenario(definition) {
       sidecar.closeWindow(data.window);
     },
 
-    /** handleSummary: the result as a file, and its table on the terminal. @param {any} data @returns {Record<string, string>} */
-    summary(data) {
-      const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
-      // Set-up failed: k6 has said why, and nothing was measured.
-      if (!begun) return {};
-      const usage = sidecar.usageOf(begun.window);
-      const instance = sidecar.instance();
-      const seconds = usage?.duration_s ?? (data.state.testRunDurationMs - begun.loadFrom) / 1000;
-      const result = {
-        schema: 'windtunnel.result/1',
-        run: {
-          id: begun.runId,
-          start: begun.startedAt,
-          end: new Date().toISOString(),
-          duration_s: data.state.testRunDurationMs / 1000,
-          system: definition.system,
-          scenario: definition.name,
-          title: definition.title,
-          profile,
-          environment: environment.name,
-          target: environment.url,
-          parameters: definition.parameters,
-          testbed: instance && { name: instance.testbed, variables: instance.variables },
-          host: sidecar.host(),
-          versions: versionsOf(instance),
-        },
-        ...evaluate({
-          metrics: data.metrics,
-          operations: Object.fromEntries(
-            Object.entries(definition.operations).map(([name, spec]) => [
-              name,
-              { loop: /** @type {const} */ ('closed'), ...spec },
-            ]),
-          ),
-          bounds,
-          usage,
-          plannedIterations: load.iterations,
-          plannedSeconds: load.seconds,
-          seconds,
-          limit: steps && { steps, loadOf: loadOfStep(load, steps) },
-        }),
-      };
-      result.notes.push(...load.notes, ...(definition.notes ?? []));
-      return {
-        [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
-        stdout: toText(result),
-      };
-    },
+    summary: summaryOf(definition, bounds),
   };
 }

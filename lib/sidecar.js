@@ -13,17 +13,31 @@ import http from 'k6/http';
  */
 
 const base = __ENV.SIDECAR_URL;
-const params = { timeout: '10s', headers: { 'Content-Type': 'application/json' } };
+const TIMEOUT_MS = 10_000;
+
+/** Whether there is a sidecar to ask. */
+export const present = () => Boolean(base);
+
+/**
+ * One request of the sidecar's API (sidecar/README.md).
+ * @param {'GET' | 'POST' | 'DELETE'} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {number} [timeout] ms
+ */
+export function request(method, path, body, timeout = TIMEOUT_MS) {
+  const headers = {
+    'Content-Type': 'application/json',
+    Authorization: `Bearer ${__ENV.SIDECAR_TOKEN ?? ''}`,
+  };
+  const text = body === undefined ? null : JSON.stringify(body);
+  return http.request(method, base + path, text, { timeout, headers, responseType: 'text' });
+}
 
 /** @param {'GET' | 'POST'} method @param {string} path @param {unknown} [body] @returns {any} */
 function ask(method, path, body) {
   if (!base) return null;
-  const response = http.request(
-    method,
-    base + path,
-    body === undefined ? null : JSON.stringify(body),
-    params,
-  );
+  const response = request(method, path, body);
   if (response.status >= 200 && response.status < 300) return response.json();
   console.warn(
     `sidecar ${path}: ${response.status || response.error}: processes are not measured in this run`,
@@ -31,10 +45,18 @@ function ask(method, path, body) {
   return null;
 }
 
-/** Opens a window over the testbed's processes and this k6. @returns {string | null} its id */
-export function openWindow() {
+/**
+ * Opens a window over the testbed's processes and this k6.
+ * @param {boolean} [paused] it only runs while a probe that names it measures, and measures the sidecar too
+ * @returns {string | null} its id
+ */
+export function openWindow(paused = false) {
   const pid = Number(__ENV.GENERATOR_PID);
-  const opened = ask('POST', '/windows', { instance: __ENV.INSTANCE || null, pids: pid ? { k6: pid } : {} });
+  const opened = ask('POST', '/windows', {
+    instance: __ENV.INSTANCE || null,
+    pids: pid ? { k6: pid } : {},
+    ...(paused ? { paused, sidecar: true } : {}),
+  });
   return opened ? opened.id : null;
 }
 

@@ -37,16 +37,17 @@ const KEEP = { trend: 'min>=0', counter: 'count>=0', gauge: 'value>=0' };
 
 /**
  * k6's options.thresholds for the operations.
- * @param {Record<string, { bounds: Bounds, leastItems: number }>} operations bounds, and the fewest
- *   items that the run must carry
+ * @param {Record<string, { bounds: Bounds, leastItems: number, countedBy: 'operation_items' | 'iterations' }>} operations
+ *   bounds, the fewest items that the run must carry, and the metric that counts them
+ * @param {Record<string, 'trend' | 'counter'>} [more] metrics that the summary needs by operation too
  */
-export function k6Thresholds(operations) {
+export function k6Thresholds(operations, more = {}) {
   /** @type {Record<string, any[]>} */
   const thresholds = { cleanup_left: [KEEP.counter], rounds_begun: [KEEP.counter] };
-  for (const [name, { bounds, leastItems }] of Object.entries(operations)) {
+  for (const [name, { bounds, leastItems, countedBy }] of Object.entries(operations)) {
     const { failed, errors, anomalies } = bounds;
     thresholds[submetric('operation_ms', name)] = [KEEP.trend, ...latencyExpressions(bounds)];
-    thresholds[submetric('operation_items', name)] = [leastItems > 0 ? `count>=${leastItems}` : KEEP.counter];
+    thresholds[submetric(countedBy, name)] = [leastItems > 0 ? `count>=${leastItems}` : KEEP.counter];
     thresholds[submetric('operation_failed', name)] = [`rate<=${failed ?? 1}`];
     thresholds[submetric('operation_errors', name)] = [
       errors === undefined ? KEEP.counter : `count<=${errors}`,
@@ -57,9 +58,14 @@ export function k6Thresholds(operations) {
     thresholds[submetric('operation_clock_ms', name)] = [KEEP.gauge];
     thresholds[submetric('operation_lateness_ms', name)] = [KEEP.trend];
     for (const kind of KINDS) thresholds[errorMetric(name, kind)] = [KEEP.counter];
+    for (const [metric, type] of Object.entries(more)) thresholds[submetric(metric, name)] = [KEEP[type]];
   }
   return thresholds;
 }
+
+/** Thresholds that only keep submetrics for the summary. @param {Record<string, keyof typeof KEEP>} submetrics */
+export const keepThresholds = (submetrics) =>
+  Object.fromEntries(Object.entries(submetrics).map(([name, type]) => [name, [KEEP[type]]]));
 
 /** @param {string} expression */
 const keyOf = (expression) => expression.replace(/[<>=].*$/, '');
@@ -90,15 +96,31 @@ function judgedOf(metrics, metric, operation, unit) {
 }
 
 /**
- * @param {Record<string, SummaryMetric>} metrics of handleSummary's data
+ * k6 counts iterations, failed ones too; a result goes by the successes among them.
+ * @param {Record<string, SummaryMetric>} metrics
  * @param {string} operation
- * @param {Bounds} bounds
- * @param {number | null} ratePerSecond successes a second over the operation's own window
+ * @param {number} success
  * @returns {Judged[]}
  */
-export function judge(metrics, operation, bounds, ratePerSecond) {
+function successesOf(metrics, operation, success) {
+  return judgedOf(metrics, 'iterations', operation, 'count').map((line) => ({
+    ...line,
+    metric: 'successes',
+    value: success,
+    ok: success >= Number(line.expression.replace('count>=', '')),
+  }));
+}
+
+/**
+ * @param {Record<string, SummaryMetric>} metrics of handleSummary's data
+ * @param {{ name: string, success: number, rate_per_s: number | null }} row of the operation
+ * @param {Bounds} bounds
+ * @returns {Judged[]}
+ */
+export function judge(metrics, { name: operation, success, rate_per_s: ratePerSecond }, bounds) {
   const lines = [
     ...judgedOf(metrics, 'operation_items', operation, 'count'),
+    ...successesOf(metrics, operation, success),
     ...judgedOf(metrics, 'operation_ms', operation, 'ms'),
     ...judgedOf(metrics, 'operation_failed', operation, 'share'),
     ...judgedOf(metrics, 'operation_errors', operation, 'count'),

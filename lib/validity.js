@@ -13,6 +13,8 @@ import { carries, shareOf } from './percentiles.js';
 const LEAST_IDLE_PERCENT = 5;
 /** Of one core, on a full machine, that neither the testbed nor the generator used. */
 const OTHERS_MOST_PERCENT = 50;
+/** A control must be so many times as fast as what it controls, or the meter may be the limit. */
+const HEADROOM = 1.2;
 /** Lateness of an open loop may be this share of the p99 that it is part of, or this many ms where that is more. */
 const LATENESS_SHARE = 0.5;
 const LATENESS_FLOOR_MS = 5;
@@ -25,16 +27,20 @@ const one = (/** @type {number} */ value) => value.toFixed(1);
  * The generator is the bottleneck where the machine had nothing left and the
  * generator took the larger part of it; so is anything else that took a large part.
  * @param {import('./sidecar.js').Usage | null} usage
+ * @param {boolean} controlled whether the same load without the system tells what the generator can do
  * @returns {Check}
  */
-export function generatorCpu(usage) {
-  const own = usage?.processes.find((process) => process.role === 'generator');
-  if (!usage || !own) return { check: 'generator CPU', ok: null, detail: 'not measured: no sidecar' };
+export function generatorCpu(usage, controlled = false) {
+  const generators = usage?.processes.filter((process) => process.role === 'generator') ?? [];
+  if (!usage || generators.length === 0)
+    return { check: 'generator CPU', ok: null, detail: 'not measured: no sidecar' };
+  const own = generators.reduce((sum, process) => sum + process.cpu_percent, 0);
   const { cpus, busy_percent: busy } = usage.host;
   const known = usage.processes.reduce((sum, process) => sum + process.cpu_percent, 0);
   const others = Math.max(0, busy * cpus - known);
   const full = 100 - busy < LEAST_IDLE_PERCENT;
-  const detail = `k6 used ${one(own.cpu_percent)} % of one core; the ${cpus} cores were ${one(busy)} % busy`;
+  const names = generators.map((process) => process.name).join(' and ');
+  const detail = `${names} used ${one(own)} % of one core; the ${cpus} cores were ${one(busy)} % busy`;
   if (full && others > OTHERS_MOST_PERCENT) {
     return {
       check: 'generator CPU',
@@ -42,7 +48,22 @@ export function generatorCpu(usage) {
       detail: `${detail}, ${one(others)} % of one core with something else`,
     };
   }
-  return { check: 'generator CPU', ok: !(full && own.cpu_percent > (busy * cpus) / 2), detail };
+  return { check: 'generator CPU', ok: controlled || !(full && own > (busy * cpus) / 2), detail };
+}
+
+/**
+ * What the meter can do without the system is the bound of what it can tell of the system.
+ * @param {{ operation: string, rate_ratio: number | null }} control
+ * @param {'open' | 'closed'} loop
+ * @returns {Check | undefined}
+ */
+export function headroom({ operation, rate_ratio: ratio }, loop) {
+  if (loop === 'open' || ratio === null || ratio === 0) return undefined;
+  return {
+    check: `generator headroom: ${operation}`,
+    ok: ratio <= 1 / HEADROOM,
+    detail: `direct it is ${(1 / ratio).toFixed(2)} times as fast; below ${HEADROOM} the meter, the far end or loopback may be the limit`,
+  };
 }
 
 /**

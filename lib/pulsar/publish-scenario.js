@@ -1,5 +1,6 @@
 /** The scenarios that publish single messages: one client or many, closed and open loop. */
-import { ownScenario } from '../execution.js';
+import { loadSystem } from '../environment.js';
+import { ownData, ownScenario } from '../execution.js';
 import { loadParameters, loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
@@ -17,8 +18,10 @@ export function publishScenario(spec) {
   const topicCount = envCount('TOPICS', spec.topics);
   const payloadBytes = envCount('PAYLOAD_BYTES', 100);
   const load = requestLoad(spec.load, 'MESSAGES');
+  const environment = loadSystem('pulsar');
   const scenario = defineScenario({
     system: 'pulsar',
+    environment,
     name: spec.name,
     title: spec.title,
     load,
@@ -30,7 +33,7 @@ export function publishScenario(spec) {
     },
     operations: loopOperations(load, 'POST one message', load.iterations ?? 1),
   });
-  const relay = new Relay(scenario.environment);
+  const relay = new Relay(environment);
   const fields = filler(payloadBytes);
   const publish = load.scenarios.closed && scenario.operation('publish');
   const publishOpen = load.scenarios.open && scenario.operation('publish_open');
@@ -52,8 +55,9 @@ export function publishScenario(spec) {
       return scenario.begin({ session, topics });
     },
 
-    /** @param {Data} data */
-    closedLoop(data) {
+    /** @param {Data} given */
+    closedLoop(given) {
+      const data = ownData(given);
       if (!connected) relay.connect();
       connected = true;
       const index = ownScenario().iterationInTest;
@@ -61,8 +65,9 @@ export function publishScenario(spec) {
       relay.renewIfDue(data.session);
     },
 
-    /** @param {Data} data */
-    openLoop(data) {
+    /** @param {Data} given */
+    openLoop(given) {
+      const data = ownData(given);
       const intended = /** @type {any} */ (scenario.pace)();
       scenario.step(intended.offset);
       const index = ownScenario().iterationInTest;

@@ -1,5 +1,6 @@
 /** The scenarios that publish to rooms of subscribers: delivery and broadcast. */
 import exec from 'k6/execution';
+import { loadSystem } from '../environment.js';
 import { clientLoad, envCount, mostClients } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
 import { Relay, filler, topicNames } from './relay.js';
@@ -27,8 +28,10 @@ export function roomScenario(spec) {
   const perTopic = Math.floor(subscribers / topicCount);
   const fixed = load.iterations ?? 0;
 
+  const environment = loadSystem('pulsar');
   const scenario = defineScenario({
     system: 'pulsar',
+    environment,
     name: spec.name,
     title: spec.title,
     load,
@@ -66,7 +69,7 @@ export function roomScenario(spec) {
   if (subscribers % topicCount !== 0) {
     throw `SUBSCRIBERS=${subscribers}: not a multiple of TOPICS=${topicCount}, so the deliveries would not be the same for each message`;
   }
-  const relay = new Relay(scenario.environment);
+  const relay = new Relay(environment);
   const publish = scenario.operation('publish');
   const deliver = scenario.operation('deliver');
   const last = spec.last ? scenario.operation('last') : undefined;

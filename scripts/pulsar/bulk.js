@@ -5,7 +5,8 @@
  * in an open loop, at a fixed RATE of batches.
  * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
-import { ownScenario } from '../../lib/execution.js';
+import { loadSystem } from '../../lib/environment.js';
+import { ownData, ownScenario } from '../../lib/execution.js';
 import { loadParameters, loopOperations } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
 import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
@@ -20,8 +21,10 @@ const payloadBytes = envCount('PAYLOAD_BYTES', 100);
 if (batchSize > 100) throw `BATCH_SIZE=${batchSize}: the relay takes at most 100 messages in a batch`;
 
 const load = requestLoad(base, 'BATCHES');
+const environment = loadSystem('pulsar');
 const scenario = defineScenario({
   system: 'pulsar',
+  environment,
   name: 'bulk',
   title: 'Bulk message ingestion',
   load,
@@ -39,7 +42,7 @@ const scenario = defineScenario({
     'messages',
   ),
 });
-const relay = new Relay(scenario.environment);
+const relay = new Relay(environment);
 const publish = scenario.operation(load.scenarios.closed ? 'publish' : 'publish_open');
 const publishOpen = scenario.operation(load.scenarios.open ? 'publish_open' : 'publish');
 const fields = filler(payloadBytes);
@@ -85,8 +88,9 @@ export function setup() {
   return scenario.begin({ session, topics });
 }
 
-/** @param {Data} data */
-export default function closedLoop(data) {
+/** @param {Data} given */
+export default function closedLoop(given) {
+  const data = ownData(given);
   if (!connected) relay.connect();
   connected = true;
   const batch = ownScenario().iterationInTest;
@@ -94,8 +98,9 @@ export default function closedLoop(data) {
   relay.renewIfDue(data.session);
 }
 
-/** @param {Data} data */
-export function openLoop(data) {
+/** @param {Data} given */
+export function openLoop(given) {
+  const data = ownData(given);
   const intended = /** @type {any} */ (scenario.pace)();
   scenario.step(intended.offset);
   const batch = ownScenario().iterationInTest;

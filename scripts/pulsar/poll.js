@@ -8,6 +8,7 @@
  * Variables: POLLS (rounds in all), CLIENTS, DURATION.
  */
 import exec from 'k6/execution';
+import { loadSystem } from '../../lib/environment.js';
 import { now } from '../../lib/clock.js';
 import { ofResponse } from '../../lib/errors.js';
 import { ownScenario } from '../../lib/execution.js';
@@ -25,8 +26,10 @@ const EMPTY_WAIT_SECONDS = 1;
 const base = { clients: 10, smoke: 10, quick: 20, peak: 10 };
 const load = clientLoad(base, 'POLLS');
 const rounds = load.iterations ?? 0;
+const environment = loadSystem('pulsar');
 const scenario = defineScenario({
   system: 'pulsar',
+  environment,
   name: 'poll',
   title: 'Long polling',
   load,
@@ -50,7 +53,7 @@ const scenario = defineScenario({
     },
   },
 });
-const relay = new Relay(scenario.environment);
+const relay = new Relay(environment);
 const wake = scenario.operation('wake');
 const wait = scenario.operation('wait');
 let connected = false;

@@ -6,6 +6,7 @@
  * the number of clients, since connections have no open loop of their own here.
  * Variables: CONNECTIONS, CLIENTS, TOPICS, HOLD_MS, DURATION.
  */
+import { loadSystem } from '../../lib/environment.js';
 import { syncWallClock } from '../../lib/clock.js';
 import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount } from '../../lib/profiles.js';
@@ -18,8 +19,10 @@ const base = { clients: 50, smoke: 50, quick: 50, peak: 50 };
 const topicCount = envCount('TOPICS', 10);
 const holdMs = envCount('HOLD_MS', 300);
 const load = clientLoad(base, 'CONNECTIONS');
+const environment = loadSystem('pulsar');
 const scenario = defineScenario({
   system: 'pulsar',
+  environment,
   name: 'subscribe',
   title: 'WebSocket subscribe',
   load,
@@ -39,7 +42,7 @@ const scenario = defineScenario({
     },
   },
 });
-const relay = new Relay(scenario.environment);
+const relay = new Relay(environment);
 const subscribe = scenario.operation('subscribe');
 
 /** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */

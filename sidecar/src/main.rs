@@ -11,6 +11,7 @@ mod api;
 mod cli;
 mod failure;
 mod host;
+mod probe;
 mod process;
 mod testbed;
 

@@ -44,13 +44,14 @@ export function temporaryFolder(name) {
 }
 
 /**
- * An environment file for a relay at a URL.
+ * An environment file for one system.
  * @param {string} folder
- * @param {object} pulsar the system's part of the file
+ * @param {object} entry the system's part of the file
+ * @param {string} [system]
  */
-export function writeEnvironment(folder, pulsar) {
+export function writeEnvironment(folder, entry, system = 'pulsar') {
   const path = join(folder, 'trial.json');
-  const file = { schema: 'windtunnel.environment/1', name: 'trial', systems: { pulsar } };
+  const file = { schema: 'windtunnel.environment/1', name: 'trial', systems: { [system]: entry } };
   writeFileSync(path, JSON.stringify(file));
   return path;
 }

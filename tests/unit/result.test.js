@@ -111,6 +111,18 @@ test('no sample at all is never a pass, and its latency threshold has no value',
   assert.equal(result.thresholds.find((line) => line.unit === 'ms').value, null);
 });
 
+test('where k6 counts iterations, the successes among them are judged', () => {
+  const metrics = summary({ success: 990, failed: 10 });
+  delete metrics['operation_items{operation:send}'];
+  metrics['iterations{operation:send}'] = {
+    type: 'counter',
+    values: { count: 1000, rate: 1 },
+    thresholds: { 'count>=1000': { ok: true } },
+  };
+  const line = measure(metrics).thresholds.find(({ unit }) => unit === 'count');
+  assert.deepEqual([line.metric, line.value, line.ok], ['successes', 990, false]);
+});
+
 test('an interrupted run is inconclusive whatever it measured', () => {
   const result = measure(summary({ success: 300, iterations: 300 }));
   assert.equal(result.verdict, 'inconclusive');
@@ -190,7 +202,7 @@ test('a least rate is judged over the window', () => {
 
 test('every latency bound of k6 comes with a count', () => {
   const thresholds = k6Thresholds({
-    send: { bounds: { 'p(95)': 100, failed: 0, errors: 0 }, leastItems: 1000 },
+    send: { bounds: { 'p(95)': 100, failed: 0, errors: 0 }, leastItems: 1000, countedBy: 'operation_items' },
   });
   assert.deepEqual(thresholds['operation_ms{operation:send}'], ['min>=0', 'p(95)<100']);
   assert.deepEqual(thresholds['operation_items{operation:send}'], ['count>=1000']);

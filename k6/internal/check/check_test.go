@@ -106,6 +106,9 @@ func TestProblems(t *testing.T) {
 	file := func(template, path string) string {
 		return fmt.Sprintf("[[file]]\ntemplate = %q\npath = %q\n\n[outputs]", template, path)
 	}
+	generate := func(lines ...string) string {
+		return "[[generate]]\n" + strings.Join(lines, "\n") + "\n\n[outputs]"
+	}
 	for _, c := range []struct{ file, old, replacement, want string }{
 		{env, `"mode": "login"`, `"mode": "oauth"`, `systems.pulsar.auth.mode: "oauth" is not one of none, login, token`},
 		{env, `"mode": "login"`, `"mode": "tokn"`, `"tokn" is not one of none, login, token; did you mean token?`},
@@ -140,6 +143,16 @@ func TestProblems(t *testing.T) {
 		{bed, ready, `ready = { http = "http://h/", log = "x" }`, `process[0].ready: give either http, tcp or log, only one of them`},
 		{bed, ready, `ready = { tcp = "127.0.0.1:1", timeout_s = 1 }`, ``},
 		{bed, ready, `ready = { http = "https://h/" }`, `process[0].ready.http: "https://h/" does not match ^http:// (Template; an http:// address`},
+		{bed, ready, ready + "\ncpus = \"0-1\"", ``},
+		{bed, ready, ready + "\ncpus = 1", `process[0].cpus: `},
+		{bed, "[outputs]", generate(`name = "keys"`, `command = ["k"]`, `fields = { a = "(.)" }`), ``},
+		{bed, "[outputs]", generate(`name = "my-keys"`, `command = ["k"]`, `fields = { a = "(.)" }`), `generate[0].name: "my-keys" does not match`},
+		{bed, "[outputs]", generate(`name = "keys"`, `command = []`, `fields = { a = "(.)" }`), `generate[0].command: has 0 entries, needs at least 1`},
+		{bed, "[outputs]", generate(`name = "keys"`, `command = ["k"]`, `fields = {}`), `generate[0].fields: is empty, needs at least one of your own`},
+		{bed, "[outputs]", generate(`name = "keys"`, `command = ["k"]`, `fields = { a = "." }`), `generate[0].fields.a: "." does not match`},
+		{bed, "[outputs]", generate(`name = "keys"`, `command = ["k"]`, `fields = { A = "(.)" }`), `generate.fields.A: the name does not match`},
+		{bed, "[outputs]", generate(`name = "keys"`, `command = ["k"]`), `generate[0].fields: missing`},
+		{bed, "default = 10\n", "", ``},
 		{bed, "[outputs]", file("a", "../b"), "file[0].path: \"../b\" is not allowed here (Write a relative path without `..`)"},
 		{bed, "[outputs]", file("a/../b", "b"), `file[0].template: "a/../b" is not allowed here`},
 		{bed, "[outputs]", file("a", "/etc/b"), `file[0].path: "/etc/b" is not allowed here`},
@@ -170,6 +183,23 @@ func TestTestbedOfAnotherSystem(t *testing.T) {
 	_, problems := Environment(root, "here")
 	if len(problems) != 1 || !strings.Contains(problems[0], "testbeds/relay.toml starts the system panel, not pulsar") {
 		t.Errorf("%q", problems)
+	}
+}
+
+func TestVariableWithoutDefaultMustBeGiven(t *testing.T) {
+	for name, want := range map[string]string{
+		"queue": "",
+		"extra": "systems.pulsar.testbed.variables.extra: missing; testbeds/relay.toml has no default for it",
+	} {
+		declared := fmt.Sprintf("[variables.%s]\ntype = \"integer\"\ndescription = \"q\"\n\n[variables.mode]", name)
+		root := folder(t, bed, "[variables.mode]", declared)
+		if name == "queue" {
+			root = folder(t, bed, "default = 10\n", "")
+		}
+		_, problems := Environment(root, "here")
+		if got := strings.Join(problems, "\n"); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

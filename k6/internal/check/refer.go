@@ -108,6 +108,13 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, raw map
 			problems = append(problems, schema.Problem{Field: where, Message: wrong})
 		}
 	}
+	for _, name := range bed.Names() {
+		if _, given := values[name]; !given && bed.Variables[name].Default == nil {
+			problems = append(problems, schema.Problem{
+				Field:   schema.Field([]string{"systems", system, "testbed", "variables", name}),
+				Message: fmt.Sprintf("missing; testbeds/%s.toml has no default for it", ref.Name)})
+		}
+	}
 	return problems
 }
 

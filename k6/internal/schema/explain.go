@@ -66,7 +66,11 @@ func (e *explainer) walk(v *jsonschema.ValidationError) {
 	case *kind.MinLength:
 		e.add(at, "is %d characters long, needs at least %d", k.Got, k.Want)
 	case *kind.MinProperties:
-		e.add(at, "is empty, needs at least one of %s", strings.Join(e.properties(v.SchemaURL), ", "))
+		known := strings.Join(e.properties(v.SchemaURL), ", ")
+		if known == "" {
+			known = "your own"
+		}
+		e.add(at, "is empty, needs at least one of %s", known)
 	case *kind.PropertyNames:
 		rule := "is not allowed"
 		if pattern := findPattern(v); pattern != "" {

@@ -22,12 +22,20 @@ type Testbed struct {
 	System    string              `json:"system"`
 	Variables map[string]Variable `json:"variables"`
 	Outputs   map[string]string   `json:"outputs"`
+	Sweep     *Sweep              `json:"sweep"`
 }
 
-// Variable is a declared variable; Min and Max are for type integer, Choices for choice, Pattern
+// Sweep is what a sweep varies unless told otherwise: a declared variable and its values.
+type Sweep struct {
+	Variable string `json:"variable"`
+	Values   []any  `json:"values"`
+}
+
+// Variable is a declared variable, which must be given where Default is nil; Min and Max are for type integer, Choices for choice, Pattern
 // (which the whole value must match) for string.
 type Variable struct {
 	Type    string       `json:"type"`
+	Default any          `json:"default"`
 	Min     *json.Number `json:"min"`
 	Max     *json.Number `json:"max"`
 	Choices []string     `json:"choices"`

@@ -46,6 +46,8 @@ struct ProcessBody {
     name: String,
     role: Role,
     pid: i32,
+    /// The CPUs that it is bound to; empty: none.
+    cpus: String,
     exit: Option<String>,
 }
 
@@ -58,6 +60,7 @@ impl From<&Instance> for InstanceBody {
                 name: process.name.clone(),
                 role: process.role,
                 pid: process.pid,
+                cpus: process.cpus.clone(),
                 exit: process.exit().map(|exit| exit.to_string()),
             })
             .collect();

@@ -26,6 +26,12 @@ struct OpenRequest {
     instance: Option<String>,
     #[serde(default)]
     pids: BTreeMap<String, i32>,
+    /// It only runs while a probe that names it measures.
+    #[serde(default)]
+    paused: bool,
+    /// The sidecar itself too, without what it started: the threads of its probes and far ends.
+    #[serde(default)]
+    sidecar: bool,
 }
 
 pub async fn open(
@@ -40,13 +46,16 @@ pub async fn open(
     for (name, pid) in request.pids {
         sources.push((name.clone(), Role::Generator, source(&name, pid)?));
     }
+    if request.sidecar {
+        sources.push(("sidecar".to_owned(), Role::Generator, Source::Own));
+    }
     if sources.is_empty() {
         return Err(Failure::invalid(
             "there is nothing to measure",
             "give an instance, pids or both",
         ));
     }
-    let id = blocking(move || supervisor.windows.open(sources)).await?;
+    let id = blocking(move || supervisor.windows.open(sources, request.paused)).await?;
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
 

@@ -63,7 +63,7 @@ fn command_on(
     interrupts: &Interrupts,
 ) -> Result<u8> {
     let on_terminal = on_terminal();
-    let mut command = exec::command(Signal::SIGTERM, words);
+    let mut command = exec::command(Signal::SIGTERM, "", words);
     command
         .envs(&instance.outputs)
         .envs(&instance.secret_outputs);
@@ -88,7 +88,7 @@ fn command_on(
             },
         ));
     }
-    let window = supervisor.windows.open(sources)?;
+    let window = supervisor.windows.open(sources, false)?;
     let status = wait(&mut child, pid, on_terminal, interrupts);
     if let Some(mut usage) = supervisor.windows.close(&window) {
         if let (Ok(status), Some(command)) = (

@@ -52,11 +52,8 @@ impl Sample {
         let interrupts = Interrupts::listen()?;
         let windows = Windows::new();
         let began = Instant::now();
-        let window = windows.open(vec![(
-            format!("pid {}", self.pid),
-            Role::System,
-            source.clone(),
-        )])?;
+        let what = (format!("pid {}", self.pid), Role::System, source.clone());
+        let window = windows.open(vec![what], false)?;
         while source.exit().is_none() {
             let left = limit.map_or(LOOK_EVERY, |limit| {
                 limit.saturating_sub(began.elapsed()).min(LOOK_EVERY)

@@ -62,7 +62,10 @@ impl Show {
             say(format_args!("  none"));
         }
         for (name, variable) in &file.variables {
-            say(format_args!("  {name} = {}", variable.default));
+            match &variable.default {
+                Some(default) => say(format_args!("  {name} = {default}")),
+                None => say(format_args!("  {name} must be given")),
+            }
             say(format_args!("      {}", variable.description));
             say(format_args!(
                 "      {}: {}",

@@ -1,7 +1,7 @@
-//! The last step before a program: `sidecar __exec PARENT -- PROGRAM ARGUMENTS…`.
+//! The last step before a program: `sidecar __exec PARENT DEATH CPUS -- PROGRAM ARGUMENTS…`.
 //!
 //! It sets what a program must be born with and cannot be given from outside without unsafe code:
-//! that it dies with its parent, and clean signal settings.
+//! that it dies with its parent, the CPUs that it may use, and clean signal settings.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -13,23 +13,26 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::getppid;
 
+use super::cpus;
+
 /// The hidden subcommand's name.
 pub const NAME: &str = "__exec";
 
 /// A program whose parent is this process. `death` is the signal that it gets when the thread
-/// that starts it ends.
-pub fn command(death: Signal, program: &[impl AsRef<std::ffi::OsStr>]) -> Command {
+/// that starts it ends, `cpus` a list of the CPUs that it and what it starts may use, empty for all.
+pub fn command(death: Signal, cpus: &str, program: &[impl AsRef<std::ffi::OsStr>]) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command
         .arg0("sidecar")
-        .args([NAME, &std::process::id().to_string(), death.as_str(), "--"])
+        .args([NAME, &std::process::id().to_string()])
+        .args([death.as_str(), cpus, "--"])
         .args(program);
     command
 }
 
 /// Becomes the program. Returns the exit code where that fails: 127.
 pub fn run(arguments: &[OsString]) -> u8 {
-    let [parent, death, _, program, rest @ ..] = arguments else {
+    let [parent, death, cpus, _, program, rest @ ..] = arguments else {
         eprintln!("sidecar {NAME}: for the sidecar's own use");
         return 2;
     };
@@ -45,6 +48,13 @@ pub fn run(arguments: &[OsString]) -> u8 {
         return 127;
     }
     if parent.to_str() != Some(getppid().to_string().as_str()) {
+        return 127;
+    }
+    let list = cpus.to_str().unwrap_or_default();
+    let bound = cpus::parse(list)
+        .and_then(|cpus| cpus::bind(&cpus).map_err(|error| format!("CPUs {list}: {error}")));
+    if let Err(error) = bound {
+        eprintln!("sidecar: cannot bind {}: {error}", program.display());
         return 127;
     }
     reset_signals();

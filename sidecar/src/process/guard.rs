@@ -102,7 +102,7 @@ fn read_order(input: &mut Vec<u8>) -> io::Result<Option<Order>> {
 
 fn start(order: &Order) -> io::Result<Pid> {
     let output = io::stderr().as_fd().try_clone_to_owned()?;
-    let child = exec::command(Signal::SIGKILL, &order.command)
+    let child = exec::command(Signal::SIGKILL, &order.cpus, &order.command)
         .env_clear()
         .envs(&order.env)
         .current_dir(&order.work)

@@ -15,6 +15,8 @@ pub struct Order {
     pub env: BTreeMap<String, String>,
     /// The working folder. The guard removes it where the sidecar died and cannot.
     pub work: PathBuf,
+    /// The CPUs that the program and all that it starts may use, such as `0-1`; empty: all.
+    pub cpus: String,
     pub stop_signal: StopSignal,
     pub stop_timeout_s: f64,
 }

@@ -28,6 +28,8 @@ pub struct Supervised {
     /// The program's pid.
     pub pid: i32,
     pub guard_pid: i32,
+    /// The CPUs that it and what it starts may use; empty: all.
+    pub cpus: String,
     stop_timeout: Duration,
     work: PathBuf,
     control: Mutex<Option<ChildStdin>>,
@@ -95,6 +97,7 @@ impl Supervised {
             log,
             pid,
             guard_pid,
+            cpus: order.cpus.clone(),
             stop_timeout: Duration::from_secs_f64(order.stop_timeout_s),
             work: order.work.clone(),
             control: Mutex::new(control),

@@ -1,7 +1,8 @@
-//! A measuring window: what some processes used between two moments.
+//! A measuring window: what some processes used between two moments, or while it ran: a paused
+//! window measures nothing until it is resumed.
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use procfs::{CurrentSI, KernelStats};
 use serde::Serialize;
@@ -51,7 +52,10 @@ pub struct Target {
     name: String,
     role: Role,
     source: Source,
+    /// Of earlier stretches, before a pause.
+    cpu_before_s: f64,
     cpu_at_open_s: f64,
+    /// Of the stretch that runs.
     cpu_s: f64,
     peak_rss_bytes: u64,
     /// Processes whose high-water mark is from before the window, because it could not be reset.
@@ -60,33 +64,43 @@ pub struct Target {
 
 pub struct Window {
     id: String,
-    opened: Instant,
-    host_at_open: HostTime,
+    /// Since when it runs; none while it is paused.
+    running: Option<(Instant, HostTime)>,
+    /// Of earlier stretches.
+    elapsed: Duration,
+    host: HostTime,
     targets: Vec<Target>,
     closed: Option<Usage>,
 }
 
 impl Target {
-    /// Begins: resets the high-water marks, so that a peak from before does not count.
-    pub fn open(name: String, role: Role, source: Source) -> Self {
-        let members = source.read().unwrap_or_default().members;
-        let unmarked = members
+    pub fn new(name: String, role: Role, source: Source) -> Self {
+        Self {
+            name,
+            role,
+            source,
+            cpu_before_s: 0.0,
+            cpu_at_open_s: 0.0,
+            cpu_s: 0.0,
+            peak_rss_bytes: 0,
+            unmarked: HashSet::new(),
+        }
+    }
+
+    /// Begins a stretch: resets the high-water marks, so that a peak from before does not count.
+    fn begin(&mut self) {
+        let members = self.source.read().unwrap_or_default().members;
+        self.unmarked = members
             .iter()
             .filter(|member| !reset_high_water(member.pid))
             .map(|member| (member.pid, member.start))
             .collect();
-        let first = source.read().unwrap_or_default();
-        let mut target = Self {
-            name,
-            role,
-            source,
-            cpu_at_open_s: first.cpu_s,
-            cpu_s: 0.0,
-            peak_rss_bytes: 0,
-            unmarked,
-        };
-        target.take(&first);
-        target
+        self.cpu_before_s += self.cpu_s;
+        self.cpu_s = 0.0;
+        // What is gone already has said all that it used.
+        let first = self.source.read().unwrap_or_default();
+        self.cpu_at_open_s = first.cpu_s;
+        self.take(&first);
     }
 
     fn look(&mut self) {
@@ -112,8 +126,8 @@ impl Target {
         ProcessUsage {
             name: self.name.clone(),
             role: self.role,
-            cpu_s: rounded(self.cpu_s),
-            cpu_percent: percent(self.cpu_s, duration_s),
+            cpu_s: rounded(self.cpu_before_s + self.cpu_s),
+            cpu_percent: percent(self.cpu_before_s + self.cpu_s, duration_s),
             peak_rss_bytes: self.peak_rss_bytes,
             exit: self.source.exit().map(|exit| exit.to_string()),
         }
@@ -121,23 +135,48 @@ impl Target {
 }
 
 impl Window {
-    pub fn open(id: String, targets: Vec<Target>) -> Self {
+    /// A window that is paused. [`Window::resume`] begins it.
+    pub fn new(id: String, targets: Vec<Target>) -> Self {
         Self {
             id,
-            opened: Instant::now(),
-            host_at_open: HostTime::now(),
+            running: None,
+            elapsed: Duration::ZERO,
+            host: HostTime::default(),
             targets,
             closed: None,
         }
+    }
+
+    /// Begins a stretch; one that runs or is closed stays as it is.
+    pub fn resume(&mut self) {
+        if self.running.is_some() || !self.is_open() {
+            return;
+        }
+        self.targets.iter_mut().for_each(Target::begin);
+        self.running = Some((Instant::now(), HostTime::now()));
+    }
+
+    /// Ends a stretch; the next one adds to it.
+    pub fn pause(&mut self) {
+        let Some((since, host)) = self.running.take() else {
+            return;
+        };
+        self.elapsed += since.elapsed();
+        self.host = self.host.plus(HostTime::now().since(host));
+        self.targets.iter_mut().for_each(Target::look);
     }
 
     pub fn is_open(&self) -> bool {
         self.closed.is_none()
     }
 
+    pub fn runs(&self) -> bool {
+        self.is_open() && self.running.is_some()
+    }
+
     /// Takes one sample. Where nothing is left of all that is measured, the window is closed.
     pub fn look(&mut self) {
-        if !self.is_open() {
+        if !self.runs() {
             return;
         }
         let gone = self.targets.iter().all(|target| target.source.gone());
@@ -152,8 +191,13 @@ impl Window {
         if let Some(closed) = &self.closed {
             return closed.clone();
         }
-        self.targets.iter_mut().for_each(Target::look);
-        let duration_s = self.opened.elapsed().as_secs_f64();
+        let (mut elapsed, mut host) = (self.elapsed, self.host);
+        if let Some((since, host_then)) = self.running {
+            self.targets.iter_mut().for_each(Target::look);
+            elapsed += since.elapsed();
+            host = host.plus(HostTime::now().since(host_then));
+        }
+        let duration_s = elapsed.as_secs_f64();
         let processes: Vec<_> = self
             .targets
             .iter()
@@ -172,7 +216,7 @@ impl Window {
         };
         let host = HostUsage {
             cpus: crate::host::cpus(),
-            busy_percent: HostTime::now().busy_percent_since(self.host_at_open),
+            busy_percent: host.busy_percent(),
         };
         Usage {
             id: self.id.clone(),
@@ -207,7 +251,7 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// CPU time of all cores since boot, clock ticks.
+/// CPU time of all cores, clock ticks.
 #[derive(Debug, Clone, Copy, Default)]
 struct HostTime {
     busy: u64,
@@ -234,12 +278,25 @@ impl HostTime {
         }
     }
 
-    fn busy_percent_since(self, before: Self) -> f64 {
-        let all = self.all.saturating_sub(before.all);
-        if all == 0 {
+    fn since(self, before: Self) -> Self {
+        Self {
+            busy: self.busy.saturating_sub(before.busy),
+            all: self.all.saturating_sub(before.all),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            busy: self.busy + other.busy,
+            all: self.all + other.all,
+        }
+    }
+
+    fn busy_percent(self) -> f64 {
+        if self.all == 0 {
             return 0.0;
         }
-        let share = self.busy.saturating_sub(before.busy) as f64 / all as f64;
+        let share = self.busy as f64 / self.all as f64;
         (share * 1e4).round() / 100.0
     }
 }
@@ -258,8 +315,10 @@ mod tests {
             busy: 150,
             all: 1200,
         };
-        assert_eq!(after.busy_percent_since(before), 25.0);
-        assert_eq!(before.busy_percent_since(before), 0.0);
+        assert_eq!(after.since(before).busy_percent(), 25.0);
+        assert_eq!(before.since(before).busy_percent(), 0.0);
+        let twice = after.since(before).plus(before);
+        assert_eq!((twice.busy, twice.all), (150, 1200));
     }
 
     #[test]

@@ -29,6 +29,24 @@ struct Numbered {
     windows: BTreeMap<u64, Window>,
 }
 
+impl Numbered {
+    fn is_open(&self, number: u64) -> bool {
+        self.windows.get(&number).is_some_and(Window::is_open)
+    }
+
+    /// Resets the high-water marks, so the other windows note them first.
+    fn resume(&mut self, number: u64) {
+        self.windows.values_mut().for_each(Window::look);
+        if let Some(window) = self.windows.get_mut(&number) {
+            window.resume();
+        }
+    }
+}
+
+fn number(id: &str) -> Option<u64> {
+    id.strip_prefix('w')?.parse().ok()
+}
+
 impl Windows {
     /// Starts the sampling thread too.
     pub fn new() -> Arc<Self> {
@@ -49,7 +67,7 @@ impl Windows {
     }
 
     fn sample(&self) {
-        let idle = |all: &mut Numbered| !all.windows.values().any(Window::is_open);
+        let idle = |all: &mut Numbered| !all.windows.values().any(Window::runs);
         let (mut all, _) = self
             .opened
             .wait_timeout_while(self.all(), Duration::from_secs(1), idle)
@@ -57,11 +75,9 @@ impl Windows {
         all.windows.values_mut().for_each(Window::look);
     }
 
-    /// Opens a window and returns its id. A conflict where [`MAX_OPEN`] are open.
-    pub fn open(&self, sources: Vec<(String, Role, Source)>) -> Result<String> {
+    /// Opens a window, paused or running, and returns its id. A conflict where [`MAX_OPEN`] are open.
+    pub fn open(&self, sources: Vec<(String, Role, Source)>, paused: bool) -> Result<String> {
         let mut all = self.all();
-        // Opening resets the high-water marks, so the other windows note them first.
-        all.windows.values_mut().for_each(Window::look);
         let open = all.windows.values().filter(|window| window.is_open());
         if open.count() >= MAX_OPEN {
             return Err(Failure::new(
@@ -72,13 +88,15 @@ impl Windows {
         }
         let targets = sources
             .into_iter()
-            .map(|(name, role, source)| Target::open(name, role, source))
+            .map(|(name, role, source)| Target::new(name, role, source))
             .collect();
         all.last += 1;
         let number = all.last;
         let id = format!("w{number}");
-        all.windows
-            .insert(number, Window::open(id.clone(), targets));
+        all.windows.insert(number, Window::new(id.clone(), targets));
+        if !paused {
+            all.resume(number);
+        }
         if all.windows.len() > KEPT {
             let closed = all.windows.iter().find(|(_, window)| !window.is_open());
             if let Some(oldest) = closed.map(|(number, _)| *number) {
@@ -88,6 +106,27 @@ impl Windows {
         drop(all);
         self.opened.notify_all();
         Ok(id)
+    }
+
+    /// A paused window runs; false where there is no such window that is open.
+    pub fn resume(&self, id: &str) -> bool {
+        let mut all = self.all();
+        let known = number(id).filter(|number| all.is_open(*number));
+        if let Some(number) = known {
+            all.resume(number);
+        }
+        drop(all);
+        self.opened.notify_all();
+        known.is_some()
+    }
+
+    /// A running window stands still; none that is unknown.
+    pub fn pause(&self, id: &str) {
+        self.with(id, Window::pause);
+    }
+
+    pub fn is_open(&self, id: &str) -> bool {
+        number(id).is_some_and(|number| self.all().is_open(number))
     }
 
     /// None where there is no such window.
@@ -100,9 +139,8 @@ impl Windows {
         self.with(id, Window::close)
     }
 
-    fn with(&self, id: &str, what: impl FnOnce(&mut Window) -> Usage) -> Option<Usage> {
-        let number = id.strip_prefix('w')?.parse().ok()?;
-        self.all().windows.get_mut(&number).map(what)
+    fn with<T>(&self, id: &str, what: impl FnOnce(&mut Window) -> T) -> Option<T> {
+        self.all().windows.get_mut(&number(id)?).map(what)
     }
 
     /// Samples all open windows now: processes are about to end.

@@ -25,8 +25,11 @@ pub struct TestbedFile {
     #[serde(default)]
     pub versions: BTreeMap<String, Vec<String>>,
     #[serde(default)]
+    pub generate: Vec<Generate>,
+    #[serde(default)]
     pub file: Vec<ConfigFile>,
     pub process: Vec<Process>,
+    pub sweep: Option<Sweep>,
     pub outputs: BTreeMap<String, String>,
 }
 
@@ -54,7 +57,9 @@ pub enum Value {
 pub struct Variable {
     #[serde(rename = "type")]
     pub kind: VariableType,
-    pub default: Value,
+    /// None: it must be given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
     pub description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<i64>,
@@ -75,11 +80,28 @@ pub struct Secret {
     pub env: Option<String>,
 }
 
+/// What a sweep varies unless told otherwise. Only `k6 x bench` uses it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    pub variable: String,
+    pub values: Vec<Value>,
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
     pub path: String,
     pub mend: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generate {
+    pub name: String,
+    pub command: Vec<String>,
+    /// Patterns of lines, by field; the first group is the value.
+    pub fields: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -117,6 +139,8 @@ pub struct Process {
     pub command: Vec<String>,
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    #[serde(default)]
+    pub cpus: String,
     #[serde(default)]
     pub stop_signal: StopSignal,
     #[serde(default = "default_stop_timeout_s")]

@@ -1,7 +1,5 @@
 //! Starting a testbed: one attempt, from values of variables to processes that are ready.
 
-use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -82,10 +80,12 @@ impl Launch<'_> {
         for (name, port) in &chosen {
             variables.insert(name.clone(), Value::Integer(i64::from(*port)));
         }
-        let setting = self.setting(&variables, chosen)?;
+        let mut setting = self.setting(&variables, chosen)?;
         setting.check_requirements()?;
-        let (outputs, secret_outputs) = setting.outputs()?;
+        setting.check_cpus()?;
         let versions = setting.versions()?;
+        setting.generate()?;
+        let (outputs, secret_outputs) = setting.outputs()?;
         setting.write_files()?;
         std::fs::create_dir_all(&self.log_dir).map_err(|error| {
             Failure::setup(
@@ -141,20 +141,12 @@ impl Setting<'_> {
             );
         }
         let (check, timeout) = self.check(&field, process)?;
-        if !can_run(&command[0], env.get("PATH")) {
-            return Err(Failure::setup(
-                format!(
-                    "process {} of testbed {}: there is no program {}",
-                    process.name, self.launch.testbed.file.name, command[0]
-                ),
-                "install it, or mend the command in the testbed file",
-            )
-            .into());
-        }
+        self.check_program(&format!("process {}", process.name), &command[0], &env)?;
         let order = Order {
             command,
             env,
             work: self.work.path().to_owned(),
+            cpus: self.cpus(index, process)?,
             stop_signal: process.stop_signal,
             stop_timeout_s: process.stop_timeout_s,
         };
@@ -267,16 +259,4 @@ fn says_in_use(line: &str) -> bool {
     line.contains("address already in use")
         || line.contains("eaddrinuse")
         || line.contains("errno 98")
-}
-
-fn can_run(program: &str, path: Option<&String>) -> bool {
-    let executable = |path: &Path| {
-        std::fs::metadata(path)
-            .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    if program.contains('/') {
-        return executable(Path::new(program));
-    }
-    let path = path.map(OsString::from).unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
 }

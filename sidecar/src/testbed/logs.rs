@@ -16,6 +16,7 @@ pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 const TAIL_LINES: usize = 5;
 const TAIL_LINE_CHARS: usize = 300;
 const MAX_LINE_BYTES: usize = 64 * 1024;
+const MAX_KEPT_BYTES: usize = 64 * 1024;
 
 pub struct Log {
     redactor: Redactor,
@@ -29,6 +30,8 @@ struct State {
     file: Option<File>,
     /// The first line that is not blank.
     first: Option<String>,
+    /// All of it as it was printed, secrets too.
+    all: Option<Vec<u8>>,
     written: u64,
     tail: VecDeque<String>,
     awaited: Option<Regex>,
@@ -63,6 +66,15 @@ impl Log {
     /// Only lines are kept.
     pub fn without_file(redactor: Redactor) -> Self {
         Self::of(redactor, 0, State::default())
+    }
+
+    /// The first of what is printed is kept as it is, secrets too: see [`Log::all`].
+    pub fn keeping_all(redactor: Redactor) -> Self {
+        let state = State {
+            all: Some(Vec::new()),
+            ..State::default()
+        };
+        Self::of(redactor, 0, state)
     }
 
     fn of(redactor: Redactor, limit: u64, state: State) -> Self {
@@ -122,6 +134,10 @@ impl Log {
         let clean = self.redactor.bytes(text);
         self.write(&clean);
         let mut state = self.state();
+        if let Some(all) = &mut state.all {
+            let room = MAX_KEPT_BYTES.saturating_sub(all.len());
+            all.extend_from_slice(&text[..room.min(text.len())]);
+        }
         for line in clean
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
@@ -188,6 +204,12 @@ impl Log {
     /// The first line that is not blank; none so far or at all.
     pub fn first_line(&self) -> Option<String> {
         self.state().first.clone()
+    }
+
+    /// The text of all lines, to 64 KiB, secrets too; empty unless it keeps all.
+    pub fn all(&self) -> String {
+        let state = self.state();
+        String::from_utf8_lossy(state.all.as_deref().unwrap_or_default()).into_owned()
     }
 
     /// Waits at most `patience` for the end of the output.

@@ -2,13 +2,14 @@
 
 pub mod catalogue;
 pub mod file;
+mod generate;
 pub mod instance;
 mod launch;
 pub mod logs;
 mod ports;
 mod ready;
 mod redact;
-mod secrets;
+pub mod secrets;
 mod setting;
 pub mod supervisor;
 mod template;

@@ -1,16 +1,21 @@
 //! What the templates of one start are rendered with, and what is rendered before anything starts.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::Serialize;
 
+use super::file::Process;
+use super::generate::{Generated, Generator};
 use super::launch::Launch;
 use super::redact::Redactor;
 use super::template::Templates;
 use super::variables::Values;
 use super::{secrets, versions};
 use crate::failure::{Failure, Result};
+use crate::process::cpus;
 use crate::process::folder::Folder;
 
 /// The environment that every process gets, from the sidecar's own.
@@ -23,6 +28,7 @@ struct Names<'a> {
     work: &'a Path,
     vars: &'a Values,
     secrets: &'a BTreeMap<String, String>,
+    generated: &'a Generated,
 }
 
 /// All that the templates of one attempt are rendered with.
@@ -31,6 +37,7 @@ pub struct Setting<'a> {
     pub templates: Templates,
     pub variables: &'a Values,
     pub secrets: BTreeMap<String, String>,
+    pub generated: Generated,
     pub redactor: Redactor,
     pub work: Folder,
     pub env: BTreeMap<String, String>,
@@ -60,6 +67,7 @@ impl Launch<'_> {
             variables,
             redactor: Redactor::new(secrets.values().map(String::as_str)),
             secrets,
+            generated: Generated::new(),
             work,
             env,
             chosen,
@@ -79,6 +87,7 @@ impl Setting<'_> {
             work: self.work.path(),
             vars: self.variables,
             secrets: &self.secrets,
+            generated: &self.generated,
         };
         self.templates.render(template, &names).map_err(|error| {
             let error = self.redactor.text(&error);
@@ -101,6 +110,99 @@ impl Setting<'_> {
             }
         }
         Ok(())
+    }
+
+    /// That the CPUs of every process exist, before anything is started.
+    pub fn check_cpus(&self) -> Result<()> {
+        for (index, process) in self.launch.testbed.file.process.iter().enumerate() {
+            self.cpus(index, process)?;
+        }
+        Ok(())
+    }
+
+    /// The list of CPUs that a process is bound to, in its shortest form; empty: none.
+    pub fn cpus(&self, index: usize, process: &Process) -> Result<String> {
+        let list = self.render(&format!("process[{index}].cpus"), &process.cpus)?;
+        let allowed = cpus::allowed().map_err(|error| {
+            Failure::setup(
+                format!("the CPUs of this machine cannot be told: {error}"),
+                "look at the kernel's log",
+            )
+        })?;
+        let wrong = match cpus::parse(&list) {
+            Ok(wanted) if wanted.is_subset(&allowed) => return Ok(cpus::format(&wanted)),
+            Ok(wanted) => {
+                let missing = wanted.difference(&allowed).copied().collect();
+                let missing = cpus::format(&missing);
+                format!("CPU {missing} does not exist or is not allowed here")
+            }
+            Err(wrong) => wrong,
+        };
+        let names = self.templates.names(&process.cpus).unwrap_or_default();
+        let variables: Vec<_> = names
+            .iter()
+            .filter_map(|name| name.strip_prefix("vars."))
+            .map(|name| format!(", variable {name}"))
+            .collect();
+        Err(Failure::invalid(
+            format!(
+                "process {} of testbed {}{}: {wrong}",
+                process.name,
+                self.launch.testbed.file.name,
+                variables.concat()
+            ),
+            format!("there are the CPUs {}", cpus::format(&allowed)),
+        ))
+    }
+
+    /// Runs the commands of `[[generate]]`. What they make is secret from here on.
+    pub fn generate(&mut self) -> Result<()> {
+        let testbed = &self.launch.testbed.file;
+        let mut generated = Generated::new();
+        for (index, generate) in testbed.generate.iter().enumerate() {
+            let command: Result<Vec<_>> = generate
+                .command
+                .iter()
+                .map(|part| self.render(&format!("generate[{index}].command"), part))
+                .collect();
+            let command = command?;
+            let name = &generate.name;
+            self.check_program(&format!("generate {name}"), &command[0], &self.env)?;
+            let generator = Generator {
+                testbed: &testbed.name,
+                generate,
+                command,
+                env: &self.env,
+                work: self.work.path(),
+                redactor: &self.redactor,
+                cancelled: self.launch.cancelled,
+            };
+            generated.insert(name.clone(), generator.run()?);
+        }
+        let secrets = self.secrets.values();
+        let all = secrets.chain(generated.values().flat_map(BTreeMap::values));
+        self.redactor = Redactor::new(all.map(String::as_str));
+        self.generated = generated;
+        Ok(())
+    }
+
+    /// That there is the program that `what` is to run.
+    pub fn check_program(
+        &self,
+        what: &str,
+        program: &str,
+        env: &BTreeMap<String, String>,
+    ) -> Result<()> {
+        if can_run(program, env.get("PATH")) {
+            return Ok(());
+        }
+        Err(Failure::setup(
+            format!(
+                "{what} of testbed {}: there is no program {program}",
+                self.launch.testbed.file.name
+            ),
+            "install it, or mend the command in the testbed file",
+        ))
     }
 
     pub fn write_files(&self) -> Result<()> {
@@ -165,4 +267,16 @@ impl Setting<'_> {
             Failure::given_up(format!("version {} of testbed {testbed}", cancelled.0))
         })
     }
+}
+
+fn can_run(program: &str, path: Option<&String>) -> bool {
+    let executable = |path: &Path| {
+        std::fs::metadata(path)
+            .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return executable(Path::new(program));
+    }
+    let path = path.map(OsString::from).unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
 }

@@ -8,7 +8,10 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 /// The names that a template may use.
-pub const NAMES: [&str; 5] = ["root", "dir", "work", "vars", "secrets"];
+pub const NAMES: [&str; 6] = ["root", "dir", "work", "vars", "secrets", "generated"];
+
+/// Those of them whose values are secrets.
+pub const SECRET_NAMES: [&str; 2] = ["secrets", "generated"];
 
 pub struct Templates {
     environment: Environment<'static>,
@@ -57,7 +60,8 @@ impl Templates {
         Ok(self
             .names(source)?
             .iter()
-            .any(|name| name == "secrets" || name.starts_with("secrets.")))
+            .filter_map(|name| name.split('.').next())
+            .any(|first| SECRET_NAMES.contains(&first)))
     }
 }
 
@@ -96,6 +100,8 @@ mod tests {
         let templates = Templates::new();
         for source in [
             "{{ secrets.a }}",
+            "{{ generated.a.b }}",
+            "{% set g = generated %}{{ g }}",
             "{{ secrets['a'] }}",
             "{% set s = secrets %}{{ s.a }}",
             "{% for k in secrets %}{{ k }}{% endfor %}",

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use regex::Regex;
 
 use super::file::{Ready, Role, TestbedFile, VariableType};
-use super::template::{NAMES, Templates};
+use super::template::{NAMES, SECRET_NAMES, Templates};
 use super::variables::whole;
 use crate::failure::{Failure, Result};
 
@@ -14,6 +14,7 @@ pub const SCHEMA: &str = "windtunnel.testbed/1";
 const NAME: &str = "[a-z0-9][a-z0-9-]{0,39}";
 const PROCESS_NAME: &str = "[a-z][a-z0-9-]*";
 const ENVIRONMENT_NAME: &str = "[A-Z][A-Z0-9_]*";
+const GENERATED_NAME: &str = "[a-z][a-z0-9_]*";
 
 /// Where secrets would be seen by others: in `ps`, in an error, in a path.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,7 +43,9 @@ pub fn validate(file: &TestbedFile, stem: &str, shown: &str, dir: &Path) -> Resu
     };
     checker.head(stem)?;
     checker.variables()?;
+    checker.sweep()?;
     checker.secrets()?;
+    checker.generate()?;
     checker.files(dir)?;
     checker.processes()?;
     checker.outputs()
@@ -94,6 +97,25 @@ impl Checker<'_> {
         Ok(())
     }
 
+    fn sweep(&self) -> Result<()> {
+        let Some(sweep) = &self.file.sweep else {
+            return Ok(());
+        };
+        let Some(variable) = self.file.variables.get(&sweep.variable) else {
+            return self.wrong(
+                "sweep.variable",
+                format!("`{}` is not declared", sweep.variable),
+                "name one of the variables",
+            );
+        };
+        for value in &sweep.values {
+            if let Err(wrong) = variable.check(value) {
+                return self.wrong("sweep.values", wrong, "give values that may be given");
+            }
+        }
+        Ok(())
+    }
+
     fn variables(&self) -> Result<()> {
         for (name, variable) in &self.file.variables {
             let field = format!("variables.{name}");
@@ -115,7 +137,9 @@ impl Checker<'_> {
                     "write a regular expression",
                 );
             }
-            if let Err(wrong) = variable.check(&variable.default) {
+            if let Some(default) = &variable.default
+                && let Err(wrong) = variable.check(default)
+            {
                 return self.wrong(
                     &format!("{field}.default"),
                     wrong,
@@ -142,6 +166,50 @@ impl Checker<'_> {
         Ok(())
     }
 
+    fn generate(&self) -> Result<()> {
+        let mut names = HashSet::new();
+        for (index, generate) in self.file.generate.iter().enumerate() {
+            let field = format!("generate[{index}]");
+            self.named(&format!("{field}.name"), &generate.name, GENERATED_NAME)?;
+            if !names.insert(&generate.name) {
+                return self.wrong(
+                    &format!("{field}.name"),
+                    format!("`{}` is used twice", generate.name),
+                    "give each its own name",
+                );
+            }
+            self.command(&format!("{field}.command"), &generate.command)?;
+            if generate.fields.is_empty() {
+                return self.wrong(
+                    &format!("{field}.fields"),
+                    "is empty",
+                    "write a pattern for each value that is taken",
+                );
+            }
+            for (name, pattern) in &generate.fields {
+                let field = format!("{field}.fields.{name}");
+                self.named(&field, name, GENERATED_NAME)?;
+                let wrong = match Regex::new(pattern) {
+                    Ok(regex) if regex.captures_len() > 1 => continue,
+                    Ok(_) => format!("`{pattern}` has no group"),
+                    Err(error) => error.to_string(),
+                };
+                return self.wrong(&field, wrong, "put the value's part into ( )");
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&self, field: &str, command: &[String]) -> Result<()> {
+        if command.is_empty() {
+            return self.wrong(field, "is empty", "write a program and its arguments");
+        }
+        for part in command {
+            self.template(field, part, SecretsAre::Refused)?;
+        }
+        Ok(())
+    }
+
     fn files(&self, dir: &Path) -> Result<()> {
         for (index, requirement) in self.file.requires.iter().enumerate() {
             self.template(
@@ -152,13 +220,7 @@ impl Checker<'_> {
             self.filled(&format!("requires[{index}].mend"), &requirement.mend)?;
         }
         for (name, command) in &self.file.versions {
-            let field = format!("versions.{name}");
-            if command.is_empty() {
-                return self.wrong(&field, "is empty", "write a program and its arguments");
-            }
-            for part in command {
-                self.template(&field, part, SecretsAre::Refused)?;
-            }
+            self.command(&format!("versions.{name}"), command)?;
         }
         for (index, file) in self.file.file.iter().enumerate() {
             for (field, path) in [("template", &file.template), ("path", &file.path)] {
@@ -210,16 +272,8 @@ impl Checker<'_> {
                     "write system or support",
                 );
             }
-            if process.command.is_empty() {
-                return self.wrong(
-                    &format!("{field}.command"),
-                    "is empty",
-                    "write a program and its arguments",
-                );
-            }
-            for part in &process.command {
-                self.template(&format!("{field}.command"), part, SecretsAre::Refused)?;
-            }
+            self.command(&format!("{field}.command"), &process.command)?;
+            self.template(&format!("{field}.cpus"), &process.cpus, SecretsAre::Refused)?;
             for (name, value) in &process.env {
                 if name.is_empty() || name.contains(['=', '\0']) {
                     return self.wrong(
@@ -299,6 +353,14 @@ impl Checker<'_> {
         Ok(())
     }
 
+    fn generates(&self, name: &str, field: Option<&str>) -> bool {
+        self.file
+            .generate
+            .iter()
+            .filter(|generate| generate.name == name)
+            .any(|generate| field.is_none_or(|field| generate.fields.contains_key(field)))
+    }
+
     /// Every name that a template uses must be declared.
     fn template(&self, field: &str, source: &str, secrets: SecretsAre) -> Result<()> {
         let names = match self.templates.names(source) {
@@ -318,28 +380,27 @@ impl Checker<'_> {
                     format!("use {}", NAMES.join(", ")),
                 );
             }
-            if first == "secrets" && secrets == SecretsAre::Refused {
+            if SECRET_NAMES.contains(&first) && secrets == SecretsAre::Refused {
                 return self.wrong(
                     field,
                     "a secret would be seen here",
                     "hand secrets over by env or by a file",
                 );
             }
-            let declared = match (first, second) {
-                ("vars", Some(name)) => self.file.variables.contains_key(name),
-                ("secrets", Some(name)) => self.file.secrets.contains_key(name),
-                _ => true,
+            let (declared, table) = match (first, second) {
+                ("vars", Some(name)) => (self.file.variables.contains_key(name), "[variables]"),
+                ("secrets", Some(name)) => (self.file.secrets.contains_key(name), "[secrets]"),
+                ("generated", Some(name)) => {
+                    let third = parts.next();
+                    (self.generates(name, third), "[[generate]]")
+                }
+                _ => continue,
             };
             if !declared {
-                let table = if first == "vars" {
-                    "variables"
-                } else {
-                    "secrets"
-                };
                 return self.wrong(
                     field,
                     format!("the template uses `{name}`, which is not declared"),
-                    format!("declare it under [{table}]"),
+                    format!("declare it under {table}"),
                 );
             }
         }

@@ -137,7 +137,15 @@ pub fn resolve(
     }
     let mut values = Values::new();
     for (name, variable) in declared {
-        let value = given.get(name).unwrap_or(&variable.default);
+        let Some(value) = given.get(name).or(variable.default.as_ref()) else {
+            return Err(Failure::invalid(
+                format!(
+                    "testbed {testbed} needs its variable {name}: {}",
+                    variable.description.trim_end_matches('.')
+                ),
+                format!("give {name}, {}", variable.expects()),
+            ));
+        };
         variable.check(value).map_err(|wrong| {
             Failure::invalid(
                 format!("variable {name} of testbed {testbed} {wrong}"),
@@ -247,6 +255,18 @@ mod tests {
             error.contains("no variable quue") && error.contains("it has queue"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_variable_without_a_default_must_be_given() {
+        let declared = BTreeMap::from([("binary".to_owned(), variable("type = \"string\""))]);
+        let error = resolve("t", &declared, &Values::new()).unwrap_err();
+        assert!(
+            error.to_string().contains("needs its variable binary: d"),
+            "{error}"
+        );
+        let given = Values::from([("binary".to_owned(), Value::String("/b".into()))]);
+        assert_eq!(resolve("t", &declared, &given).unwrap(), given);
     }
 
     #[test]

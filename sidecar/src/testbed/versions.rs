@@ -34,6 +34,7 @@ pub fn learn(
             command,
             env: env.clone(),
             work: work.to_owned(),
+            cpus: String::new(),
             stop_signal: StopSignal::Kill,
             stop_timeout_s: 0.0,
         };

@@ -14,14 +14,22 @@ description = "Where it listens."
 [[process]]
 name = "one"
 command = ["sleep", "{{ vars.port }}"]
+cpus = "{{ vars.port }}"
 [process.env]
 KEY = "{{ secrets.key }}"
+PUBLIC = "{{ generated.keys.public }}"
 [process.ready]
 tcp = "127.0.0.1:{{ vars.port }}"
+[[generate]]
+name = "keys"
+command = ["keys", "{{ vars.port }}"]
+fields = { public = "public: (.+)" }
 [outputs]
 URL = "http://127.0.0.1:{{ vars.port }}"
 KEY = "{{ secrets.key }}"
 "#;
+
+const SLEEP: &str = "process[0].command:";
 
 fn check(text: &str) -> std::result::Result<(), String> {
     let file = parse(text, "good.toml").map_err(|error| error.to_string())?;
@@ -46,25 +54,57 @@ fn each_mistake_is_named_by_its_field() {
             "[secrets.key]\nbytes = 8",
             "secrets.key.bytes:",
         ),
+        ("sleep\", \"{{ vars.port", "sleep\", \"{{ vars.prt", SLEEP),
         (
-            "\"{{ vars.port }}\"]",
-            "\"{{ vars.prt }}\"]",
-            "process[0].command:",
+            "sleep\", \"{{ vars.port",
+            "sleep\", \"{{ secrets.key",
+            SLEEP,
         ),
         (
-            "\"{{ vars.port }}\"]",
-            "\"{{ secrets.key }}\"]",
-            "process[0].command:",
+            "sleep\", \"{{ vars.port",
+            "sleep\", \"{{ generated.keys.public",
+            SLEEP,
+        ),
+        ("sleep\", \"{{ vars.port", "sleep\", \"{{ home", SLEEP),
+        (
+            "sleep\", \"{{ vars.port }}",
+            "sleep\", \"{{ vars.port",
+            SLEEP,
         ),
         (
-            "\"{{ vars.port }}\"]",
-            "\"{{ home }}\"]",
-            "process[0].command:",
+            "cpus = \"{{ vars",
+            "cpus = \"{{ secrets",
+            "process[0].cpus:",
         ),
         (
-            "\"{{ vars.port }}\"]",
-            "\"{{ vars.port\"]",
-            "process[0].command:",
+            "keys\", \"{{ vars.port",
+            "keys\", \"{{ secrets.key",
+            "generate[0].command:",
+        ),
+        (
+            "command = [\"keys\", \"{{ vars.port }}\"]",
+            "command = []",
+            "generate[0].command:",
+        ),
+        ("{ public = ", "{ Public = ", "generate[0].fields.Public:"),
+        (": (.+)", ": .+", "generate[0].fields.public:"),
+        (": (.+)", ": (.+", "generate[0].fields.public:"),
+        ("{ public = \"public: (.+)\" }", "{}", "generate[0].fields:"),
+        ("name = \"keys\"", "name = \"a-b\"", "generate[0].name:"),
+        (
+            "[[process]]",
+            "[[generate]]\nname = \"keys\"\ncommand = [\"keys\"]\nfields = { a = \"(a)\" }\n[[process]]",
+            "generate[1].name:",
+        ),
+        (
+            "generated.keys.public",
+            "generated.keys.private",
+            "process[0].env.PUBLIC:",
+        ),
+        (
+            "generated.keys.public",
+            "generated.pair.public",
+            "process[0].env.PUBLIC:",
         ),
         ("tcp = ", "log = \"(\"\n# ", "process[0].ready.log:"),
         ("tcp = ", "log = \"x\"\ntcp = ", "process[0].ready:"),

@@ -1,0 +1,70 @@
+/** Where the SOCKS5 proxy under test is, and where probe, far end and proxy run. */
+import { envChoice } from '../profiles.js';
+import { refuse, secret, systemEntry } from '../environment.js';
+
+/**
+ * @typedef {{ address: string, username: string | null, password: string | null }} Proxy
+ * @typedef {object} Placement
+ * @property {string} name shared, split or free: docs/placement.md
+ * @property {string} probe_cpus a list such as 0-1; empty where not pinned
+ * @property {string} echo_cpus
+ * @property {string} system_cpus
+ * @property {'block' | 'spin' | 'yield'} wait how a probe waits for an answer
+ *
+ * @typedef {object} PlaneEnvironment
+ * @property {string} name
+ * @property {string} url
+ * @property {Proxy} proxy
+ * @property {{ tcp?: string, udp?: string }} target far ends that are already up; else the sidecar starts one
+ * @property {Placement} placement
+ * @property {Record<string, Record<string, import('../environment.js').Bounds>>} thresholds
+ */
+
+/** The CPUs of a list such as 0-1,3. @param {string} list @returns {number[]} */
+export function cpusOf(list) {
+  if (!list) return [];
+  if (!/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(list)) return refuse(`${list}: write CPUs as 0-1,3`);
+  return list.split(',').flatMap((part) => {
+    const [first, last = first] = part.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}
+
+/** A testbed tells its own user; else the environment file does. @param {any} auth @returns {Pick<Proxy, 'username' | 'password'>} */
+function credentials(auth) {
+  const username = __ENV.DATAPLANE_USERNAME;
+  if (username) return { username, password: secret('DATAPLANE_PASSWORD', `the password of ${username}`) };
+  if (auth.mode === 'none') return { username: null, password: null };
+  return {
+    username: auth.username,
+    password: secret(auth.password_env, `the password of ${auth.username}`),
+  };
+}
+
+/** @returns {Placement} */
+function placement() {
+  return {
+    name: __ENV.PLACEMENT || 'free',
+    probe_cpus: __ENV.PROBE_CPUS || '',
+    echo_cpus: __ENV.ECHO_CPUS || '',
+    system_cpus: __ENV.SYSTEM_CPUS || '',
+    wait: /** @type {Placement['wait']} */ (envChoice('WAIT', ['block', 'spin', 'yield'])),
+  };
+}
+
+/** @returns {PlaneEnvironment} */
+export function loadPlane() {
+  const { name, own, url, thresholds } = systemEntry(
+    'dataplane',
+    /^socks5:\/\/([^/?#@\s:]+|\[[0-9a-f:]+\]):\d+$/,
+    'a URL such as socks5://127.0.0.1:1080, without credentials',
+  );
+  return {
+    name,
+    url,
+    proxy: { address: url.replace('socks5://', ''), ...credentials(own.auth ?? { mode: 'none' }) },
+    target: own.target ?? {},
+    placement: placement(),
+    thresholds,
+  };
+}

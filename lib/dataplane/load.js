@@ -1,0 +1,113 @@
+/**
+ * How hard and how long for a load that the sidecar makes. k6 runs one round after the
+ * other; in each a probe goes through the proxy and its control goes direct, so that
+ * whatever changes on the machine meets both.
+ */
+import { currentProfile, durationSeconds, envCount, envNumber } from '../profiles.js';
+
+/**
+ * @typedef {{ loop: 'closed', count: number, factor: 1 } | { loop: 'open', rate: number, seconds: number, factor: number }} Round
+ *   `factor` is the multiple of the base load
+ * @typedef {import('../profiles.js').Load & { rounds: Round[] }} PlaneLoad
+ */
+
+/** Rounds that a fixed number of operations is dealt to. */
+const CLOSED_ROUNDS = { smoke: 2, quick: 4, full: 10 };
+const OPEN_SECONDS = 10;
+
+/** Multiples of the base load, a round each, and the seconds of all of them. */
+const SHAPES = /** @type {Record<string, { factors: number[], seconds: number }>} */ ({
+  full: { factors: [1, 1, 1, 1, 1, 1], seconds: 60 },
+  soak: { factors: [1], seconds: 1800 },
+  stress: { factors: [0.5, 1, 1.5, 2], seconds: 120 },
+  spike: { factors: [1, 1, 5, 1, 1], seconds: 75 },
+  breakpoint: { factors: Array.from({ length: 20 }, (_, step) => step + 1), seconds: 300 },
+});
+
+/**
+ * The rounds of a shape, half of the time for the proxy, half for the control.
+ * @param {{ factors: number[], seconds: number }} shape
+ * @param {string} profile
+ * @returns {{ factor: number, seconds: number }[]}
+ */
+function shapeRounds({ factors, seconds }, profile) {
+  const total = durationSeconds(seconds);
+  if (profile !== 'soak') return factors.map((factor) => ({ factor, seconds: total / factors.length / 2 }));
+  const count = Math.max(1, Math.round(total / (2 * OPEN_SECONDS)));
+  return Array.from({ length: count }, () => ({ factor: 1, seconds: total / count / 2 }));
+}
+
+/** A load of rounds, for k6. @param {Round[]} rounds @param {string[]} [notes] @returns {PlaneLoad} */
+export function roundsLoad(rounds, notes = []) {
+  const iterations = rounds.length;
+  const shaped = !rounds.some((round) => round.loop === 'closed');
+  const seconds = shaped ? rounds.reduce((sum, round) => sum + 2 * /** @type {any} */ (round).seconds, 0) : 0;
+  return {
+    // A round that an interrupt meets is given up: teardown() cancels its probe.
+    scenarios: {
+      rounds: { executor: 'per-vu-iterations', vus: 1, iterations, maxDuration: '25h', gracefulStop: '0s' },
+    },
+    iterations,
+    iterationsEach: iterations,
+    schedule: undefined,
+    seconds,
+    notes,
+    warmupSeconds: 0,
+    rounds,
+  };
+}
+
+/**
+ * Load of single operations: a fixed number of them in a closed loop, a rate of them
+ * in an open one.
+ * @param {{ smoke: number, quick: number, full: number, rate: number }} base operations in all, and a second
+ * @param {string} countVariable that overrides the number
+ * @returns {PlaneLoad}
+ */
+export function probeLoad(base, countVariable) {
+  const profile = currentProfile();
+  /** @type {Round[]} */
+  const closed = [];
+  if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
+    const rounds = CLOSED_ROUNDS[profile];
+    const count = Math.ceil(envCount(countVariable, base[profile]) / rounds);
+    for (let index = 0; index < rounds; index += 1) closed.push({ loop: 'closed', count, factor: 1 });
+  }
+  const shape = SHAPES[profile];
+  if (!shape) return roundsLoad(closed);
+  const rate = envNumber('RATE', base.rate);
+  const open = shapeRounds(shape, profile).map(({ factor, seconds }) => ({
+    loop: /** @type {const} */ ('open'),
+    rate: rate * factor,
+    seconds,
+    factor,
+  }));
+  return roundsLoad([...closed, ...open]);
+}
+
+/**
+ * Load of a scenario that has no rate: its profiles differ in how much each round
+ * does and how often. The shapes change `what` by their factor.
+ * @param {Record<'smoke' | 'quick' | 'full', { rounds: number, count: number }>} base
+ * @param {string} what
+ * @returns {PlaneLoad}
+ */
+export function repeatedLoad(base, what) {
+  const profile = currentProfile();
+  if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
+    const { rounds, count } = base[profile];
+    return roundsLoad(Array.from({ length: rounds }, () => ({ loop: 'closed', count, factor: 1 })));
+  }
+  const { factors } = SHAPES[profile];
+  const { count } = base.quick;
+  const repeats = profile === 'soak' ? Math.max(1, Math.round(durationSeconds(1800) / 30)) : 1;
+  const rounds = Array.from({ length: repeats }, () => factors).flat();
+  return roundsLoad(
+    rounds.map((factor) => ({ loop: 'closed', count, factor: /** @type {1} */ (factor) })),
+    [`${profile}: ${what}`],
+  );
+}
+
+/** How a round's load is written. @param {Round} round */
+export const loadOfRound = (round) =>
+  round.loop === 'open' ? `${Math.round(round.rate)} operations a second` : `${round.factor} times the base`;

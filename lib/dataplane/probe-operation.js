@@ -1,0 +1,76 @@
+/**
+ * What a probe measured, as samples of k6: the metrics of lib/operations.js and these.
+ *
+ * | metric                       | type    | unit  | what                                             |
+ * |------------------------------|---------|-------|--------------------------------------------------|
+ * | operation_active_s           | counter | s     | the parts of the run in which it was measured    |
+ * | operation_bytes              | counter | bytes | payload of the successes, one direction          |
+ * | operation_probe_cpu_s        | counter | s     | CPU time of the probe's threads in those parts   |
+ * | operation_system_cpu_s       | counter | s     | CPU time of the system under test in those parts |
+ * | operation_system_peak_bytes  | trend   | bytes | most resident memory of the system, a sample a probe |
+ * | operation_mbit_per_s         | trend   | Mbit/s | payload rate, one direction, a sample a probe    |
+ */
+import { Counter, Trend } from 'k6/metrics';
+import { anomalies, errors, failed, items, lateness, latency } from '../operations.js';
+
+const active = new Counter('operation_active_s');
+const bytes = new Counter('operation_bytes');
+const probeCpu = new Counter('operation_probe_cpu_s');
+const systemCpu = new Counter('operation_system_cpu_s');
+const systemPeak = new Trend('operation_system_peak_bytes');
+const rate = new Trend('operation_mbit_per_s');
+
+/** For k6Thresholds(): what the summary needs by operation. */
+export const PROBE_METRICS = /** @type {const} */ ({
+  operation_active_s: 'counter',
+  operation_bytes: 'counter',
+  operation_probe_cpu_s: 'counter',
+  operation_system_cpu_s: 'counter',
+  operation_system_peak_bytes: 'trend',
+  operation_mbit_per_s: 'trend',
+});
+
+/** @typedef {import('../errors.js').ErrorKind} ErrorKind */
+
+/** Latencies of one series of a probe. @param {string} operation @param {number[]} series ns */
+export function recordSeries(operation, series) {
+  const tags = { operation };
+  for (const ns of series) {
+    latency.add(ns / 1e6, tags);
+    failed.add(false, tags);
+  }
+  items.add(series.length, tags);
+}
+
+/** @param {string} operation @param {Record<string, number>} counts by kind */
+export function recordErrors(operation, counts) {
+  for (const [kind, count] of Object.entries(counts)) {
+    errors.add(count, { operation, kind });
+    for (let index = 0; index < count; index += 1) failed.add(true, { operation });
+  }
+}
+
+/** @param {string} operation @param {Record<string, number>} counts by kind, such as duplicated */
+export function recordAnomalies(operation, counts) {
+  for (const [kind, count] of Object.entries(counts)) {
+    errors.add(count, { operation, kind });
+    anomalies.add(count, { operation });
+  }
+}
+
+/** What is of a probe as a whole. @param {string} operation @param {import('./meter.js').Outcome} outcome */
+export function recordUse(operation, outcome) {
+  const tags = { operation };
+  active.add(outcome.duration_s, tags);
+  bytes.add(outcome.bytes, tags);
+  probeCpu.add(outcome.probe_cpu_s, tags);
+  if (outcome.duration_s > 0) rate.add((outcome.bytes * 8) / outcome.duration_s / 1e6, tags);
+  if (!outcome.usage) return;
+  systemCpu.add(outcome.usage.total.cpu_s, tags);
+  systemPeak.add(outcome.usage.total.peak_rss_bytes, tags);
+}
+
+/** @param {string} operation @param {number[] | undefined} series ns */
+export function recordLateness(operation, series) {
+  for (const ns of series ?? []) lateness.add(ns / 1e6, { operation });
+}

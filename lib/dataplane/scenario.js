@@ -1,0 +1,210 @@
+/**
+ * What a data-plane scenario is made of: one virtual user that asks the sidecar for one
+ * probe after the other and turns what they measured into k6's metrics.
+ */
+import { KINDS } from '../errors.js';
+import { ownScenario } from '../execution.js';
+import { defineScenario } from '../scenario.js';
+import { loadPlane, cpusOf } from './environment.js';
+import { loadOfRound } from './load.js';
+import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
+import {
+  PROBE_METRICS,
+  recordAnomalies,
+  recordErrors,
+  recordLateness,
+  recordSeries,
+  recordUse,
+} from './probe-operation.js';
+
+/** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
+const WARMUP = 50;
+
+/**
+ * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` is the probe's that
+ *   its latencies come from; round_trip unless given
+ *
+ * @typedef {object} PlaneDefinition
+ * @property {string} name
+ * @property {string} title
+ * @property {import('./load.js').PlaneLoad} load
+ * @property {Record<string, string | number | boolean>} parameters
+ * @property {Record<string, PlaneOperation>} operations
+ * @property {'blocking' | 'events'} [echo] engine of the far end; blocking unless given
+ * @property {(round: import('./load.js').Round, index: number, plane: Plane) => void} round
+ * @property {() => object} [prepare] in setup(); what it returns is in the run's data
+ * @property {(data: Data) => void} [end] in teardown()
+ * @property {import('../scenario.js').Definition['more']} [more]
+ * @property {Record<string, 'trend' | 'counter'>} [metrics]
+ * @property {import('../scenario.js').Definition['keep']} [keep]
+ *
+ * @typedef {object} Via how a probe reaches its far end
+ * @property {import('./environment.js').Proxy | null} proxy null for direct
+ * @property {string | null} instance of the testbed whose use is measured
+ * @property {string | null} usage_window
+ *
+ * @typedef {{ echo: import('./meter.js').Echo | null } & import('../scenario.js').Begun} Data
+ */
+
+/** A kind that no submetric was declared for would be lost from the result. @param {Record<string, number>} counts */
+const known = (counts) =>
+  Object.fromEntries(
+    Object.entries(counts).map(([kind, count]) => [
+      /** @type {any} */ (KINDS).includes(kind) ? kind : 'network',
+      count,
+    ]),
+  );
+
+/** One VU's view of a run. */
+export class Plane {
+  /** @param {import('./environment.js').PlaneEnvironment} environment @param {PlaneDefinition} definition @param {Data} data */
+  constructor(environment, definition, data) {
+    this.environment = environment;
+    this.definition = definition;
+    this.data = data;
+    const { proxy } = environment;
+    /** @type {Via} */
+    this.proxied = { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window };
+    /** @type {Via} */
+    this.direct = { proxy: null, instance: null, usage_window: null };
+  }
+
+  /** @param {'tcp' | 'udp'} protocol */
+  target(protocol) {
+    const given = this.environment.target[protocol];
+    if (given) return given;
+    return addressed(/** @type {import('./meter.js').Echo} */ (this.data.echo)[protocol]);
+  }
+
+  /**
+   * Runs one probe and records it under the operations that its series belong to; the
+   * first of them has its errors.
+   * @param {string[]} operations names
+   * @param {Via} via
+   * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
+   * @returns {import('./meter.js').Measured | null} null where nothing could be measured
+   */
+  probe(operations, via, spec) {
+    const { placement } = this.environment;
+    const measured = measure({
+      warmup: WARMUP,
+      target: this.target(spec.kind === 'udp' ? 'udp' : 'tcp'),
+      cpus: cpusOf(placement.probe_cpus),
+      wait: placement.wait,
+      ...via,
+      ...spec,
+    });
+    const [first] = operations;
+    if ('error' in measured) {
+      recordErrors(first, known({ [measured.error.kind]: 1 }));
+      console.warn(`${first}: ${measured.error.message}`);
+      return null;
+    }
+    const { outcome, values } = measured;
+    for (const name of operations)
+      recordSeries(name, values[this.definition.operations[name].series ?? 'round_trip'] ?? []);
+    recordErrors(first, known(outcome.errors));
+    recordAnomalies(first, known(outcome.anomalies));
+    recordUse(first, outcome);
+    recordLateness(first, values.lateness);
+    if (outcome.stopped) console.warn(`${first}: the probe ended early: ${outcome.stopped}`);
+    return measured;
+  }
+
+  /**
+   * The same load through the proxy and direct, which of them first in turn.
+   * @param {number} index of the round
+   * @param {string[]} operations
+   * @param {Record<string, unknown>} spec
+   * @param {string[]} [controls]
+   * @returns {[string, import('./meter.js').Measured | null][]} first operation of each, and what was measured
+   */
+  pair(index, operations, spec, controls = operations.map(controlName)) {
+    /** @type {[string[], Via][]} */
+    const both = [
+      [controls, this.direct],
+      [operations, this.proxied],
+    ];
+    const order = index % 2 === 0 ? both : both.reverse();
+    return order.map(([names, via]) => [names[0], this.probe(names, via, spec)]);
+  }
+}
+
+/** @param {string} operation */
+export const controlName = (operation) => `${operation}_direct`;
+
+/**
+ * ADDRESS says how the far end is named to the proxy: ipv4, ipv6 or domain.
+ * @param {string} address of an echo server
+ */
+function addressed(address) {
+  return __ENV.ADDRESS === 'domain' ? address.replace(/^.*:/, 'localhost:') : address;
+}
+
+/**
+ * An operation and its control.
+ * @param {string} name
+ * @param {PlaneOperation} operation
+ * @returns {Record<string, PlaneOperation>}
+ */
+export function withControl(name, operation) {
+  return {
+    [name]: { ...operation, control: controlName(name) },
+    // Its latency is not what is judged; an error there would spoil what it controls.
+    [controlName(name)]: { ...operation, title: `${operation.title}, direct`, bounds: {} },
+  };
+}
+
+/** @param {PlaneDefinition} definition */
+export function planeScenario(definition) {
+  const environment = loadPlane();
+  const { load } = definition;
+  const scenario = defineScenario({
+    ...definition,
+    system: 'dataplane',
+    environment,
+    placement: environment.placement,
+    paused: true,
+    metrics: { ...PROBE_METRICS, ...definition.metrics },
+    loadOfStep: (step) => loadOfRound(load.rounds[step]),
+  });
+  /** @type {Plane | undefined} */
+  let plane;
+
+  return {
+    options: scenario.options,
+
+    setup() {
+      const prepared = definition.prepare?.();
+      const needed = !environment.target.tcp || !environment.target.udp;
+      const { placement } = environment;
+      const echo = needed
+        ? startEcho({
+            host: __ENV.ADDRESS === 'ipv6' ? '::1' : '127.0.0.1',
+            engine: definition.echo ?? 'blocking',
+            cpus: cpusOf(placement.echo_cpus),
+            wait: placement.wait,
+          })
+        : null;
+      return scenario.begin({ ...prepared, echo });
+    },
+
+    /** @param {Data} data */
+    round(data) {
+      plane ??= new Plane(environment, definition, data);
+      const index = ownScenario().iterationInTest;
+      scenario.markStep(index);
+      definition.round(load.rounds[index], index, plane);
+    },
+
+    /** @param {Data} data */
+    teardown(data) {
+      cancelProbes();
+      scenario.end(data);
+      definition.end?.(data);
+      if (data.echo) stopEcho(data.echo.id);
+    },
+
+    handleSummary: scenario.summary,
+  };
+}

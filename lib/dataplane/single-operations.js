@@ -1,0 +1,82 @@
+/**
+ * The scenarios of single operations, one after the other or at a rate: round trips and
+ * handshakes.
+ */
+import { envCount } from '../profiles.js';
+import { probeLoad } from './load.js';
+import { controlName, planeScenario, withControl } from './scenario.js';
+
+/**
+ * @typedef {object} SingleSpec
+ * @property {string} name of the scenario
+ * @property {string} title
+ * @property {string} operation name of its row; the open loop's is NAME_open
+ * @property {string} what the row's title
+ * @property {string} latencyIs
+ * @property {{ smoke: number, quick: number, full: number, rate: number }} base
+ * @property {string} countVariable
+ * @property {number} p95 ms; default bound
+ * @property {Record<string, string | number | boolean>} parameters
+ * @property {Record<string, unknown>} probe kind and what is special to it
+ * @property {Record<string, import('./scenario.js').PlaneOperation>} [stages] rows beside it, of other series
+ * @property {string} [series]
+ */
+
+/** @param {SingleSpec} spec */
+export function singleOperations(spec) {
+  const load = probeLoad(spec.base, spec.countVariable);
+  const connections = envCount('CONNECTIONS', 1);
+  const closed = load.rounds.filter((round) => round.loop === 'closed');
+  const open = load.rounds.filter((round) => round.loop === 'open');
+  const total = closed.reduce((sum, round) => sum + round.count, 0);
+  const closedRow = {
+    title: spec.what,
+    latencyIs: spec.latencyIs,
+    bounds: { 'p(95)': spec.p95 },
+    least: total,
+    series: spec.series,
+  };
+  const openName = `${spec.operation}_open`;
+  const openRow = {
+    ...closedRow,
+    title: `${spec.what}, open loop`,
+    loop: /** @type {const} */ ('open'),
+    latencyIs: `${spec.latencyIs}, counted from the intended start`,
+    least: 1,
+  };
+  const stages = closed.length > 0 ? (spec.stages ?? {}) : {};
+  const script = planeScenario({
+    name: spec.name,
+    title: spec.title,
+    load,
+    parameters: {
+      ...(total > 0 ? { count: total, rounds: closed.length } : {}),
+      ...(open.length > 0
+        ? { peak_rate_per_s: Math.max(...open.map((round) => round.rate)), open_rounds: open.length }
+        : {}),
+      connections,
+      ...spec.parameters,
+    },
+    operations: {
+      ...(total > 0 ? withControl(spec.operation, closedRow) : {}),
+      ...stages,
+      ...(open.length > 0 ? withControl(openName, openRow) : {}),
+    },
+    round(round, index, plane) {
+      if (round.loop === 'closed') {
+        const names = [spec.operation, ...Object.keys(stages)];
+        const probe = { ...spec.probe, connections, count: round.count };
+        plane.pair(index, names, probe, [controlName(spec.operation)]);
+        return;
+      }
+      plane.pair(index, [openName], {
+        ...spec.probe,
+        connections,
+        loop: { open: { rate_per_s: round.rate } },
+        count: Math.max(1, Math.round(round.rate * round.seconds)),
+        limit_s: round.seconds + 30,
+      });
+    },
+  });
+  return script;
+}

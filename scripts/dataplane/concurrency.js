@@ -1,0 +1,111 @@
+/**
+ * How does a SOCKS5 proxy carry many tunnels that are open at once?
+ *
+ * quick: 10, 100 and 1,000 tunnels, each with 5 requests a second of 256 bytes for 5
+ * seconds: the time to open them all, the round trip while all are open, what failed,
+ * and the proxy's memory for each tunnel; each level beside the same direct.
+ * Variables: TUNNELS (a list), RATE (requests a second of each tunnel), SECONDS,
+ * PAYLOAD_BYTES.
+ */
+import { Trend } from 'k6/metrics';
+import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
+import { repeatedLoad } from '../../lib/dataplane/load.js';
+import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { submetric } from '../../lib/thresholds.js';
+
+const MOST = 4096;
+const openAll = new Trend('tunnels_open_all_s');
+const perTunnel = new Trend('tunnels_bytes_each');
+
+const levels = (__ENV.TUNNELS || (currentProfile() === 'smoke' ? '10,100' : '10,100,1000'))
+  .split(',')
+  .map(Number);
+const odd = levels.find((level) => !Number.isInteger(level) || level < 1 || level > MOST);
+if (odd !== undefined) throw `TUNNELS=${__ENV.TUNNELS}: whole numbers from 1 to ${MOST} are wanted`;
+const rate = envNumber('RATE', 5);
+const seconds = envCount('SECONDS', currentProfile() === 'smoke' ? 2 : 5);
+const payloadBytes = envCount('PAYLOAD_BYTES', 256);
+const load = repeatedLoad(
+  { smoke: { rounds: 1, count: 1 }, quick: { rounds: 2, count: 1 }, full: { rounds: 6, count: 1 } },
+  'the shape varies the number of tunnels',
+);
+
+/** @param {number} level */
+const rows = (level) => ({
+  ...withControl(`open_${level}`, {
+    title: `Open one of ${level} tunnels`,
+    latencyIs: 'from dialling to the reply that the tunnel is open, all being opened at once',
+    series: 'open',
+    bounds: {},
+  }),
+  ...withControl(`request_${level}`, {
+    title: `Request while ${level} tunnels are open`,
+    loop: 'open',
+    latencyIs: 'from the intended send time to the last byte of the answer received',
+    bounds: { 'p(95)': 250 },
+  }),
+});
+
+const script = planeScenario({
+  name: 'concurrency',
+  title: 'Many tunnels at once through SOCKS5 CONNECT',
+  load,
+  echo: 'events',
+  parameters: {
+    tunnels: levels.join(','),
+    requests_per_s_each: rate,
+    seconds,
+    payload_bytes: payloadBytes,
+    rounds: load.rounds.length,
+  },
+  operations: Object.assign({}, ...levels.map(rows)),
+  metrics: { tunnels_open_all_s: 'trend', tunnels_bytes_each: 'trend' },
+  round(round, index, plane) {
+    for (const level of levels) {
+      const tunnels = Math.min(MOST, Math.max(1, Math.round(level * round.factor)));
+      const spec = {
+        kind: 'concurrency',
+        connections: tunnels,
+        warmup: 0,
+        loop: { open: { rate_per_s: rate * tunnels } },
+        count: Math.max(tunnels, Math.round(rate * tunnels * seconds)),
+        payload_bytes: payloadBytes,
+        limit_s: seconds + 60,
+      };
+      const names = [`request_${level}`, `open_${level}`];
+      const [first, second] = plane.pair(index, names, spec);
+      for (const [operation, measured] of [first, second]) note(operation, measured);
+    }
+  },
+  more: (metrics) => ({ tunnels: levels.map((level) => tunnelsOf(metrics, level)) }),
+});
+
+/** @param {string} operation @param {import('../../lib/dataplane/meter.js').Measured | null} measured */
+function note(operation, measured) {
+  const tunnels = measured?.outcome.tunnels;
+  if (!tunnels) return;
+  openAll.add(tunnels.open_all_s, { operation });
+  const { rss_before_bytes: before, rss_open_bytes: open } = tunnels;
+  if (before !== null && open !== null && tunnels.open > 0) {
+    perTunnel.add((open - before) / tunnels.open, { operation });
+  }
+}
+
+/** @param {import('../../lib/result.js').Metrics} metrics @param {number} level */
+function tunnelsOf(metrics, level) {
+  const of = (/** @type {string} */ metric, /** @type {string} */ operation) => {
+    const values = metrics[submetric(metric, operation)]?.values;
+    return values && values.count > 0 ? values.med : null;
+  };
+  const opened = metrics[submetric('operation_ms', `open_${level}`)]?.values.count ?? 0;
+  return {
+    asked: level * load.rounds.length,
+    open: opened,
+    open_all_s: of('tunnels_open_all_s', `request_${level}`),
+    direct_open_all_s: of('tunnels_open_all_s', `request_${level}_direct`),
+    bytes_per_tunnel: of('tunnels_bytes_each', `request_${level}`),
+  };
+}
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

@@ -1,0 +1,40 @@
+/**
+ * How long does it take from dialling a SOCKS5 proxy to a usable tunnel, and in which
+ * step does the time go?
+ *
+ * quick: 1,000 tunnels, one after the other, in 4 rounds, each beside as many plain TCP
+ * connections. From full on also in an open loop, at a fixed RATE a second.
+ * Variables: HANDSHAKES, CONNECTIONS (at a time), ADDRESS (ipv4, ipv6, domain), RATE,
+ * DURATION.
+ */
+import { envChoice } from '../../lib/profiles.js';
+import { singleOperations } from '../../lib/dataplane/single-operations.js';
+import { loadPlane } from '../../lib/dataplane/environment.js';
+
+const withAuth = loadPlane().proxy.username !== null;
+
+/** @param {string} series @param {string} title @param {string} latencyIs */
+const stage = (series, title, latencyIs) => ({ title, latencyIs, series, bounds: {} });
+
+const script = singleOperations({
+  name: 'handshake',
+  title: 'Opening tunnels through SOCKS5 CONNECT',
+  operation: 'handshake',
+  what: 'Open a tunnel',
+  latencyIs: 'from dialling to the reply that the tunnel is open',
+  base: { smoke: 100, quick: 1000, full: 5000, rate: 100 },
+  countVariable: 'HANDSHAKES',
+  p95: 100,
+  series: 'total',
+  parameters: { auth: withAuth, address: envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']) },
+  probe: { kind: 'handshake' },
+  stages: {
+    dial: stage('dial', '… dial', 'TCP connection to the proxy'),
+    greeting: stage('greeting', '… greeting', 'from the greeting to the chosen method'),
+    ...(withAuth ? { auth: stage('auth', '… auth', 'from user and password to their answer') } : {}),
+    connect: stage('connect', '… connect', 'from CONNECT to its reply'),
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

@@ -1,0 +1,29 @@
+/**
+ * How long does a request and its answer take over TCP through a SOCKS5 proxy, and what
+ * of it is the proxy's?
+ *
+ * quick: 2,000 round trips of 1,024 bytes on one connection, in 4 rounds, each beside
+ * the same direct. From full on also in an open loop, at a fixed RATE.
+ * Variables: ROUND_TRIPS, PAYLOAD_BYTES, CONNECTIONS, ADDRESS (ipv4, ipv6, domain), RATE,
+ * DURATION, WAIT (block, spin, yield).
+ */
+import { envChoice, envCount } from '../../lib/profiles.js';
+import { singleOperations } from '../../lib/dataplane/single-operations.js';
+
+const payloadBytes = envCount('PAYLOAD_BYTES', 1024);
+
+const script = singleOperations({
+  name: 'socks-tcp',
+  title: 'TCP round trips through SOCKS5 CONNECT',
+  operation: 'tcp',
+  what: 'TCP round trip',
+  latencyIs: 'from the first byte sent to the last byte of the answer received',
+  base: { smoke: 400, quick: 2000, full: 20000, rate: 1000 },
+  countVariable: 'ROUND_TRIPS',
+  p95: 50,
+  parameters: { payload_bytes: payloadBytes, address: envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']) },
+  probe: { kind: 'tcp', payload_bytes: payloadBytes },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

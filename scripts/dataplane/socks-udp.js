@@ -1,0 +1,40 @@
+/**
+ * How long does a datagram and its answer take through a SOCKS5 UDP association, and how
+ * many are lost?
+ *
+ * quick: 2,000 datagrams of 1,024 bytes, one in flight, in 4 rounds, each beside the
+ * same direct; an answer that takes longer than TIMEOUT_MS is lost. From full on also
+ * in an open loop, at a fixed RATE.
+ * Variables: ROUND_TRIPS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS, ADDRESS (ipv4, ipv6,
+ * domain), RATE, DURATION, WAIT (block, spin, yield).
+ */
+import { envChoice, envCount } from '../../lib/profiles.js';
+import { singleOperations } from '../../lib/dataplane/single-operations.js';
+
+const payloadBytes = envCount('PAYLOAD_BYTES', 1024);
+const window = envCount('WINDOW', 1);
+const timeoutMs = envCount('TIMEOUT_MS', 300);
+if (envCount('CONNECTIONS', 1) > 1)
+  throw 'CONNECTIONS: socks-udp has one association; set WINDOW for more in flight';
+
+const script = singleOperations({
+  name: 'socks-udp',
+  title: 'UDP round trips through SOCKS5 UDP ASSOCIATE',
+  operation: 'udp',
+  what: 'UDP round trip',
+  latencyIs: 'from the datagram sent to its answer received',
+  base: { smoke: 400, quick: 2000, full: 20000, rate: 1000 },
+  countVariable: 'ROUND_TRIPS',
+  p95: 50,
+  parameters: {
+    payload_bytes: payloadBytes,
+    window,
+    timeout_ms: timeoutMs,
+    address: envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']),
+  },
+  // An open loop may have as many in flight as come within a time-out.
+  probe: { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

@@ -1,0 +1,97 @@
+/**
+ * How much does a SOCKS5 proxy move, by size of write, direction and connections?
+ *
+ * quick: 32 MiB for each of 1 KiB, 64 KiB, 256 KiB and 1 MiB writes, up, down and both,
+ * over 1 and 8 connections, in 3 rounds, each beside the same direct.
+ * Variables: TRANSFER_MIB, WRITES (KiB, a list), DIRECTIONS, MANY (connections).
+ */
+import { envCount } from '../../lib/profiles.js';
+import { repeatedLoad } from '../../lib/dataplane/load.js';
+import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+
+const MIB = 1024 * 1024;
+const DIRECTIONS = ['up', 'down', 'both'];
+
+/** @param {string} name @param {string} fallback @param {(item: string) => boolean} fits @param {string} wanted */
+function list(name, fallback, fits, wanted) {
+  const items = (__ENV[name] || fallback).split(',');
+  const odd = items.find((item) => !fits(item));
+  if (odd !== undefined) throw `${name}: ${odd}: ${wanted}`;
+  return items;
+}
+
+const writes = list(
+  'WRITES',
+  '1,64,256,1024',
+  (item) => /^\d+$/.test(item) && +item >= 1 && +item <= 1024,
+  'KiB from 1 to 1024 are wanted',
+).map(Number);
+const directions = list(
+  'DIRECTIONS',
+  DIRECTIONS.join(','),
+  (item) => DIRECTIONS.includes(item),
+  `choose from ${DIRECTIONS.join(', ')}`,
+);
+const many = envCount('MANY', 8);
+const load = repeatedLoad(
+  {
+    smoke: { rounds: 1, count: envCount('TRANSFER_MIB', 4) },
+    quick: { rounds: 3, count: envCount('TRANSFER_MIB', 32) },
+    full: { rounds: 10, count: envCount('TRANSFER_MIB', 128) },
+  },
+  'a transfer goes as fast as it can, so that no rate can vary: the shape varies how much each transfer carries',
+);
+
+const cases = writes.flatMap((write) =>
+  directions.flatMap((direction) =>
+    [1, many].map((connections) => ({
+      name: `${direction}_${write}k_x${connections}`,
+      write,
+      direction,
+      connections,
+    })),
+  ),
+);
+
+/** @param {typeof cases[number]} one */
+const row = ({ name, write, direction, connections }) =>
+  withControl(name, {
+    title: `${direction}, writes of ${write} KiB, ${connections === 1 ? '1 connection' : `${connections} connections`}`,
+    latencyIs:
+      'from the first byte sent to the confirmation of the last one, of one connection and direction',
+    series: 'transfer',
+    bounds: {},
+  });
+
+const script = planeScenario({
+  name: 'throughput',
+  title: 'Bulk transfer through SOCKS5 CONNECT',
+  load,
+  parameters: {
+    transfer_mib: load.rounds[0].loop === 'closed' ? load.rounds[0].count : 0,
+    rounds: load.rounds.length,
+    writes_kib: writes.join(','),
+    directions: directions.join(','),
+    many,
+  },
+  operations: Object.assign({}, ...cases.map(row)),
+  round(round, index, plane) {
+    const mib = round.loop === 'closed' ? round.count * round.factor : 0;
+    for (const { name, write, direction, connections } of cases) {
+      plane.pair(index, [name], {
+        kind: 'throughput',
+        count: connections * (direction === 'both' ? 2 : 1),
+        warmup: 0,
+        connections,
+        transfer: {
+          bytes: Math.ceil((mib * MIB) / connections / (write * 1024)) * write * 1024,
+          write_bytes: write * 1024,
+          direction,
+        },
+      });
+    }
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

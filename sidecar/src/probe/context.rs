@@ -1,0 +1,127 @@
+//! What a running probe shares with whoever asked for it.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::clock::now_ns;
+use super::outcome::Stopped;
+use super::plan::Plan;
+use crate::process::window::Usage;
+
+/// Measures the processes of the system under test.
+pub trait Observer: Send + Sync {
+    /// Opens the usage window: the warm-up is over, nothing measured has begun.
+    fn begins(&self);
+    /// Closes it and tells what it measured.
+    fn ended(&self) -> Option<Usage>;
+    /// Resident memory of the system's processes now, bytes; none without an instance.
+    #[allow(dead_code, reason = "the concurrency engine asks it")]
+    fn rss_bytes(&self) -> Option<u64>;
+}
+
+/// Where no instance is measured.
+pub struct Nobody;
+
+impl Observer for Nobody {
+    fn begins(&self) {}
+    fn ended(&self) -> Option<Usage> {
+        None
+    }
+    fn rss_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+pub struct Context {
+    started_ns: u64,
+    cancel: AtomicBool,
+    done: AtomicU64,
+    observer: Box<dyn Observer>,
+    begun: AtomicBool,
+    usage: Mutex<Option<Usage>>,
+}
+
+impl Context {
+    /// The probe's time limit runs from here.
+    pub fn new(observer: Box<dyn Observer>) -> Self {
+        Self {
+            started_ns: now_ns(),
+            cancel: AtomicBool::new(false),
+            done: AtomicU64::new(0),
+            observer,
+            begun: AtomicBool::new(false),
+            usage: Mutex::default(),
+        }
+    }
+
+    pub fn cancel(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+
+    pub fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Whether the probe has to end now. `now_ns` is of [`now_ns`]; asked before each operation.
+    #[inline]
+    pub fn must_stop(&self, plan: &Plan, now_ns: u64) -> Option<Stopped> {
+        if self.cancelled() {
+            Some(Stopped::Cancelled)
+        } else if now_ns >= self.limit_ns(plan) {
+            Some(Stopped::Limit)
+        } else {
+            None
+        }
+    }
+
+    /// The moment at which the probe ends, whatever happens.
+    #[inline]
+    pub fn limit_ns(&self, plan: &Plan) -> u64 {
+        self.started_ns + plan.limit_ns
+    }
+
+    pub fn elapsed_s(&self) -> f64 {
+        super::clock::seconds(now_ns() - self.started_ns)
+    }
+
+    /// Measured operations that ended, for who follows the probe.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub fn set_done(&self, count: u64) {
+        self.done.store(count, Ordering::Relaxed);
+    }
+
+    pub fn add_done(&self, count: u64) {
+        self.done.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// An engine calls it once, after the warm-up and before the first measured operation. It takes
+    /// some milliseconds where an instance is measured.
+    pub fn measured_begins(&self) {
+        self.observer.begins();
+        self.begun.store(true, Ordering::SeqCst);
+    }
+
+    /// An engine calls it right after the last measured operation. Later calls change nothing.
+    pub fn measured_ended(&self) {
+        if self.begun.swap(false, Ordering::SeqCst) {
+            let usage = self.observer.ended();
+            *self.usage.lock().unwrap_or_else(|error| error.into_inner()) = usage;
+        }
+    }
+
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+            .clone()
+    }
+
+    #[allow(dead_code, reason = "the concurrency engine asks it")]
+    pub fn rss_bytes(&self) -> Option<u64> {
+        self.observer.rss_bytes()
+    }
+}

@@ -1,0 +1,180 @@
+//! Everything that can go wrong in a probe, by name. The list is closed.
+
+use std::fmt;
+use std::io;
+
+use serde::Serialize;
+
+/// Why an operation failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// SOCKS reply 1.
+    SocksGeneralFailure,
+    /// SOCKS reply 2.
+    SocksNotAllowed,
+    /// SOCKS reply 3.
+    SocksNetworkUnreachable,
+    /// SOCKS reply 4.
+    SocksHostUnreachable,
+    /// SOCKS reply 5.
+    SocksConnectionRefused,
+    /// SOCKS reply 6.
+    SocksTtlExpired,
+    /// SOCKS reply 7.
+    SocksCommandNotSupported,
+    /// SOCKS reply 8.
+    SocksAddressNotSupported,
+    /// SOCKS reply 9 and above.
+    SocksReplyOther,
+    /// The proxy takes none of the methods that were offered (0xFF).
+    SocksNoMethod,
+    /// User name or password is wrong.
+    SocksAuthFailed,
+    /// What the proxy sent is not SOCKS5.
+    SocksGarbage,
+    ConnectionRefused,
+    ConnectionReset,
+    /// The peer ended the connection half-way.
+    Closed,
+    Timeout,
+    Stalled,
+    /// The payload that came back differs from the one sent.
+    Corrupted,
+    /// A datagram came back shorter than it was sent.
+    Truncated,
+    /// The control connection of a UDP association ended.
+    ControlClosed,
+    /// A datagram was not answered in time.
+    Lost,
+    /// Any other input or output error.
+    Network,
+}
+
+impl ErrorKind {
+    /// The kind of a SOCKS5 reply code other than 0 (RFC 1928, section 6).
+    pub fn of_reply(code: u8) -> Self {
+        match code {
+            1 => Self::SocksGeneralFailure,
+            2 => Self::SocksNotAllowed,
+            3 => Self::SocksNetworkUnreachable,
+            4 => Self::SocksHostUnreachable,
+            5 => Self::SocksConnectionRefused,
+            6 => Self::SocksTtlExpired,
+            7 => Self::SocksCommandNotSupported,
+            8 => Self::SocksAddressNotSupported,
+            _ => Self::SocksReplyOther,
+        }
+    }
+
+    /// The kind of an error that the kernel gave.
+    pub fn of_io(error: &io::Error) -> Self {
+        use io::ErrorKind as Io;
+        match error.kind() {
+            // connect's own answer to an expired SO_SNDTIMEO (socket(7)).
+            _ if error.raw_os_error() == Some(nix::libc::EINPROGRESS) => Self::Timeout,
+            Io::WouldBlock | Io::TimedOut => Self::Timeout,
+            Io::ConnectionRefused => Self::ConnectionRefused,
+            Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe => Self::ConnectionReset,
+            Io::UnexpectedEof => Self::Closed,
+            _ => Self::Network,
+        }
+    }
+
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SocksGeneralFailure => "socks_general_failure",
+            Self::SocksNotAllowed => "socks_not_allowed",
+            Self::SocksNetworkUnreachable => "socks_network_unreachable",
+            Self::SocksHostUnreachable => "socks_host_unreachable",
+            Self::SocksConnectionRefused => "socks_connection_refused",
+            Self::SocksTtlExpired => "socks_ttl_expired",
+            Self::SocksCommandNotSupported => "socks_command_not_supported",
+            Self::SocksAddressNotSupported => "socks_address_not_supported",
+            Self::SocksReplyOther => "socks_reply_other",
+            Self::SocksNoMethod => "socks_no_method",
+            Self::SocksAuthFailed => "socks_auth_failed",
+            Self::SocksGarbage => "socks_garbage",
+            Self::ConnectionRefused => "connection_refused",
+            Self::ConnectionReset => "connection_reset",
+            Self::Closed => "closed",
+            Self::Timeout => "timeout",
+            Self::Stalled => "stalled",
+            Self::Corrupted => "corrupted",
+            Self::Truncated => "truncated",
+            Self::ControlClosed => "control_closed",
+            Self::Lost => "lost",
+            Self::Network => "network",
+        }
+    }
+}
+
+/// One failed operation: its kind, and one line that says at what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ProbeError {
+    pub kind: ErrorKind,
+    pub message: String,
+}
+
+impl ProbeError {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// `what` was being done when the kernel said so.
+    pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
+        let kind = ErrorKind::of_io(error);
+        let message = match kind {
+            ErrorKind::Timeout => format!("{what}: no answer in time"),
+            ErrorKind::Closed => format!("{what}: the peer ended the connection"),
+            _ => format!("{what}: {error}"),
+        };
+        Self { kind, message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_json() {
+        for kind in (1..=9).map(ErrorKind::of_reply).chain([
+            ErrorKind::SocksNoMethod,
+            ErrorKind::SocksAuthFailed,
+            ErrorKind::SocksGarbage,
+            ErrorKind::ConnectionRefused,
+            ErrorKind::ConnectionReset,
+            ErrorKind::Closed,
+            ErrorKind::Timeout,
+            ErrorKind::Stalled,
+            ErrorKind::Corrupted,
+            ErrorKind::Truncated,
+            ErrorKind::ControlClosed,
+            ErrorKind::Lost,
+            ErrorKind::Network,
+        ]) {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+    }
+
+    #[test]
+    fn kernel_errors_have_their_names() {
+        for (error, kind) in [
+            (nix::libc::EAGAIN, ErrorKind::Timeout),
+            (nix::libc::ETIMEDOUT, ErrorKind::Timeout),
+            (nix::libc::EINPROGRESS, ErrorKind::Timeout),
+            (nix::libc::ECONNREFUSED, ErrorKind::ConnectionRefused),
+            (nix::libc::ECONNRESET, ErrorKind::ConnectionReset),
+            (nix::libc::EPIPE, ErrorKind::ConnectionReset),
+            (nix::libc::EMFILE, ErrorKind::Network),
+        ] {
+            assert_eq!(ErrorKind::of_io(&io::Error::from_raw_os_error(error)), kind);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a probe measured, as JSON has it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::kinds::ErrorKind;
+use crate::process::window::Usage;
+
+/// Why a probe ended before its count was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// `limit_s`.
+    Limit,
+    /// Nothing was received for `stall_ms`.
+    Stalled,
+    /// Three failures in a row.
+    Failures,
+    /// The control connection of the UDP association ended.
+    ControlClosed,
+    Cancelled,
+}
+
+impl Stopped {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Limit => "limit",
+            Self::Stalled => "stalled",
+            Self::Failures => "failures",
+            Self::ControlClosed => "control_closed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// UDP answers that are no answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Anomalies {
+    /// Answered already.
+    #[serde(skip_serializing_if = "zero")]
+    pub duplicated: u64,
+    /// Arrived with a sequence number below one that had arrived. It may be an answer all the same.
+    #[serde(skip_serializing_if = "zero")]
+    pub out_of_order: u64,
+    /// Never sent, or so late that it counts as lost.
+    #[serde(skip_serializing_if = "zero")]
+    pub unexpected: u64,
+}
+
+fn zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Percentiles are of an HdrHistogram of all samples, with three significant digits; count, minimum,
+/// maximum and mean are exact.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SeriesSummary {
+    pub name: &'static str,
+    pub count: u64,
+    /// Raw samples kept, the first ones.
+    pub kept: u64,
+    pub min_ns: u64,
+    pub max_ns: u64,
+    pub mean_ns: f64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p95_ns: u64,
+    pub p99_ns: u64,
+    pub p99_9_ns: u64,
+    /// The raw samples, in the order in which they ended.
+    #[serde(skip)]
+    pub values: Vec<u64>,
+}
+
+/// The tunnels of a concurrency probe.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Tunnels {
+    pub asked: u64,
+    pub open: u64,
+    pub open_all_s: f64,
+    pub rss_before_bytes: Option<u64>,
+    pub rss_open_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Outcome {
+    /// First measured send, or intended send, to the last measured end.
+    pub duration_s: f64,
+    pub attempted: u64,
+    pub succeeded: u64,
+    /// Failed operations by kind; with `succeeded` they make `attempted`.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    pub anomalies: Anomalies,
+    /// Payload of the operations that succeeded, one direction.
+    pub bytes: u64,
+    pub stopped: Option<Stopped>,
+    /// CPU time of the probe's threads over the measured part.
+    pub probe_cpu_s: f64,
+    pub threads: u64,
+    pub cpus: Vec<usize>,
+    pub series: Vec<SeriesSummary>,
+    pub usage: Option<Usage>,
+    pub tunnels: Option<Tunnels>,
+}

@@ -1,0 +1,85 @@
+//! Payload that can be checked byte by byte: its sequence number, then bytes that depend on it.
+
+/// So many different starts has the pattern.
+const STARTS: usize = 4_096;
+/// Bytes of the sequence number in front, big endian.
+pub const SEQUENCE_BYTES: usize = 4;
+
+/// Payloads of one size. Making and checking one is a copy or a comparison of memory.
+pub struct Pattern {
+    bytes: Vec<u8>,
+    size: usize,
+}
+
+impl Pattern {
+    /// `size` is of the whole payload, at least [`SEQUENCE_BYTES`].
+    pub fn new(size: usize) -> Self {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let bytes = (0..size + STARTS)
+            .map(|_| {
+                // xorshift64: no byte sequence repeats within any payload.
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 32) as u8
+            })
+            .collect();
+        Self { bytes, size }
+    }
+
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    fn of(&self, sequence: u32) -> &[u8] {
+        let start = (sequence.wrapping_mul(0x9E37_79B1) >> 20) as usize % STARTS;
+        &self.bytes[start..start + self.size - SEQUENCE_BYTES]
+    }
+
+    /// Writes the payload of a sequence number; `into` is of the payload's size.
+    #[inline]
+    pub fn fill(&self, sequence: u32, into: &mut [u8]) {
+        into[..SEQUENCE_BYTES].copy_from_slice(&sequence.to_be_bytes());
+        into[SEQUENCE_BYTES..].copy_from_slice(self.of(sequence));
+    }
+
+    /// Whether it is the whole payload of this sequence number, to the last byte.
+    #[inline]
+    pub fn matches(&self, sequence: u32, payload: &[u8]) -> bool {
+        payload.len() == self.size
+            && payload[..SEQUENCE_BYTES] == sequence.to_be_bytes()
+            && payload[SEQUENCE_BYTES..] == *self.of(sequence)
+    }
+}
+
+/// The sequence number in front of a payload; none where it is too short for one.
+#[inline]
+pub fn sequence(payload: &[u8]) -> Option<u32> {
+    payload
+        .first_chunk::<SEQUENCE_BYTES>()
+        .map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_payload_is_only_itself() {
+        let pattern = Pattern::new(64);
+        let mut payload = [0; 64];
+        for number in [0, 1, 2, 77_777, u32::MAX] {
+            pattern.fill(number, &mut payload);
+            assert_eq!(sequence(&payload), Some(number));
+            assert!(pattern.matches(number, &payload));
+            assert!(!pattern.matches(number.wrapping_add(1), &payload));
+            assert!(!pattern.matches(number, &payload[..63]));
+            for at in 0..64 {
+                payload[at] ^= 1;
+                assert!(!pattern.matches(number, &payload), "byte {at}");
+                payload[at] ^= 1;
+            }
+        }
+        assert_eq!(sequence(&[1, 2, 3]), None);
+    }
+}

@@ -1,0 +1,266 @@
+//! A spec that was checked: every bound holds, every address is allowed and resolved.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use super::payload::Pattern;
+use super::placement;
+use super::socks5::codec::{Address, MAX_FIELD_BYTES};
+use super::spec::{Loop, ProbeKind, ProxySpec, Spec, Transfer};
+use crate::failure::{Failure, Result};
+
+/// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
+const MAX_DATAGRAM_BYTES: u64 = 65_507;
+const MIN_PAYLOAD_BYTES: u64 = 8;
+const MIB: u64 = 1 << 20;
+
+/// Hosts other than loopback that were allowed by name.
+#[derive(Debug, Clone, Default)]
+pub struct Allowed(pub Vec<String>);
+
+#[derive(Clone)]
+pub struct Proxy {
+    pub address: SocketAddr,
+    /// User name and password.
+    pub login: Option<(String, String)>,
+}
+
+#[derive(Clone)]
+pub struct Plan {
+    pub spec: Spec,
+    /// As the proxy is asked for it; a domain name stays one.
+    pub target: Address,
+    /// The same, resolved, for a direct connection.
+    pub target_address: SocketAddr,
+    pub proxy: Option<Proxy>,
+    pub timeout: Duration,
+    pub stall: Duration,
+    pub handshake_timeout: Duration,
+    pub limit_ns: u64,
+    #[allow(dead_code, reason = "the throughput engine reads it")]
+    pub transfer: Transfer,
+}
+
+impl Plan {
+    /// Fails with one line that names the field, its bound and the mend.
+    pub fn check(spec: Spec, allowed: &Allowed) -> Result<Self> {
+        bounds(&spec)?;
+        placement::check(&spec.cpus)?;
+        let (target, target_address) = address("target", &spec.target, allowed)?;
+        let proxy = spec
+            .proxy
+            .as_ref()
+            .map(|proxy| check_proxy(proxy, allowed))
+            .transpose()?;
+        if spec.kind == ProbeKind::Udp {
+            let header = if proxy.is_some() {
+                target.udp_header_bytes()
+            } else {
+                0
+            };
+            within(
+                "payload_bytes",
+                spec.payload_bytes,
+                MIN_PAYLOAD_BYTES,
+                MAX_DATAGRAM_BYTES - header as u64,
+            )?;
+        }
+        let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {
+            ProbeKind::Udp => 300,
+            _ => 5_000,
+        });
+        Ok(Self {
+            target,
+            target_address,
+            proxy,
+            timeout: Duration::from_millis(timeout_ms),
+            stall: Duration::from_millis(spec.stall_ms),
+            handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
+            limit_ns: (spec.limit_s * 1e9) as u64,
+            transfer: spec.transfer.unwrap_or_default(),
+            spec,
+        })
+    }
+
+    /// Where the first TCP connection goes: the proxy, or the target.
+    pub fn dial_address(&self) -> SocketAddr {
+        self.proxy
+            .as_ref()
+            .map_or(self.target_address, |proxy| proxy.address)
+    }
+
+    pub fn pattern(&self) -> Pattern {
+        Pattern::new(self.spec.payload_bytes as usize)
+    }
+
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match self.spec.pace {
+            Loop::Closed => None,
+            Loop::Open { rate_per_s } => Some(rate_per_s),
+        }
+    }
+}
+
+fn bounds(spec: &Spec) -> Result<()> {
+    within("count", spec.count, 1, 10_000_000)?;
+    within("warmup", spec.warmup, 0, 100_000)?;
+    let connections = match spec.kind {
+        ProbeKind::Udp => 1,
+        ProbeKind::Handshake => 64,
+        ProbeKind::Throughput => 256,
+        ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
+    };
+    within("connections", spec.connections, 1, connections)?;
+    if spec.kind != ProbeKind::Udp {
+        within("payload_bytes", spec.payload_bytes, MIN_PAYLOAD_BYTES, MIB)?;
+    }
+    let window = if spec.kind == ProbeKind::Udp {
+        4_096
+    } else {
+        1
+    };
+    within("window", spec.window, 1, window)?;
+    within("timeout_ms", spec.timeout_ms.unwrap_or(1), 1, 60_000)?;
+    within("stall_ms", spec.stall_ms, 1, 60_000)?;
+    within("handshake_timeout_ms", spec.handshake_timeout_ms, 1, 60_000)?;
+    within("keep", spec.keep, 0, 4_000_000)?;
+    // A comparison that NaN fails too.
+    if !(spec.limit_s >= 0.001 && spec.limit_s <= 3_600.0) {
+        return Err(out_of_bounds("limit_s", spec.limit_s, "0.001 to 3600"));
+    }
+    if let Loop::Open { rate_per_s } = spec.pace {
+        if !(0.01..=10_000_000.0).contains(&rate_per_s) {
+            return Err(out_of_bounds(
+                "loop.open.rate_per_s",
+                rate_per_s,
+                "0.01 to 10000000",
+            ));
+        }
+        if spec.kind == ProbeKind::Throughput {
+            return Err(Failure::invalid(
+                "loop: a throughput probe has no open loop",
+                "leave loop out",
+            ));
+        }
+    }
+    match (&spec.transfer, spec.kind) {
+        (Some(transfer), ProbeKind::Throughput) => {
+            within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
+            within("transfer.write_bytes", transfer.write_bytes, 64, 16 * MIB)
+        }
+        (Some(_), kind) => Err(Failure::invalid(
+            format!("transfer: a {kind} probe has none"),
+            "leave transfer out",
+        )),
+        (None, _) => Ok(()),
+    }
+}
+
+fn within(field: &str, value: u64, least: u64, most: u64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(out_of_bounds(field, value, &format!("{least} to {most}")))
+}
+
+fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Failure {
+    Failure::invalid(
+        format!("{field}: {value} is out of bounds"),
+        format!("give {bound}"),
+    )
+}
+
+fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
+    let (_, address) = address("proxy.address", &spec.address, allowed)?;
+    let login = match (&spec.username, &spec.password) {
+        (None, None) => None,
+        (Some(username), Some(password)) => {
+            for (field, text) in [("username", username), ("password", password)] {
+                within(
+                    &format!("proxy.{field}: its length in bytes"),
+                    text.len() as u64,
+                    1,
+                    MAX_FIELD_BYTES as u64,
+                )?;
+            }
+            Some((username.clone(), password.clone()))
+        }
+        _ => {
+            return Err(Failure::invalid(
+                "proxy: username and password go together",
+                "give both or neither",
+            ));
+        }
+    };
+    Ok(Proxy { address, login })
+}
+
+/// Reads HOST:PORT, resolves it, and refuses what is neither loopback nor allowed by name.
+fn address(field: &str, text: &str, allowed: &Allowed) -> Result<(Address, SocketAddr)> {
+    let malformed = || {
+        Failure::invalid(
+            format!("{field}: {text:?} is not HOST:PORT"),
+            "give for example 127.0.0.1:9000, [::1]:9000 or localhost:9000",
+        )
+    };
+    let (host, port) = text.rsplit_once(':').ok_or_else(malformed)?;
+    let port: u16 = port
+        .parse()
+        .ok()
+        .filter(|port| *port > 0)
+        .ok_or_else(malformed)?;
+    let bracketed = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let ip = match bracketed {
+        Some(inner) => Some(IpAddr::V6(inner.parse().map_err(|_| malformed())?)),
+        None => host.parse().ok().filter(IpAddr::is_ipv4),
+    };
+    if ip.is_none()
+        && (host.is_empty()
+            || host.contains([':', '[', ']', '/', '@'])
+            || host.len() > MAX_FIELD_BYTES)
+    {
+        return Err(malformed());
+    }
+    let name = bracketed.unwrap_or(host);
+    let by_name = allowed.0.iter().any(|host| host.eq_ignore_ascii_case(name));
+    let not_loopback = || {
+        Failure::invalid(
+            format!("{field}: {name} is not loopback"),
+            format!("name a host of this machine, or start with --allow-target {name}"),
+        )
+    };
+    let is_local = ip.is_some_and(|ip| ip.is_loopback()) || name.eq_ignore_ascii_case("localhost");
+    if !is_local && !by_name {
+        return Err(not_loopback());
+    }
+    let resolved = match ip {
+        Some(ip) => SocketAddr::new(ip, port),
+        // IPv4 first: what listens on "localhost" listens there more often.
+        None => {
+            let mut found: Vec<SocketAddr> = (host, port)
+                .to_socket_addrs()
+                .map_err(|error| {
+                    Failure::invalid(
+                        format!("{field}: {host}: {error}"),
+                        "give a name that resolves",
+                    )
+                })?
+                .collect();
+            found.sort_by_key(SocketAddr::is_ipv6);
+            *found.first().ok_or_else(malformed)?
+        }
+    };
+    if !by_name && !resolved.ip().is_loopback() {
+        return Err(not_loopback());
+    }
+    let target = match ip {
+        Some(_) => Address::Ip(resolved),
+        None => Address::Domain(host.to_owned(), port),
+    };
+    Ok((target, resolved))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn check(kind: &str, field: &str, value: Value) -> Result<Plan> {
+    let mut spec = json!({"kind": kind, "target": "127.0.0.1:9000"});
+    if !field.is_empty() {
+        spec[field] = value;
+    }
+    Plan::check(
+        serde_json::from_value(spec).unwrap(),
+        &Allowed(vec!["192.0.2.1".into()]),
+    )
+}
+
+#[test]
+fn defaults_are_those_of_the_contract() {
+    let plan = check("tcp", "", json!(null)).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(
+        (plan.spec.count, plan.spec.connections, plan.spec.keep),
+        (2_000, 1, 1_000_000)
+    );
+    assert_eq!(plan.timeout, Duration::from_secs(5));
+    assert_eq!(plan.limit_ns, 60_000_000_000);
+    let plan = check("udp", "", json!(null)).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(plan.timeout, Duration::from_millis(300));
+}
+
+#[test]
+fn every_bound_is_named() {
+    for (kind, field, value) in [
+        ("tcp", "count", json!(0)),
+        ("tcp", "count", json!(10_000_001)),
+        ("tcp", "warmup", json!(100_001)),
+        ("tcp", "connections", json!(0)),
+        ("tcp", "connections", json!(4_097)),
+        ("handshake", "connections", json!(65)),
+        ("udp", "connections", json!(2)),
+        ("tcp", "payload_bytes", json!(7)),
+        ("tcp", "payload_bytes", json!(MIB + 1)),
+        ("udp", "payload_bytes", json!(65_508)),
+        ("tcp", "window", json!(2)),
+        ("udp", "window", json!(4_097)),
+        ("tcp", "timeout_ms", json!(0)),
+        ("udp", "stall_ms", json!(0)),
+        ("tcp", "handshake_timeout_ms", json!(60_001)),
+        ("tcp", "limit_s", json!(0)),
+        ("tcp", "limit_s", json!(3_601)),
+        ("tcp", "keep", json!(4_000_001)),
+        ("tcp", "loop", json!({"open": {"rate_per_s": 0}})),
+        ("throughput", "loop", json!({"open": {"rate_per_s": 10}})),
+        ("tcp", "transfer", json!({"bytes": 10})),
+        ("throughput", "transfer", json!({"bytes": 0})),
+        ("tcp", "cpus", json!([99_999])),
+        ("tcp", "target", json!("127.0.0.1")),
+        ("tcp", "target", json!("127.0.0.1:0")),
+        ("tcp", "target", json!("::1:80")),
+        ("tcp", "target", json!("192.0.2.2:80")),
+        ("tcp", "target", json!("example.org:80")),
+        ("tcp", "proxy", json!({"address": "192.0.2.2:1080"})),
+        (
+            "tcp",
+            "proxy",
+            json!({"address": "127.0.0.1:1080", "username": "u"}),
+        ),
+        (
+            "tcp",
+            "proxy",
+            json!({"address": "127.0.0.1:1080", "username": "", "password": "p"}),
+        ),
+    ] {
+        match check(kind, field, value.clone()) {
+            Ok(_) => panic!("{field} {value} was taken"),
+            Err(failure) => assert!(
+                failure.error.contains(field) && !failure.mend.is_empty(),
+                "{failure}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn addresses_in_all_their_forms() {
+    for (text, resolved) in [
+        ("127.0.0.1:9000", "127.0.0.1:9000"),
+        ("127.9.9.9:1", "127.9.9.9:1"),
+        ("[::1]:9000", "[::1]:9000"),
+        ("localhost:9000", "127.0.0.1:9000"),
+        ("192.0.2.1:80", "192.0.2.1:80"),
+    ] {
+        let plan =
+            check("tcp", "target", json!(text)).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(plan.target_address.to_string(), resolved);
+        assert_eq!(
+            matches!(plan.target, Address::Domain(..)),
+            text.starts_with('l')
+        );
+    }
+}
+
+#[test]
+fn the_socks_header_is_part_of_a_datagram() {
+    let largest = |target: &str| {
+        (65_000..=65_507)
+            .rev()
+            .find(|size| {
+                let spec = json!({"kind": "udp", "target": target, "payload_bytes": size, "proxy": {"address": "127.0.0.1:1080"}});
+                Plan::check(serde_json::from_value(spec).unwrap(), &Allowed::default()).is_ok()
+            })
+            .unwrap()
+    };
+    assert_eq!(largest("127.0.0.1:9"), 65_497);
+    assert_eq!(largest("[::1]:9"), 65_485);
+    assert_eq!(largest("localhost:9"), 65_491);
+}

@@ -1,0 +1,278 @@
+//! Opening a tunnel over a blocking socket, each stage with its moment. Nothing waits for ever.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::codec::{self, Address, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
+use crate::probe::clock::now_ns;
+use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::plan::{Plan, Proxy};
+
+/// A wait in the kernel is no longer than this at once, so that a cancel is seen.
+pub const SLICE: Duration = Duration::from_millis(100);
+
+/// Moments of [`now_ns`]. A stage that did not take place has the moment of the one before.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stages {
+    pub began: u64,
+    pub dialled: u64,
+    pub greeted: u64,
+    /// None where the proxy asked for no login.
+    pub logged_in: Option<u64>,
+    pub connected: u64,
+}
+
+/// When a wait ends: its moment, or sooner when the probe is cancelled.
+pub struct Deadline<'a> {
+    pub at_ns: u64,
+    pub cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Deadline<'_> {
+    fn over(&self) -> bool {
+        now_ns() >= self.at_ns || (self.cancelled)()
+    }
+}
+
+/// A TCP connection with TCP_NODELAY and with [`SLICE`] as the time of each wait in the kernel, and
+/// the moment at which its connect began.
+pub fn dial(address: SocketAddr, deadline: &Deadline<'_>) -> Result<(TcpStream, u64), ProbeError> {
+    let failed = |error: &io::Error| ProbeError::io(format_args!("dial {address}"), error);
+    let open = || -> io::Result<Socket> {
+        let socket = Socket::new(
+            Domain::for_address(address),
+            Type::STREAM,
+            Some(Protocol::TCP),
+        )?;
+        socket.set_tcp_nodelay(true)?;
+        socket.set_read_timeout(Some(SLICE))?;
+        socket.set_write_timeout(Some(SLICE))?;
+        Ok(socket)
+    };
+    let socket = open().map_err(|error| failed(&error))?;
+    let to = address.into();
+    let began = now_ns();
+    loop {
+        match socket.connect(&to) {
+            Ok(()) => return Ok((socket.into(), began)),
+            Err(error) if error.raw_os_error() == Some(nix::libc::EISCONN) => {
+                return Ok((socket.into(), began));
+            }
+            // The time of one wait is over (socket(7), SO_SNDTIMEO); a second connect waits on.
+            Err(error) if waits_on(&error) => {
+                if deadline.over() {
+                    return Err(failed(&io::ErrorKind::TimedOut.into()));
+                }
+            }
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+}
+
+fn waits_on(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(nix::libc::EINPROGRESS | nix::libc::EALREADY | nix::libc::EAGAIN | nix::libc::EINTR)
+    )
+}
+
+/// Opens a tunnel to the plan's target through its proxy, or a connection to it where there is none.
+pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(TcpStream, Stages), ProbeError> {
+    let (stream, began) = dial(plan.dial_address(), deadline)?;
+    let mut stages = Stages {
+        began,
+        dialled: now_ns(),
+        ..Stages::default()
+    };
+    stages.greeted = stages.dialled;
+    stages.connected = stages.dialled;
+    if let Some(proxy) = &plan.proxy {
+        enter(&stream, proxy, deadline, &mut stages)?;
+        ask(&stream, Command::Connect, &plan.target, deadline)?;
+        stages.connected = now_ns();
+    }
+    Ok((stream, stages))
+}
+
+/// A UDP association: its control connection, which must stay open, and where datagrams go.
+pub struct Association {
+    pub control: TcpStream,
+    pub relay: SocketAddr,
+}
+
+/// Asks the proxy for UDP. The client's own address is told as unknown (RFC 1928, section 7).
+pub fn associate(
+    proxy: &Proxy,
+    deadline: &Deadline<'_>,
+    resolve: impl FnOnce(&str, u16) -> io::Result<SocketAddr>,
+) -> Result<Association, ProbeError> {
+    let (control, _) = dial(proxy.address, deadline)?;
+    enter(&control, proxy, deadline, &mut Stages::default())?;
+    let unknown = Address::Ip(match proxy.address {
+        SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
+        SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
+    });
+    let bound = ask(&control, Command::UdpAssociate, &unknown, deadline)?;
+    let relay = match bound {
+        Address::Ip(address) => address,
+        Address::Domain(name, port) => resolve(&name, port)
+            .map_err(|error| ProbeError::io(format_args!("UDP relay {name}"), &error))?,
+    };
+    if relay.port() == 0 {
+        return Err(ProbeError::new(
+            ErrorKind::SocksGarbage,
+            "UDP associate: the proxy answered with port 0",
+        ));
+    }
+    let relay = if relay.ip().is_unspecified() {
+        SocketAddr::new(proxy.address.ip(), relay.port())
+    } else {
+        relay
+    };
+    Ok(Association { control, relay })
+}
+
+/// Greeting and login.
+fn enter(
+    stream: &TcpStream,
+    proxy: &Proxy,
+    deadline: &Deadline<'_>,
+    stages: &mut Stages,
+) -> Result<(), ProbeError> {
+    let what = "SOCKS greeting";
+    let garbage = |what: &str, bad: Bad| {
+        ProbeError::new(
+            ErrorKind::SocksGarbage,
+            format!("{what}: the answer is not SOCKS5: {bad}"),
+        )
+    };
+    send(
+        stream,
+        what,
+        codec::greeting(proxy.login.is_some()),
+        deadline,
+    )?;
+    let mut answer = [0; 2];
+    receive(stream, what, &mut answer, deadline)?;
+    let method = codec::method(answer, proxy.login.is_some()).map_err(|bad| garbage(what, bad))?;
+    stages.greeted = now_ns();
+    match (method, &proxy.login) {
+        (Method::None, _) => Ok(()),
+        (Method::Password, Some((username, password))) => {
+            let what = "SOCKS login";
+            send(stream, what, &codec::login(username, password), deadline)?;
+            receive(stream, what, &mut answer, deadline)?;
+            if !codec::login_answer(answer).map_err(|bad| garbage(what, bad))? {
+                return Err(ProbeError::new(
+                    ErrorKind::SocksAuthFailed,
+                    "SOCKS login: the proxy refused user name or password",
+                ));
+            }
+            stages.logged_in = Some(now_ns());
+            Ok(())
+        }
+        (Method::Password | Method::Refused, login) => Err(ProbeError::new(
+            ErrorKind::SocksNoMethod,
+            match login {
+                Some(_) => {
+                    "SOCKS greeting: the proxy takes neither no login nor user name and password"
+                }
+                None => "SOCKS greeting: the proxy asks for a login and none was given",
+            },
+        )),
+    }
+}
+
+/// Sends a request and returns the bound address of the reply that grants it.
+fn ask(
+    stream: &TcpStream,
+    command: Command,
+    address: &Address,
+    deadline: &Deadline<'_>,
+) -> Result<Address, ProbeError> {
+    let what = match command {
+        Command::Connect => "SOCKS connect",
+        Command::UdpAssociate => "SOCKS UDP associate",
+    };
+    send(stream, what, &codec::request(command, address), deadline)?;
+    let mut bytes = [0; MAX_REPLY_BYTES];
+    let mut have = 0;
+    loop {
+        match codec::reply(&bytes[..have]) {
+            Ok(Reply::Granted(bound, used)) if used == have => return Ok(bound),
+            Ok(Reply::Granted(..)) => {
+                return Err(ProbeError::new(
+                    ErrorKind::SocksGarbage,
+                    format!("{what}: the proxy sent more than its reply"),
+                ));
+            }
+            Ok(Reply::Refused(code)) => {
+                let kind = ErrorKind::of_reply(code);
+                return Err(ProbeError::new(
+                    kind,
+                    format!(
+                        "{what}: the proxy refused it with reply {code} ({})",
+                        kind.name()
+                    ),
+                ));
+            }
+            Err(Bad::Short) => {
+                have += receive_some(stream, what, &mut bytes[have..], deadline)?;
+            }
+            Err(bad) => {
+                return Err(ProbeError::new(
+                    ErrorKind::SocksGarbage,
+                    format!("{what}: the reply is not SOCKS5: {bad}"),
+                ));
+            }
+        }
+    }
+}
+
+fn send(
+    mut stream: &TcpStream,
+    what: &str,
+    mut bytes: &[u8],
+    deadline: &Deadline<'_>,
+) -> Result<(), ProbeError> {
+    while !bytes.is_empty() {
+        match stream.write(bytes) {
+            Ok(sent) => bytes = &bytes[sent..],
+            Err(error) if waits_on(&error) && !deadline.over() => {}
+            Err(error) => return Err(ProbeError::io(what, &error)),
+        }
+    }
+    Ok(())
+}
+
+fn receive(
+    stream: &TcpStream,
+    what: &str,
+    bytes: &mut [u8],
+    deadline: &Deadline<'_>,
+) -> Result<(), ProbeError> {
+    let mut have = 0;
+    while have < bytes.len() {
+        have += receive_some(stream, what, &mut bytes[have..], deadline)?;
+    }
+    Ok(())
+}
+
+fn receive_some(
+    mut stream: &TcpStream,
+    what: &str,
+    bytes: &mut [u8],
+    deadline: &Deadline<'_>,
+) -> Result<usize, ProbeError> {
+    loop {
+        match stream.read(bytes) {
+            Ok(0) => return Err(ProbeError::io(what, &io::ErrorKind::UnexpectedEof.into())),
+            Ok(count) => return Ok(count),
+            Err(error) if waits_on(&error) && !deadline.over() => {}
+            Err(error) => return Err(ProbeError::io(what, &error)),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! SOCKS5 messages as bytes (RFC 1928, RFC 1929). No input or output, no panic on any bytes.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+const VERSION: u8 = 5;
+const AUTH_VERSION: u8 = 1;
+const METHOD_NONE: u8 = 0;
+const METHOD_PASSWORD: u8 = 2;
+const METHOD_REFUSED: u8 = 0xFF;
+const TYPE_IPV4: u8 = 1;
+const TYPE_DOMAIN: u8 = 3;
+const TYPE_IPV6: u8 = 4;
+
+/// The longest domain name, user name or password: its length is one byte.
+pub const MAX_FIELD_BYTES: usize = 255;
+/// The longest reply: a domain name of 255 bytes.
+pub const MAX_REPLY_BYTES: usize = 4 + 1 + MAX_FIELD_BYTES + 2;
+
+/// What a proxy is asked for, and what it answers with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    Ip(SocketAddr),
+    /// Of 1 to 255 bytes, and a port.
+    Domain(String, u16),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    Connect = 1,
+    UdpAssociate = 3,
+}
+
+/// Which authentication the proxy chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    None,
+    Password,
+    /// It takes none of those offered.
+    Refused,
+}
+
+/// A proxy's reply to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// Granted, with the bound address, and how many bytes the reply had.
+    Granted(Address, usize),
+    /// Refused with this code, which is never 0.
+    Refused(u8),
+}
+
+/// Why bytes are no SOCKS5 message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Bad {
+    /// A whole message may come yet.
+    #[error("it is cut off")]
+    Short,
+    #[error("its version is {0}")]
+    Version(u8),
+    #[error("it chooses method {0}, which was not offered")]
+    Method(u8),
+    #[error("its reserved bytes are not 0")]
+    Reserved,
+    #[error("its address type is {0}")]
+    AddressType(u8),
+    #[error("its domain name is empty or not text")]
+    Domain,
+    /// Fragments are never asked for.
+    #[error("it is a fragment")]
+    Fragment,
+}
+
+/// The methods that are offered: with a login both, without it none.
+pub fn greeting(login: bool) -> &'static [u8] {
+    if login {
+        &[VERSION, 2, METHOD_NONE, METHOD_PASSWORD]
+    } else {
+        &[VERSION, 1, METHOD_NONE]
+    }
+}
+
+/// Reads the answer to a [`greeting`].
+pub fn method(bytes: [u8; 2], login: bool) -> Result<Method, Bad> {
+    match bytes {
+        [VERSION, METHOD_NONE] => Ok(Method::None),
+        [VERSION, METHOD_PASSWORD] if login => Ok(Method::Password),
+        [VERSION, METHOD_REFUSED] => Ok(Method::Refused),
+        [VERSION, other] => Err(Bad::Method(other)),
+        [version, _] => Err(Bad::Version(version)),
+    }
+}
+
+/// User name and password, each of at most [`MAX_FIELD_BYTES`]; what is longer is cut.
+pub fn login(username: &str, password: &str) -> Vec<u8> {
+    let mut bytes = vec![AUTH_VERSION];
+    push_field(&mut bytes, username.as_bytes());
+    push_field(&mut bytes, password.as_bytes());
+    bytes
+}
+
+/// Reads the answer to a [`login`]: whether it was right.
+pub fn login_answer(bytes: [u8; 2]) -> Result<bool, Bad> {
+    match bytes {
+        [AUTH_VERSION, status] => Ok(status == 0),
+        [version, _] => Err(Bad::Version(version)),
+    }
+}
+
+pub fn request(command: Command, address: &Address) -> Vec<u8> {
+    let mut bytes = vec![VERSION, command as u8, 0];
+    push_address(&mut bytes, address);
+    bytes
+}
+
+/// Reads a reply. [`Bad::Short`]: read on. A refusal is told by its first two bytes, for some proxies
+/// send no more.
+pub fn reply(bytes: &[u8]) -> Result<Reply, Bad> {
+    match bytes {
+        [] => Err(Bad::Short),
+        [version, ..] if *version != VERSION => Err(Bad::Version(*version)),
+        [_] => Err(Bad::Short),
+        [_, code, ..] if *code != 0 => Ok(Reply::Refused(*code)),
+        [_, _] => Err(Bad::Short),
+        [_, _, reserved, ..] if *reserved != 0 => Err(Bad::Reserved),
+        [_, _, _, rest @ ..] => {
+            let (address, used) = read_address(rest)?;
+            Ok(Reply::Granted(address, 3 + used))
+        }
+    }
+}
+
+/// What goes in front of each datagram to a proxy.
+pub fn udp_header(address: &Address) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 0];
+    push_address(&mut bytes, address);
+    bytes
+}
+
+/// Reads what is in front of a datagram from a proxy, whole: whom it is from, and the header's length.
+#[cfg(test)]
+pub fn read_udp_header(datagram: &[u8]) -> Result<(Address, usize), Bad> {
+    let (address, used) = read_address(udp_body(datagram)?)?;
+    Ok((address, 3 + used))
+}
+
+/// The header's length only, checked just as well but for the domain name's text: no allocation.
+#[inline]
+pub fn udp_header_bytes(datagram: &[u8]) -> Result<usize, Bad> {
+    let body = udp_body(datagram)?;
+    Ok(3 + address_bytes(body)?)
+}
+
+#[inline]
+fn udp_body(datagram: &[u8]) -> Result<&[u8], Bad> {
+    match datagram {
+        [0, 0, 0, rest @ ..] => Ok(rest),
+        [0, 0, _, ..] => Err(Bad::Fragment),
+        [_, _, _, ..] => Err(Bad::Reserved),
+        _ => Err(Bad::Short),
+    }
+}
+
+fn push_field(bytes: &mut Vec<u8>, field: &[u8]) {
+    let field = &field[..field.len().min(MAX_FIELD_BYTES)];
+    bytes.push(field.len() as u8);
+    bytes.extend_from_slice(field);
+}
+
+fn push_address(bytes: &mut Vec<u8>, address: &Address) {
+    let port = match address {
+        Address::Ip(address) => {
+            match address.ip() {
+                IpAddr::V4(ip) => {
+                    bytes.push(TYPE_IPV4);
+                    bytes.extend_from_slice(&ip.octets());
+                }
+                IpAddr::V6(ip) => {
+                    bytes.push(TYPE_IPV6);
+                    bytes.extend_from_slice(&ip.octets());
+                }
+            }
+            address.port()
+        }
+        Address::Domain(name, port) => {
+            bytes.push(TYPE_DOMAIN);
+            push_field(bytes, name.as_bytes());
+            *port
+        }
+    };
+    bytes.extend_from_slice(&port.to_be_bytes());
+}
+
+/// How many bytes type, address and port have; all of them are there.
+#[inline]
+fn address_bytes(bytes: &[u8]) -> Result<usize, Bad> {
+    let length = match bytes {
+        [] | [TYPE_DOMAIN] => return Err(Bad::Short),
+        [TYPE_IPV4, ..] => 1 + 4 + 2,
+        [TYPE_IPV6, ..] => 1 + 16 + 2,
+        [TYPE_DOMAIN, 0, ..] => return Err(Bad::Domain),
+        [TYPE_DOMAIN, length, ..] => 1 + 1 + usize::from(*length) + 2,
+        [other, ..] => return Err(Bad::AddressType(*other)),
+    };
+    if bytes.len() < length {
+        return Err(Bad::Short);
+    }
+    Ok(length)
+}
+
+fn read_address(bytes: &[u8]) -> Result<(Address, usize), Bad> {
+    let used = address_bytes(bytes)?;
+    let (host, port) = bytes[1..used].split_at(used - 3);
+    let port = u16::from_be_bytes([port[0], port[1]]);
+    let ip = |ip: IpAddr| Address::Ip(SocketAddr::new(ip, port));
+    let address = match bytes[0] {
+        TYPE_DOMAIN => {
+            let name = std::str::from_utf8(&host[1..]).map_err(|_| Bad::Domain)?;
+            Address::Domain(name.to_owned(), port)
+        }
+        TYPE_IPV4 => {
+            let octets: [u8; 4] = host.try_into().map_err(|_| Bad::Short)?;
+            ip(Ipv4Addr::from(octets).into())
+        }
+        _ => {
+            let octets: [u8; 16] = host.try_into().map_err(|_| Bad::Short)?;
+            ip(Ipv6Addr::from(octets).into())
+        }
+    };
+    Ok((address, used))
+}
+
+impl Address {
+    /// Bytes of the header in front of a datagram to this address.
+    pub fn udp_header_bytes(&self) -> usize {
+        udp_header(self).len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+//! SOCKS5 (RFC 1928) with user name and password (RFC 1929): the client's side.
+
+pub mod client;
+pub mod codec;

@@ -1,0 +1,216 @@
+//! What is asked of a probe, as JSON has it. [`super::plan`] checks it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeKind {
+    /// Request and response over established connections.
+    Tcp,
+    /// Datagrams with a window in flight.
+    Udp,
+    /// From TCP dial to a usable tunnel.
+    Handshake,
+    /// Bulk transfer.
+    Throughput,
+    /// Many tunnels open at once.
+    Concurrency,
+}
+
+impl fmt::Display for ProbeKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+            Self::Handshake => "handshake",
+            Self::Throughput => "throughput",
+            Self::Concurrency => "concurrency",
+        })
+    }
+}
+
+/// When the next operation begins.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Loop {
+    /// When the one before has ended.
+    #[default]
+    Closed,
+    /// At a fixed rate, all connections together; latency counts from the intended time.
+    Open { rate_per_s: f64 },
+}
+
+/// How a probe thread waits for the network and for its next moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// In the kernel.
+    #[default]
+    Block,
+    /// Asking again and again: no wake-up, at the price of a core.
+    Spin,
+    /// The same, with sched_yield in between.
+    Yield,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    #[default]
+    Up,
+    Down,
+    Both,
+}
+
+/// What a throughput probe moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transfer {
+    /// Per connection and direction.
+    #[serde(default = "defaults::transfer_bytes")]
+    pub bytes: u64,
+    /// Bytes of one write.
+    #[serde(default = "defaults::write_bytes")]
+    pub write_bytes: u64,
+    #[serde(default)]
+    pub direction: Direction,
+}
+
+impl Default for Transfer {
+    fn default() -> Self {
+        Self {
+            bytes: defaults::transfer_bytes(),
+            write_bytes: defaults::write_bytes(),
+            direction: Direction::default(),
+        }
+    }
+}
+
+/// A SOCKS5 proxy. User name and password go together.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProxySpec {
+    pub address: String,
+    #[serde(default)]
+    pub username: Option<String>,
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+/// Without the password.
+impl fmt::Debug for ProxySpec {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "ProxySpec({})", self.address)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    pub kind: ProbeKind,
+    /// HOST:PORT, asked of the proxy, or dialled where there is none.
+    pub target: String,
+    #[serde(default)]
+    pub proxy: Option<ProxySpec>,
+    #[serde(default, rename = "loop")]
+    pub pace: Loop,
+    /// Measured operations, all connections together.
+    #[serde(default = "defaults::count")]
+    pub count: u64,
+    /// Operations before them, all connections together, that are not recorded.
+    #[serde(default)]
+    pub warmup: u64,
+    #[serde(default = "defaults::one")]
+    pub connections: u64,
+    #[serde(default = "defaults::payload_bytes")]
+    pub payload_bytes: u64,
+    /// Datagrams in flight.
+    #[serde(default = "defaults::one")]
+    pub window: u64,
+    /// Of one operation; 300 for udp and 5,000 for the others where it is left out.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+    /// UDP: so long without any datagram ends the probe.
+    #[serde(default = "defaults::stall_ms")]
+    pub stall_ms: u64,
+    #[serde(default = "defaults::handshake_timeout_ms")]
+    pub handshake_timeout_ms: u64,
+    /// The whole probe.
+    #[serde(default = "defaults::limit_s")]
+    pub limit_s: f64,
+    #[serde(default)]
+    pub transfer: Option<Transfer>,
+    /// CPUs that the probe's threads are pinned to; none: not pinned.
+    #[serde(default)]
+    pub cpus: Vec<usize>,
+    #[serde(default)]
+    pub wait: Wait,
+    /// Raw samples kept per series.
+    #[serde(default = "defaults::keep")]
+    pub keep: u64,
+    /// Testbed instance whose usage is measured over exactly the measured part.
+    #[serde(default)]
+    pub instance: Option<String>,
+    /// A paused measuring window (POST /windows) that runs over exactly the measured part.
+    #[serde(default)]
+    pub usage_window: Option<String>,
+}
+
+impl Spec {
+    /// One of which all but these is left out.
+    pub fn new(kind: ProbeKind, target: String) -> Self {
+        Self {
+            kind,
+            target,
+            proxy: None,
+            pace: Loop::default(),
+            count: defaults::count(),
+            warmup: 0,
+            connections: defaults::one(),
+            payload_bytes: defaults::payload_bytes(),
+            window: defaults::one(),
+            timeout_ms: None,
+            stall_ms: defaults::stall_ms(),
+            handshake_timeout_ms: defaults::handshake_timeout_ms(),
+            limit_s: defaults::limit_s(),
+            transfer: None,
+            cpus: Vec::new(),
+            wait: Wait::default(),
+            keep: defaults::keep(),
+            instance: None,
+            usage_window: None,
+        }
+    }
+}
+
+mod defaults {
+    pub fn count() -> u64 {
+        2_000
+    }
+    pub fn one() -> u64 {
+        1
+    }
+    pub fn payload_bytes() -> u64 {
+        1_024
+    }
+    pub fn stall_ms() -> u64 {
+        3_000
+    }
+    pub fn handshake_timeout_ms() -> u64 {
+        5_000
+    }
+    pub fn limit_s() -> f64 {
+        60.0
+    }
+    pub fn keep() -> u64 {
+        1_000_000
+    }
+    pub fn transfer_bytes() -> u64 {
+        64 << 20
+    }
+    pub fn write_bytes() -> u64 {
+        64 << 10
+    }
+}

@@ -1,0 +1,114 @@
+//! CPU lists as the kernel writes them (`0-1,3`), and binding a process to them (sched(7)).
+
+use std::collections::BTreeSet;
+
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// Reads `0`, `0-1`, `0,2` or nothing. The error is in words.
+pub fn parse(list: &str) -> Result<BTreeSet<usize>, String> {
+    let mut cpus = BTreeSet::new();
+    for part in list.split(',').filter(|_| !list.trim().is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
+            _ => {
+                return Err(format!(
+                    "{list:?} is not a list of CPUs such as 0, 0-1 or 0,2"
+                ));
+            }
+        }
+    }
+    Ok(cpus)
+}
+
+fn number(text: &str) -> Option<usize> {
+    let number = text.trim().parse().ok()?;
+    (number < CpuSet::count()).then_some(number)
+}
+
+/// The shortest list, `` for none.
+pub fn format(cpus: &BTreeSet<usize>) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *cpu => *last = *cpu,
+            _ => ranges.push((*cpu, *cpu)),
+        }
+    }
+    let written: Vec<_> = ranges
+        .iter()
+        .map(|(first, last)| match last - first {
+            0 => first.to_string(),
+            _ => format!("{first}-{last}"),
+        })
+        .collect();
+    written.join(",")
+}
+
+/// The CPUs that this process may use.
+pub fn allowed() -> Result<BTreeSet<usize>, Errno> {
+    // The main thread's: other threads may be bound to less.
+    let main = i32::try_from(std::process::id()).map_or(Pid::from_raw(0), Pid::from_raw);
+    let set = sched_getaffinity(main)?;
+    Ok((0..CpuSet::count())
+        .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
+        .collect())
+}
+
+/// Binds the calling thread, and so all that it starts afterwards. None: nothing changes.
+pub fn bind(cpus: &BTreeSet<usize>) -> Result<(), Errno> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        set.set(*cpu)?;
+    }
+    sched_setaffinity(Pid::from_raw(0), &set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_and_written_in_their_shortest_form() {
+        for (list, shortest) in [
+            ("", ""),
+            (" ", ""),
+            ("0", "0"),
+            ("1,0", "0-1"),
+            ("0-2,4, 6-6", "0-2,4,6"),
+            ("3,1-2,2", "1-3"),
+        ] {
+            assert_eq!(format(&parse(list).unwrap()), shortest, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_said() {
+        for list in ["a", "1-", "-1", "2-1", "0,,1", "0-1-2", "99999", "0;1"] {
+            let error = parse(list).unwrap_err();
+            assert!(error.contains(list) && error.contains("0-1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_bound_thread_may_use_those_only() {
+        let all = allowed().unwrap();
+        let first = BTreeSet::from([*all.first().unwrap()]);
+        let now = std::thread::spawn(move || {
+            bind(&first).unwrap();
+            let set = sched_getaffinity(Pid::from_raw(0)).unwrap();
+            let now: BTreeSet<_> = (0..CpuSet::count())
+                .filter(|cpu| set.is_set(*cpu).unwrap())
+                .collect();
+            (first, now)
+        });
+        let (first, now) = now.join().unwrap();
+        assert_eq!(now, first);
+        assert_eq!(allowed().unwrap(), all, "the main thread is as it was");
+    }
+}

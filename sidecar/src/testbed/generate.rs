@@ -1,0 +1,164 @@
+//! Values that a program makes at the start, such as a pair of keys: `[[generate]]`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+
+use super::file::{Generate, Role, StopSignal};
+use super::logs::Log;
+use super::redact::Redactor;
+use crate::failure::{Failure, Result};
+use crate::process::protocol::{Exit, Order};
+use crate::process::supervised::Supervised;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+const MAX_CHARS: usize = 300;
+
+/// By the name of the group, then of the field.
+pub type Generated = BTreeMap<String, BTreeMap<String, String>>;
+
+/// One `[[generate]]` with its command rendered, and what it runs in.
+pub struct Generator<'a> {
+    pub testbed: &'a str,
+    pub generate: &'a Generate,
+    pub command: Vec<String>,
+    pub env: &'a BTreeMap<String, String>,
+    pub work: &'a Path,
+    pub redactor: &'a Redactor,
+    pub cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Generator<'_> {
+    /// Runs the command, guarded as the testbed's processes are, and takes each field's value from
+    /// the first line that its pattern matches.
+    pub fn run(&self) -> Result<BTreeMap<String, String>> {
+        let name = format!(
+            "generate {} of testbed {}",
+            self.generate.name, self.testbed
+        );
+        let shown = self.redactor.text(&self.command.join(" "));
+        let order = Order {
+            command: self.command.clone(),
+            env: self.env.clone(),
+            work: self.work.to_owned(),
+            cpus: String::new(),
+            stop_signal: StopSignal::Kill,
+            stop_timeout_s: 0.0,
+        };
+        let log = Arc::new(Log::keeping_all(self.redactor.clone()));
+        let title = format!("generate {}", self.generate.name);
+        let supervised = Supervised::start(&title, Role::Support, &order, Arc::clone(&log))
+            .map_err(|error| {
+                Failure::setup(
+                    format!("{name}: {shown} cannot be started: {error}"),
+                    "look at the machine's limits",
+                )
+            })?;
+        let deadline = Instant::now() + PATIENCE;
+        let exit = loop {
+            let exit = supervised.wait_exit(LOOK_EVERY);
+            if exit.is_some() || (self.cancelled)() || Instant::now() >= deadline {
+                break exit;
+            }
+        };
+        supervised.stop();
+        if (self.cancelled)() {
+            return Err(Failure::given_up(name));
+        }
+        let printed = log.all();
+        let mend = format!("run `{shown}` by hand, and mend the command or the variable");
+        let wrong = |wrong: String| Failure::setup(format!("{name}: {shown} {wrong}"), mend);
+        match exit {
+            None => Err(wrong(format!(
+                "did not end within {} s",
+                PATIENCE.as_secs()
+            ))),
+            Some(Exit::Status(0)) => take(self.generate, &printed).map_err(wrong),
+            Some(exit) => {
+                let said = self.last_line(&printed);
+                Err(wrong(format!("failed ({exit}); {said}")))
+            }
+        }
+    }
+
+    /// The last line, in words, unless a pattern matches it: that would show a secret.
+    fn last_line(&self, printed: &str) -> String {
+        let patterns: Vec<_> = self
+            .generate
+            .fields
+            .values()
+            .filter_map(|pattern| Regex::new(pattern).ok())
+            .collect();
+        printed
+            .lines()
+            .rfind(|line| !line.trim().is_empty() && !patterns.iter().any(|one| one.is_match(line)))
+            .map_or_else(
+                || "it printed nothing".to_owned(),
+                |line| {
+                    let line: String = line.trim().chars().take(MAX_CHARS).collect();
+                    format!("it printed: {}", self.redactor.text(&line))
+                },
+            )
+    }
+}
+
+/// Each field's value; else what is wrong, in words. What was printed is not quoted: where the
+/// pattern is what is wrong, it is a secret all the same.
+fn take(
+    generate: &Generate,
+    printed: &str,
+) -> std::result::Result<BTreeMap<String, String>, String> {
+    generate
+        .fields
+        .iter()
+        .map(|(field, pattern)| {
+            let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
+            let value = printed
+                .lines()
+                .find_map(|line| regex.captures(line))
+                .and_then(|captures| captures.get(1))
+                .map(|value| value.as_str().to_owned())
+                .filter(|value| !value.is_empty());
+            let value = value.ok_or_else(|| {
+                format!(
+                    "printed {} lines, and none has the field {field} ({pattern})",
+                    printed.lines().count()
+                )
+            })?;
+            Ok((field.clone(), value))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generate(pattern: &str) -> Generate {
+        Generate {
+            name: "keys".to_owned(),
+            command: vec!["keys".to_owned()],
+            fields: BTreeMap::from([("key".to_owned(), pattern.to_owned())]),
+        }
+    }
+
+    #[test]
+    fn the_first_group_of_the_first_line_that_matches_is_the_value() {
+        let keys = generate(r"key: (\S+)");
+        let values = take(&keys, "a\nprivate key: one two\nkey: three\n").unwrap();
+        assert_eq!(values["key"], "one");
+    }
+
+    #[test]
+    fn a_line_that_is_missing_or_empty_is_told_without_what_was_printed() {
+        let wrong = take(&generate(r"key: (\S*)"), "key: \nkey: s3cret\n").unwrap_err();
+        assert!(
+            wrong.contains("2 lines") && wrong.contains("field key") && !wrong.contains("s3cret"),
+            "{wrong}"
+        );
+    }
+}

@@ -1,0 +1,107 @@
+/** Data-plane scenarios through the real sing-box to a far end whose faults are known. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { startEcho } from '../support/echo.js';
+import { within } from '../support/faulty.js';
+import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { startSocksServer } from '../support/socks-server.js';
+
+const folder = temporaryFolder('dataplane');
+after(folder.remove);
+
+/**
+ * Runs one scenario and gives its result.
+ * @param {string} scenario
+ * @param {object} entry of the environment
+ * @param {Record<string, string>} variables
+ */
+async function run(scenario, entry, variables) {
+  const ENV = writeEnvironment(folder.path, { auth: { mode: 'none' }, ...entry }, 'dataplane');
+  const bench = startBench({ ENV, ONLY: `dataplane/${scenario}`, ...variables });
+  try {
+    const code = await bench.ended;
+    return { code, result: bench.result(`dataplane-${scenario}`) };
+  } finally {
+    bench.remove();
+  }
+}
+
+/** @param {string[]} faults @param {(target: object) => Promise<void>} what */
+async function withEcho(faults, what) {
+  const echo = await startEcho(...faults);
+  try {
+    await what({ testbed: { name: 'sing-box' }, target: echo.target });
+  } finally {
+    await echo.stop();
+  }
+}
+
+for (const [scenario, row] of [
+  ['socks-tcp', 'tcp'],
+  ['socks-udp', 'udp'],
+]) {
+  test(`${scenario} reports an injected delay, through the proxy and direct`, async () => {
+    await withEcho(['--delay-ms', '120'], async (entry) => {
+      const { code, result } = await run(scenario, entry, { ROUND_TRIPS: '40' });
+      assert.equal(code, 0, JSON.stringify(result.reasons));
+      for (const name of [row, `${row}_direct`]) {
+        const { latency_ms: latency, success } = operation(result, name);
+        assert.equal(success, 40);
+        within(latency.p50, 120, 0.1);
+      }
+    });
+  });
+}
+
+test('socks-udp counts exactly what is lost and what comes twice', async () => {
+  await withEcho(['--loss', '0.1', '--duplicate', '0.05', '--seed', '7'], async (entry) => {
+    const { code, result } = await run('socks-udp', entry, { ROUND_TRIPS: '1000', TIMEOUT_MS: '150' });
+    const [row, direct] = [operation(result, 'udp'), operation(result, 'udp_direct')];
+    // The far end drops exactly 100 of each 1,000 that reach it; 50 a probe are warm-up, in four probes.
+    const lost = (row.errors.lost ?? 0) + (direct.errors.lost ?? 0);
+    assert.ok(lost >= 200 - 40 && lost <= 220, `${lost} of 2,000 lost`);
+    assert.equal(row.requests, 1000);
+    assert.equal(row.success, 1000 - row.errors.lost);
+    assert.ok(
+      row.errors.duplicated > 20 && row.errors.duplicated < 80,
+      `${row.errors.duplicated} duplicated`,
+    );
+    assert.equal(result.verdict, 'fail');
+    assert.equal(code, 99);
+    assert.match(result.reasons.join('\n'), /udp: \d+ × lost/);
+  });
+});
+
+test('a stall of half a second shows in the open loop’s p99', async () => {
+  await withEcho(['--stall-after', '1500', '--stall-ms', '500'], async (entry) => {
+    const { result } = await run('socks-tcp', entry, { PROFILE: 'soak', DURATION: '20s', RATE: '200' });
+    const rows = ['tcp_open', 'tcp_open_direct'].map((name) => operation(result, name).latency_ms);
+    // One of the two loops met it: 100 of its 2,000 requests fall into the stall.
+    const stalled = rows.filter((latency) => latency.p99 > 300);
+    assert.equal(stalled.length, 1, JSON.stringify(rows));
+    assert.ok(stalled[0].max > 450 && stalled[0].max < 900, `${stalled[0].max}`);
+  });
+});
+
+for (const [behaviour, kind] of /** @type {[import('../support/socks-server.js').Behaviour, string][]} */ ([
+  [{ reply: 1 }, 'socks_general_failure'],
+  [{ reply: 2 }, 'socks_not_allowed'],
+  [{ reply: 5 }, 'socks_connection_refused'],
+  [{ reply: 7 }, 'socks_command_not_supported'],
+  ['garbage', 'socks_garbage'],
+  ['reset', 'connection_reset'],
+  ['close', 'closed'],
+])) {
+  test(`a proxy that answers ${JSON.stringify(behaviour)} is named ${kind}`, async () => {
+    const server = await startSocksServer(behaviour);
+    try {
+      const { code, result } = await run('socks-tcp', { url: server.url }, {});
+      assert.deepEqual(Object.keys(operation(result, 'tcp').errors), [kind]);
+      assert.equal(result.verdict, 'fail');
+      assert.equal(code, 99);
+    } finally {
+      server.stop();
+    }
+  });
+}

@@ -1,0 +1,126 @@
+/** Every data-plane scenario, as `make` runs it, through the real sing-box and the real xray. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { errorLines, startBench } from '../support/bench.js';
+import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { descendants, isAlive, until } from '../support/processes.js';
+
+const folder = temporaryFolder('dataplane-real');
+after(folder.remove);
+
+const SCENARIOS = ['socks-tcp', 'socks-udp', 'handshake', 'throughput', 'concurrency', 'queue-sweep'];
+
+for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
+  test(`smoke passes on ${TESTBED}`, async () => {
+    const bench = startBench({ ONLY: 'dataplane', PROFILE: 'smoke', TESTBED });
+    try {
+      const code = await bench.ended;
+      const results = SCENARIOS.map((name) => bench.result(`dataplane-${name}`));
+      const reasons = results.flatMap(({ run, reasons }) =>
+        reasons.map((reason) => `${run.scenario}: ${reason}`),
+      );
+      assert.deepEqual(reasons, []);
+      assert.equal(code, 0);
+      for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
+        assert.equal(run.testbed.name, TESTBED);
+        const rows = Object.fromEntries(processes.map((row) => [row.name, row]));
+        assert.ok(rows.client.cpu_s > 0 && rows.server.cpu_s > 0, `${run.scenario}: CPU of both`);
+        assert.equal(rows.total.peak_rss_bytes, rows.client.peak_rss_bytes + rows.server.peak_rss_bytes);
+        assert.ok(rows.sidecar.cpu_s > 0, 'the meter’s own');
+        assert.equal(run.placement.name, run.scenario === 'throughput' ? 'split' : 'shared');
+      }
+      const [tcp, udp, handshake, throughput, concurrency, sweep] = results;
+      for (const [result, name] of [
+        [tcp, 'tcp'],
+        [udp, 'udp'],
+        [handshake, 'handshake'],
+      ]) {
+        const [own, direct] = [operation(result, name), operation(result, `${name}_direct`)];
+        assert.ok(own.latency_ms.p50 > direct.latency_ms.p50, `${name}: the proxy costs something`);
+        assert.equal(result.controls[0].operation, name);
+        assert.ok(own.cpu.system_us_per_operation > 0);
+      }
+      assert.equal(operation(tcp, 'tcp').transfer.bytes, 400 * 1024);
+      const moved = throughput.operations.filter(({ transfer }) => transfer?.mbit_per_s > 0);
+      assert.equal(moved.length, throughput.operations.length);
+      assert.deepEqual(
+        concurrency.tunnels.map(({ asked, open }) => [asked, open]),
+        [
+          [10, 10],
+          [100, 100],
+        ],
+      );
+      assert.equal(sweep.sweep.values.length, 4);
+      assert.ok(sweep.sweep.values.every(({ runs, mbit_per_s: rate }) => runs === 2 && rate.median > 0));
+      assert.equal(sweep.sweep.recommended, null, 'two runs of each can tell nothing');
+    } finally {
+      bench.remove();
+    }
+  });
+}
+
+test('without a target, and with a proxy that is not there, one line says so', async () => {
+  const ENV = writeEnvironment(
+    folder.path,
+    { url: 'socks5://127.0.0.1:1', auth: { mode: 'none' } },
+    'dataplane',
+  );
+  const bench = startBench({ ENV, ONLY: 'dataplane/socks-tcp' });
+  try {
+    assert.equal(await bench.ended, 99);
+    const result = bench.result('dataplane-socks-tcp');
+    assert.deepEqual(operation(result, 'tcp').errors, { connection_refused: 2 });
+    assert.match(result.reasons[0], /tcp: 2 × connection_refused/);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a sidecar that is killed in mid-probe ends the run with one line', async () => {
+  const bench = startBench({
+    ONLY: 'dataplane/socks-tcp',
+    PROFILE: 'soak',
+    DURATION: '60s',
+    TESTBED: 'sing-box',
+  });
+  try {
+    const sidecar = () =>
+      descendants(bench.child.pid).find(
+        ({ command }) => /bin\/sidecar.*serve/.test(command) && !/__/.test(command),
+      );
+    await until(() => bench.has('logs/dataplane-socks-tcp.k6.log') && sidecar(), 'the load');
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    process.kill(sidecar().pid, 'SIGKILL');
+    assert.equal(await bench.ended, 4);
+    const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
+    assert.equal(lines.length, 1, bench.output.stdout);
+    assert.match(lines[0], /sidecar/);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('Ctrl-C in mid-probe keeps what was measured and leaves nothing behind', async () => {
+  const bench = startBench({
+    ONLY: 'dataplane/socks-tcp',
+    PROFILE: 'soak',
+    DURATION: '60s',
+    TESTBED: 'sing-box',
+  });
+  try {
+    await until(() => bench.has('logs/dataplane-socks-tcp.k6.log'), 'k6');
+    await new Promise((resolve) => setTimeout(resolve, 14_000));
+    const before = descendants(bench.child.pid).map(({ pid }) => pid);
+    bench.child.kill('SIGINT');
+    assert.equal(await bench.ended, 130);
+    const result = bench.result('dataplane-socks-tcp');
+    assert.equal(result.verdict, 'inconclusive');
+    assert.ok(
+      result.operations.some(({ success }) => success > 0),
+      'the first probe is kept',
+    );
+    assert.deepEqual(before.filter(isAlive), []);
+  } finally {
+    bench.remove();
+  }
+});

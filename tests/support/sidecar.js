@@ -1,0 +1,43 @@
+/** A sidecar of one's own, over HTTP. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { ROOT, cleanEnvironment } from './k6.js';
+
+/**
+ * Starts `sidecar serve`; it ends with this process, whatever happens.
+ * @param {string} logs the folder for the logs of what it starts
+ */
+export async function startSidecar(logs) {
+  const child = spawn('bin/sidecar', ['serve', '--exit-with-stdin', '--log-dir', logs], {
+    cwd: ROOT,
+    env: cleanEnvironment(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const first = await lines.next();
+  if (first.done) throw new Error('the sidecar said nothing');
+  const { url, token } = JSON.parse(first.value);
+  /** @type {Record<string, string>} */
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+
+  /** @param {string} method @param {string} path @param {object} [body] */
+  const ask = async (method, path, body) => {
+    const answer = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
+    return { status: answer.status, body: /** @type {any} */ (await answer.json()) };
+  };
+  return {
+    pid: Number(child.pid),
+    ask,
+    /** Starts a testbed that must start. @param {string} name @param {object} variables */
+    start: async (name, variables) => {
+      const { status, body } = await ask('POST', `/testbeds/${name}/start`, { variables });
+      if (status !== 201) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
+      return body;
+    },
+    stop: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

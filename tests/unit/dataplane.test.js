@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { cpusOf } from '../../lib/dataplane/environment.js';
+import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
+import { rankSumP } from '../../lib/dataplane/rank-test.js';
+import { recommend, spreadOf, sweepOf } from '../../lib/dataplane/sweep.js';
+import { controlsOf, operationOf } from '../../lib/result.js';
+import { headroom } from '../../lib/validity.js';
+
+afterEach(() => {
+  globalThis.__ENV = {};
+});
+
+/** @param {Record<string, string>} values */
+const given = (values) => {
+  globalThis.__ENV = values;
+};
+
+test('CPU lists', () => {
+  assert.deepEqual(cpusOf(''), []);
+  assert.deepEqual(cpusOf('1'), [1]);
+  assert.deepEqual(cpusOf('0-2,5'), [0, 1, 2, 5]);
+  assert.throws(() => cpusOf('one'), /one: write CPUs as/);
+});
+
+const base = { smoke: 100, quick: 2000, full: 10000, rate: 500 };
+
+test('quick deals its operations to rounds; full adds an open loop', () => {
+  given({ PROFILE: 'quick' });
+  const quick = probeLoad(base, 'ROUND_TRIPS');
+  assert.deepEqual(quick.rounds, Array(4).fill({ loop: 'closed', count: 500, factor: 1 }));
+  assert.equal(quick.iterations, 4);
+  given({ PROFILE: 'full', RATE: '100', DURATION: '12s' });
+  const full = probeLoad(base, 'ROUND_TRIPS');
+  assert.equal(full.rounds.filter(({ loop }) => loop === 'closed').length, 10);
+  const open = full.rounds.filter(({ loop }) => loop === 'open');
+  assert.deepEqual(open, Array(6).fill({ loop: 'open', rate: 100, seconds: 1, factor: 1 }));
+});
+
+test('a soak repeats rounds of ten seconds, half of the time for the control', () => {
+  given({ PROFILE: 'soak', DURATION: '5m' });
+  const { rounds, seconds } = probeLoad(base, 'ROUND_TRIPS');
+  assert.equal(rounds.length, 15);
+  assert.equal(seconds, 300);
+});
+
+test('breakpoint has a step a round, each a multiple of the rate', () => {
+  given({ PROFILE: 'breakpoint' });
+  const rates = probeLoad(base, 'ROUND_TRIPS').rounds.map((round) => round.rate);
+  assert.equal(rates.length, 20);
+  assert.deepEqual([rates[0], rates[19]], [500, 10000]);
+});
+
+test('a load without a rate says what its shapes vary', () => {
+  given({ PROFILE: 'spike' });
+  const load = repeatedLoad(
+    { smoke: { rounds: 1, count: 4 }, quick: { rounds: 3, count: 32 }, full: { rounds: 9, count: 99 } },
+    'how much varies',
+  );
+  assert.deepEqual(
+    load.rounds.map(({ factor }) => factor),
+    [1, 1, 5, 1, 1],
+  );
+  assert.deepEqual(load.notes, ['spike: how much varies']);
+});
+
+// Exact two-sided values from the distribution of U: 2 of C(8,4)=70, 2 of C(10,5)=252.
+test('the rank-sum test is exact', () => {
+  assert.ok(Math.abs(rankSumP([1, 2, 3, 4], [5, 6, 7, 8]) - 2 / 70) < 1e-12);
+  assert.ok(Math.abs(rankSumP([6, 7, 8, 9, 10], [1, 2, 3, 4, 5]) - 2 / 252) < 1e-12);
+  assert.equal(rankSumP([1, 4], [2, 3]), 1);
+  assert.equal(rankSumP([5, 5, 5], [5, 5, 5]), 1, 'all tied');
+  assert.equal(rankSumP([], [1]), 1);
+  // Of the six choices of two ranks of 1, 2.5, 2.5, 4 (mean sum 5), those with 3.5 or 6.5 are as far: four.
+  assert.ok(Math.abs(rankSumP([1, 2], [2, 3]) - 4 / 6) < 1e-12);
+});
+
+/** @param {number[]} rates @param {number} [lost] */
+const runsAt = (rates, lost = 0) =>
+  rates.map((rate) => ({ mbit_per_s: rate, rtt_p95_ms: 1, peak_rss_bytes: 1e6, lost_share: lost }));
+
+test('a sweep recommends what is better beyond noise, and nothing else', () => {
+  const slow = { value: 64, runs: runsAt([10, 11, 10, 11, 10]) };
+  const fast = { value: 512, runs: runsAt([20, 21, 20, 20, 21]) };
+  assert.equal(recommend('queue', [slow, fast], 64).recommended, 512);
+  assert.match(
+    recommend('queue', [slow, fast], 64).reason,
+    /512 moves more than 64 \(100\.0 %, p = 0\.0079\)/,
+  );
+  assert.equal(recommend('queue', [slow, fast], 512).recommended, null, 'in use already');
+  const alike = { value: 512, runs: runsAt([10, 12, 10, 12, 9]) };
+  const noise = recommend('queue', [{ value: 64, runs: runsAt([9, 11, 10, 8, 12]) }, alike], 64);
+  assert.equal(noise.recommended, null);
+  const few = recommend(
+    'queue',
+    [
+      { value: 64, runs: runsAt([10, 11]) },
+      { value: 512, runs: runsAt([20, 21]) },
+    ],
+    64,
+  );
+  assert.match(few.reason, /with 2 runs of each that is noise; keep 64/);
+});
+
+test('loss comes before throughput', () => {
+  const fast = { value: 64, runs: runsAt([30, 31, 32, 33, 34], 0.1) };
+  const whole = { value: 512, runs: runsAt([10, 11, 12, 13, 14], 0) };
+  const { recommended, reason } = recommend('queue', [fast, whole], 64);
+  assert.equal(recommended, 512);
+  assert.match(reason, /loses less than 64 \(0\.00 % against 10\.00 %/);
+});
+
+test('a table of spreads, with a gap where nothing was measured', () => {
+  assert.deepEqual(spreadOf([3, 1, 2]), { median: 2, min: 1, max: 3 });
+  assert.deepEqual(spreadOf([4, 1, 2, 3]).median, 2.5);
+  const { values, reason } = sweepOf(
+    'queue',
+    [
+      { value: 1, runs: runsAt([5]) },
+      { value: 2, runs: [] },
+    ],
+    1,
+  );
+  assert.deepEqual([values[0].mbit_per_s.median, values[1].mbit_per_s], [5, null]);
+  assert.equal(reason, 'fewer than two values were measured');
+});
+
+/** @param {number} p50 @param {number} seconds */
+const rowOf = (name, p50, seconds) => {
+  const values = {
+    operation_ms: {
+      count: 100,
+      avg: p50,
+      min: p50,
+      med: p50,
+      'p(90)': p50,
+      'p(95)': p50 * 2,
+      'p(99)': p50 * 3,
+      max: p50 * 4,
+    },
+    operation_failed: { passes: 0, fails: 100 },
+    operation_active_s: { count: seconds },
+    operation_bytes: { count: 1_000_000 },
+    operation_probe_cpu_s: { count: 0.001 },
+    operation_system_cpu_s: { count: 0.01 },
+  };
+  const metrics = Object.fromEntries(
+    Object.entries(values).map(([metric, own]) => [
+      `${metric}{operation:${name}}`,
+      { type: 'x', values: own },
+    ]),
+  );
+  return operationOf(metrics, name, { title: name, loop: 'closed', latencyIs: 'x' });
+};
+
+test('a probe’s rate is over the time that it measured, and its control tells what the system adds', () => {
+  const row = rowOf('tcp', 3, 4);
+  assert.deepEqual([row.window_s, row.rate_per_s, row.transfer.mbit_per_s], [4, 25, 2]);
+  assert.deepEqual([row.cpu.system_us_per_operation, row.cpu.probe_us_per_operation], [100, 10]);
+  const control = rowOf('tcp_direct', 1, 1);
+  const [found] = controlsOf([row, control], { tcp: { control: 'tcp_direct' }, tcp_direct: {} });
+  assert.deepEqual([found.p50_ms, found.p95_ms, found.p99_ms, found.rate_ratio], [2, 4, 6, 0.25]);
+  assert.equal(headroom(found, 'closed').ok, true);
+  assert.equal(headroom({ operation: 'tcp', rate_ratio: 0.9 }, 'closed').ok, false);
+  assert.equal(headroom({ operation: 'tcp', rate_ratio: 1 }, 'open'), undefined);
+});
