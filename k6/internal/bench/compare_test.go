@@ -86,7 +86,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 	}{
 		"scenario":      {"dataplane/tel", "proxy", "other", nil, exitcode.Usage, "unknown scenario dataplane/tel; did you mean dataplane/tell?"},
 		"a system":      {"dataplane", "proxy", "other", nil, exitcode.Usage, `scenario "dataplane": give one, as SYSTEM/NAME`},
-		"testbed":       {"dataplane/tell", "proxy", "othr", nil, exitcode.Usage, `there is no testbed "othr"; there are: bare, other, proxy, pulsar-relay; did you mean other?`},
+		"testbed":       {"dataplane/tell", "proxy", "othr", nil, exitcode.Usage, `there is no testbed "othr"; there are: bare, needy, other, proxy, pulsar-relay; did you mean other?`},
 		"other system":  {"dataplane/tell", "proxy", "pulsar-relay", nil, exitcode.Usage, "starts the system pulsar"},
 		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exitcode.Usage, `variable queue: "x" is not an integer`},
 		"placement":     {"dataplane/tell", "proxy", "proxy:cpus=7", nil, exitcode.Usage, "do not run on the same CPUs"},

@@ -83,6 +83,7 @@ DATAPLANE_URL = "socks5://127.0.0.1:1"
 `
 	write(t, tr, "testbeds/proxy.toml", strings.Replace(bed, "NAME", "proxy", 1))
 	write(t, tr, "testbeds/other.toml", strings.Replace(bed, "NAME", "other", 1))
+	write(t, tr, "testbeds/needy.toml", strings.Replace(strings.Replace(bed, "NAME", "needy", 1), "default = 1\n", "", 1))
 	write(t, tr, "testbeds/bare.toml", strings.Replace(strings.Replace(bed, "NAME", "bare", 1), "variables.cpus", "variables.size", 1))
 }
 
@@ -137,7 +138,8 @@ func TestDataplanePreflight(t *testing.T) {
 		says               string
 	}{
 		"placement":          {proxy, "", []string{"PLACEMENT=splt"}, nil, exitcode.Usage, "dataplane/tell: unknown placement splt; did you mean split?"},
-		"testbed":            {proxy, "prxy", nil, nil, exitcode.Usage, `there is no testbed "prxy"; there are: bare, other, proxy, pulsar-relay; did you mean proxy?`},
+		"testbed":            {proxy, "prxy", nil, nil, exitcode.Usage, `there is no testbed "prxy"; there are: bare, needy, other, proxy, pulsar-relay; did you mean proxy?`},
+		"no default":         {proxy, "needy", nil, nil, exitcode.Usage, "testbeds/needy.toml has no default for the variable queue: give needy:queue=…"},
 		"variable":           {proxy, "proxy:queu=1", nil, nil, exitcode.Usage, "declares no variable queu; it declares: cpus, queue; did you mean queue?"},
 		"value":              {proxy, "proxy:queue=x", nil, nil, exitcode.Usage, `variable queue: "x" is not an integer`},
 		"system":             {proxy, "pulsar-relay", nil, nil, exitcode.Usage, "starts the system pulsar, which environments/here.json does not have (it has: dataplane)"},

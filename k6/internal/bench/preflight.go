@@ -108,6 +108,11 @@ func (p *plan) replaceTestbed(o Options) *fault {
 		maps.Copy(variables, ref.Variables)
 		ref.Variables = variables
 	}
+	for _, name := range bed.Names() {
+		if _, given := ref.Variables[name]; !given && bed.Variables[name].Default == nil {
+			return usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
+		}
+	}
 	system.Testbed, system.URL = &ref, ""
 	p.env.Systems[bed.System] = system
 	return nil

@@ -49,6 +49,12 @@ var ofOperation = []measure{
 		share := op.LostShare()
 		return &share
 	}},
+	{"cpu_us_per_operation", "CPU per operation", "us", false, func(_ result.Result, op result.Operation) *float64 {
+		if op.CPU == nil {
+			return nil
+		}
+		return op.CPU.SystemUSPerOperation
+	}},
 }
 
 func latency(name, title string, of func(result.Latency) *float64) measure {
@@ -68,6 +74,9 @@ var ofRun = []measure{
 	{"cpu_us_per_operation", "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
 		var done int64
 		for _, operation := range r.Operations {
+			if operation.CPU != nil {
+				return nil // each operation has its own
+			}
 			if !r.IsControl(operation.Name) {
 				done += operation.Success
 			}

@@ -52,6 +52,14 @@ func transferColumns(r result.Result) []column {
 			return format.Share(&lost)
 		}})
 	}
+	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.CPU != nil && op.CPU.SystemS != nil }) {
+		columns = append(columns, column{"CPU (µs/op)", func(op result.Operation) string {
+			if op.CPU == nil {
+				return format.None
+			}
+			return decimals(op.CPU.SystemUSPerOperation, 1, 1)
+		}})
+	}
 	return columns
 }
 
@@ -62,12 +70,8 @@ func controlsTable(r result.Result) Table {
 		Numbers: 2, State: -1,
 	}
 	for _, c := range r.Controls {
-		ratio := format.None
-		if c.RateRatio != nil {
-			ratio = strconv.FormatFloat(*c.RateRatio, 'f', 3, 64)
-		}
 		t.Rows = append(t.Rows, []string{operationTitle(r, c.Operation), operationTitle(r, c.Control),
-			format.SignedMS(c.P50MS), format.SignedMS(c.P95MS), format.SignedMS(c.P99MS), ratio})
+			format.SignedMS(c.P50MS), format.SignedMS(c.P95MS), format.SignedMS(c.P99MS), decimals(c.RateRatio, 1, 3)})
 	}
 	if len(t.Rows) > 0 {
 		t.Notes = []string{"The control is the same operation without the proxy, measured in turn with it under the same placement."}
@@ -119,13 +123,26 @@ func spread(s *result.Spread, write func(*float64) string) string {
 	return fmt.Sprintf("%s (%s–%s)", median, least, most)
 }
 
-func tunnels(t result.Tunnels) string {
-	text := fmt.Sprintf("%s of %s tunnels open at once", format.Count(t.Open), format.Count(t.Asked))
-	if t.OpenAllS != nil {
-		text += fmt.Sprintf(", all within %s s", strconv.FormatFloat(*t.OpenAllS, 'f', 3, 64))
+func tunnelsTable(r result.Result) Table {
+	t := Table{
+		Title:   "Tunnels open at once",
+		Head:    []string{"Asked", "Open", "All within (s)", "Direct (s)", "Memory each (KiB)"},
+		Numbers: 0, State: -1,
 	}
-	if t.BytesPerTunnel != nil {
-		text += fmt.Sprintf("; %s KiB of the system's memory for each", strconv.FormatFloat(*t.BytesPerTunnel/1024, 'f', 1, 64))
+	for _, x := range r.Tunnels {
+		t.Rows = append(t.Rows, []string{format.Count(x.Asked), format.Count(x.Open), decimals(x.OpenAllS, 1, 3),
+			decimals(x.DirectOpenAllS, 1, 3), decimals(x.BytesPerTunnel, 1024, 1)})
 	}
-	return text
+	if len(t.Rows) > 0 {
+		t.Notes = []string{"Numbers of all rounds together, times and memory the median of them. Memory is what all of the system's processes grew by."}
+	}
+	return t
+}
+
+// decimals writes a value in a unit with a fixed number of digits.
+func decimals(v *float64, unit float64, digits int) string {
+	if v == nil {
+		return format.None
+	}
+	return strconv.FormatFloat(*v/unit, 'f', digits, 64)
 }

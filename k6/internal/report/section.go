@@ -22,12 +22,9 @@ func section(e Entry, options Options) Section {
 	s.Title = r.Run.Title
 	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
 		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
-	if r.Tunnels != nil {
-		s.Facts = append(s.Facts, tunnels(*r.Tunnels))
-	}
 	s.Notes = r.Notes
 	for _, t := range []Table{
-		parametersTable(*r), resultsTable(*r, options), controlsTable(*r), sweepTable(*r), errorsTable(*r), thresholdsTable(*r),
+		parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r), errorsTable(*r), thresholdsTable(*r),
 		validityTable(*r), processesTable(*r), componentsTable(*r),
 	} {
 		if len(t.Rows) > 0 {

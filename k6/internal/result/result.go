@@ -27,7 +27,7 @@ type Result struct {
 	Operations []Operation `json:"operations"`
 	Controls   []Control   `json:"controls"`
 	Sweep      *Sweep      `json:"sweep"`
-	Tunnels    *Tunnels    `json:"tunnels"`
+	Tunnels    []Tunnels   `json:"tunnels"`
 	Components []Component `json:"components"`
 	Processes  []Process   `json:"processes"`
 	Thresholds []Threshold `json:"thresholds"`
@@ -93,6 +93,7 @@ type Operation struct {
 	RatePerS  *float64         `json:"rate_per_s"`
 	Items     *Items           `json:"items"`
 	Transfer  *Transfer        `json:"transfer"`
+	CPU       *CPU             `json:"cpu"`
 	LatencyMS *Latency         `json:"latency_ms"`
 }
 
@@ -107,6 +108,14 @@ type Items struct {
 type Transfer struct {
 	Bytes    int64    `json:"bytes"`
 	MbitPerS *float64 `json:"mbit_per_s"`
+}
+
+// CPU is the CPU time over the measured parts of a probe. System is nil where it was not measured.
+type CPU struct {
+	SystemS              *float64 `json:"system_s"`
+	SystemUSPerOperation *float64 `json:"system_us_per_operation"`
+	ProbeS               float64  `json:"probe_s"`
+	ProbeUSPerOperation  *float64 `json:"probe_us_per_operation"`
 }
 
 // Control is an operation less the same one without the proxy.
@@ -145,11 +154,12 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-// Tunnels were open at once.
+// Tunnels were open at once; times are medians of the rounds.
 type Tunnels struct {
 	Asked          int64    `json:"asked"`
 	Open           int64    `json:"open"`
 	OpenAllS       *float64 `json:"open_all_s"`
+	DirectOpenAllS *float64 `json:"direct_open_all_s"`
 	BytesPerTunnel *float64 `json:"bytes_per_tunnel"`
 }
 
