@@ -7,6 +7,10 @@ use std::fmt;
 pub enum Kind {
     /// The request itself cannot be read.
     BadRequest,
+    /// The request is larger than what is read.
+    TooLarge,
+    /// The caller has not shown the token.
+    Unauthorized,
     /// The caller may not ask this.
     Forbidden,
     /// There is no such thing.
@@ -75,7 +79,12 @@ impl Failure {
         match self.kind {
             Kind::Setup | Kind::Conflict => 4,
             Kind::GivenUp => 130,
-            Kind::BadRequest | Kind::Forbidden | Kind::NotFound | Kind::Invalid => 2,
+            Kind::BadRequest
+            | Kind::TooLarge
+            | Kind::Unauthorized
+            | Kind::Forbidden
+            | Kind::NotFound
+            | Kind::Invalid => 2,
         }
     }
 }

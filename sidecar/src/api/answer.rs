@@ -20,6 +20,8 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = match self.kind {
             Kind::BadRequest => StatusCode::BAD_REQUEST,
+            Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Kind::Unauthorized => StatusCode::UNAUTHORIZED,
             Kind::Forbidden => StatusCode::FORBIDDEN,
             Kind::NotFound => StatusCode::NOT_FOUND,
             Kind::Conflict | Kind::GivenUp => StatusCode::CONFLICT,
@@ -65,6 +67,22 @@ pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
         }),
     )
         .into_response()
+}
+
+/// Says in our own words what axum refuses by itself: a body that is too large.
+pub async fn in_our_words(response: Response) -> Response {
+    if response.status() != StatusCode::PAYLOAD_TOO_LARGE {
+        return response;
+    }
+    Failure::new(
+        Kind::TooLarge,
+        format!(
+            "the request has more than {} KiB",
+            super::MAX_BODY_BYTES / 1024
+        ),
+        "send a smaller one",
+    )
+    .into_response()
 }
 
 /// Reads a request's JSON. An empty one is an empty object.

@@ -1,8 +1,11 @@
 //! The HTTP interface: JSON, on loopback only.
 
 mod answer;
+mod echoes;
 mod instances;
 mod origin;
+mod probes;
+pub mod token;
 mod windows;
 
 use std::sync::Arc;
@@ -12,13 +15,16 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
 
+use crate::probe::registry::Registry;
 use crate::testbed::supervisor::Supervisor;
-use answer::{method_not_allowed, no_route};
+use answer::{in_our_words, method_not_allowed, no_route};
+use token::Token;
 
 /// The largest request that is read, bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
-pub fn router(supervisor: Arc<Supervisor>) -> Router {
+pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
+    let probes = probes::router(Arc::clone(&supervisor), probes);
     Router::new()
         .route("/health", get(answer::health))
         .route("/host", get(answer::host))
@@ -32,9 +38,16 @@ pub fn router(supervisor: Arc<Supervisor>) -> Router {
         .route("/windows", post(windows::open))
         .route("/windows/{id}", get(windows::show))
         .route("/windows/{id}/close", post(windows::close))
+        .with_state(supervisor)
+        .merge(probes)
+        .merge(echoes::router(Arc::default()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(middleware::map_response(in_our_words))
+        .layer(middleware::from_fn_with_state(
+            token,
+            token::only_with_token,
+        ))
         .layer(middleware::from_fn(origin::only_local))
-        .with_state(supervisor)
 }

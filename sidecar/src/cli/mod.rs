@@ -1,5 +1,8 @@
 //! The command line.
 
+mod echo;
+mod probe;
+mod probe_table;
 mod run;
 mod sample;
 mod serve;
@@ -26,12 +29,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve the HTTP interface on loopback; the first line printed is {"url":"http://…"}
+    /// Serve the HTTP interface on loopback; the first line printed is {"url":"http://…","token":"…"}
     #[command(after_help = EXIT_CODES)]
     Serve(serve::Serve),
     /// List, show and run testbeds
     #[command(subcommand, after_help = EXIT_CODES)]
     Testbed(Testbed),
+    /// Measure a SOCKS5 proxy, or a server directly
+    #[command(after_help = EXIT_CODES)]
+    Probe(probe::Probe),
+    /// Echo over TCP and UDP until Ctrl-C, with faults for known answers: the far end of a probe
+    #[command(after_help = EXIT_CODES)]
+    Echo(echo::Echo),
     /// Measure CPU time and peak memory of a process that runs, with its descendants
     #[command(after_help = EXIT_CODES)]
     Sample(sample::Sample),
@@ -65,6 +74,14 @@ struct Logs {
     log_dir: Option<PathBuf>,
 }
 
+/// Where probes may go.
+#[derive(Args)]
+struct Targets {
+    /// Allow probes to this host too; without it to loopback only [repeatable]
+    #[arg(long, value_name = "HOST")]
+    allow_target: Vec<String>,
+}
+
 /// Prints one line. A reader that went away (`| head`) is no reason to fail.
 fn say(line: impl std::fmt::Display) {
     let mut out = std::io::stdout();
@@ -86,6 +103,8 @@ pub fn run() -> u8 {
         Command::Testbed(Testbed::Show(show)) => show.run(),
         Command::Testbed(Testbed::Up(up)) => up.run(),
         Command::Testbed(Testbed::Run(run)) => run.run(),
+        Command::Probe(probe) => probe.run(),
+        Command::Echo(echo) => echo.run(),
         Command::Sample(sample) => sample.run(),
     };
     result.unwrap_or_else(|failure| {

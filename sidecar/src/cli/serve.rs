@@ -4,14 +4,18 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Router;
 use clap::Args;
 use nix::sys::signalfd::SfdFlags;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-use super::{Logs, Place, say};
+use super::{Logs, Place, Targets, say};
 use crate::api;
+use crate::api::token::Token;
 use crate::failure::{Failure, Result};
+use crate::probe::plan::Allowed;
+use crate::probe::registry::Registry;
 use crate::process::signals::{END, Signals};
 use crate::testbed::catalogue::Catalogue;
 use crate::testbed::supervisor::Supervisor;
@@ -24,6 +28,8 @@ pub struct Serve {
     /// Stop everything and exit when standard input ends
     #[arg(long)]
     exit_with_stdin: bool,
+    #[command(flatten)]
+    targets: Targets,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
@@ -44,8 +50,11 @@ impl Serve {
                 "look at the machine's limits",
             )
         };
+        crate::process::files::raise_limit();
+        let token = Token::from_environment()?;
         let signals = Signals::block(&END, SfdFlags::empty()).map_err(failed)?;
         let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
+        let probes = Registry::new(Allowed(self.targets.allow_target));
         let end = Arc::new(Notify::new());
         let on_signal = Arc::clone(&end);
         std::thread::spawn(move || {
@@ -64,14 +73,20 @@ impl Serve {
             .enable_all()
             .build()
             .map_err(failed)?;
-        let served = runtime.block_on(serve(self.listen, Arc::clone(&supervisor), &end));
+        let served = runtime.block_on(serve(
+            self.listen,
+            &token,
+            api::router(Arc::clone(&supervisor), Arc::clone(&probes), token.clone()),
+            &end,
+        ));
+        probes.end();
         supervisor.end();
         runtime.shutdown_background();
         served.map(|()| 0)
     }
 }
 
-async fn serve(listen: SocketAddr, supervisor: Arc<Supervisor>, end: &Notify) -> Result<()> {
+async fn serve(listen: SocketAddr, token: &Token, router: Router, end: &Notify) -> Result<()> {
     let failed = |error: std::io::Error| {
         Failure::setup(
             format!("--listen {listen}: {error}"),
@@ -80,9 +95,9 @@ async fn serve(listen: SocketAddr, supervisor: Arc<Supervisor>, end: &Notify) ->
     };
     let listener = TcpListener::bind(listen).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    say(serde_json::json!({"url": format!("http://{address}")}));
+    say(serde_json::json!({"url": format!("http://{address}"), "token": token.reveal()}));
     tokio::select! {
-        served = axum::serve(listener, api::router(supervisor)) => served.map_err(failed),
+        served = axum::serve(listener, router) => served.map_err(failed),
         () = end.notified() => Ok(()),
     }
 }

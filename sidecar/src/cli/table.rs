@@ -17,7 +17,7 @@ pub fn usage(usage: &Usage) -> String {
         rows.push([
             process.name.clone(),
             role(process.role).into(),
-            format!("{:.2}", process.cpu_s),
+            format!("{:.3}", process.cpu_s),
             format!("{:.1}", process.cpu_percent),
             mebibytes(process.peak_rss_bytes),
             process.exit.clone().unwrap_or_default(),
@@ -33,7 +33,7 @@ pub fn usage(usage: &Usage) -> String {
         rows.push([
             "total".into(),
             role(Role::System).into(),
-            format!("{:.2}", usage.total.cpu_s),
+            format!("{:.3}", usage.total.cpu_s),
             format!("{:.1}", usage.total.cpu_percent),
             mebibytes(usage.total.peak_rss_bytes),
             String::new(),
@@ -66,7 +66,7 @@ pub fn usage(usage: &Usage) -> String {
     }
     let host = &usage.host;
     text.push_str(&format!(
-        "over {:.2} s; the host's {} cores were {:.1} % busy; CPU times are exact to 0.01 s\n",
+        "over {:.2} s; the host's {} cores were {:.1} % busy; CPU times are exact, but those of children that ended, which are exact to 0.01 s each\n",
         usage.duration_s, host.cpus, host.busy_percent
     ));
     text

@@ -5,15 +5,24 @@
 
 pub mod clock;
 pub mod context;
+mod handshake;
 pub mod kinds;
+mod many;
+pub mod observer;
 pub mod outcome;
 pub mod pace;
 pub mod payload;
 pub mod placement;
 pub mod plan;
 pub mod recorder;
+pub mod registry;
 pub mod socks5;
 pub mod spec;
+pub mod tally;
+mod tcp;
+mod throughput;
+mod udp;
+mod wire;
 
 use context::Context;
 use kinds::{ErrorKind, ProbeError};
@@ -26,24 +35,21 @@ pub type Engine = fn(&Plan, &Context) -> Result<Outcome, ProbeError>;
 
 fn engine(plan: &Plan) -> Engine {
     match plan.spec.kind {
-        ProbeKind::Tcp if plan.spec.connections > 1 => missing, // events::run
-        ProbeKind::Tcp => missing,                              // tcp::run
-        ProbeKind::Udp => missing,                              // udp::run
-        ProbeKind::Handshake => missing,                        // handshake::run
-        ProbeKind::Throughput => missing,                       // throughput::run
-        ProbeKind::Concurrency => missing,                      // concurrency::run
+        ProbeKind::Tcp if plan.spec.connections > 1 => many::run,
+        ProbeKind::Tcp => tcp::run,
+        ProbeKind::Udp => udp::run,
+        ProbeKind::Handshake => handshake::run,
+        ProbeKind::Throughput => throughput::run,
+        ProbeKind::Concurrency => many::run,
     }
 }
 
-fn missing(plan: &Plan, _: &Context) -> Result<Outcome, ProbeError> {
-    Err(ProbeError::new(
-        ErrorKind::Network,
-        format!("{} is not built yet", plan.spec.kind),
-    ))
-}
-
-/// Runs a probe to its end on this thread (engines start and pin their own).
+/// Runs a probe to its end on a thread that is its own: the thread is pinned, and what engines start
+/// on it is pinned with it.
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    placement::pin(&plan.spec.cpus)
+        .map_err(|failure| ProbeError::new(ErrorKind::Network, failure.to_string()))?;
+    pace::exact_sleeps();
     let mut outcome = engine(plan)(plan, context)?;
     context.measured_ended();
     outcome.usage = context.usage();

@@ -22,6 +22,19 @@ pub enum Stopped {
     Cancelled,
 }
 
+impl Stopped {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Limit => "limit",
+            Self::Stalled => "stalled",
+            Self::Failures => "failures",
+            Self::ControlClosed => "control_closed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// UDP answers that are no answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Anomalies {

@@ -38,16 +38,21 @@ pub fn exact_sleeps() {
 }
 
 /// Waits for a moment of [`now_ns`]. False where `end` said so before it came; it is asked every 50 ms.
-pub fn wait_until(moment_ns: u64, wait: Wait, mut end: impl FnMut(u64) -> bool) -> bool {
+pub fn wait_until(moment_ns: u64, wait: Wait, end: impl FnMut(u64) -> bool) -> bool {
+    wait_for(moment_ns, wait, end).is_some()
+}
+
+/// The same; returns the moment at which the wait was over.
+pub fn wait_for(moment_ns: u64, wait: Wait, mut end: impl FnMut(u64) -> bool) -> Option<u64> {
     let mut ask_at = 0;
     loop {
         let now = now_ns();
         if now >= moment_ns {
-            return true;
+            return Some(now);
         }
         if now >= ask_at {
             if end(now) {
-                return false;
+                return None;
             }
             ask_at = now + SLICE_NS;
         }

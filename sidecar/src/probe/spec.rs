@@ -165,6 +165,32 @@ pub struct Spec {
     pub instance: Option<String>,
 }
 
+impl Spec {
+    /// One of which all but these is left out.
+    pub fn new(kind: ProbeKind, target: String) -> Self {
+        Self {
+            kind,
+            target,
+            proxy: None,
+            pace: Loop::default(),
+            count: defaults::count(),
+            warmup: 0,
+            connections: defaults::one(),
+            payload_bytes: defaults::payload_bytes(),
+            window: defaults::one(),
+            timeout_ms: None,
+            stall_ms: defaults::stall_ms(),
+            handshake_timeout_ms: defaults::handshake_timeout_ms(),
+            limit_s: defaults::limit_s(),
+            transfer: None,
+            cpus: Vec::new(),
+            wait: Wait::default(),
+            keep: defaults::keep(),
+            instance: None,
+        }
+    }
+}
+
 mod defaults {
     pub fn count() -> u64 {
         2_000

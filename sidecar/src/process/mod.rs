@@ -1,6 +1,7 @@
 //! Processes: guarding them, and measuring what they use.
 
 pub mod exec;
+pub mod files;
 pub mod folder;
 pub mod guard;
 pub mod protocol;

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 use procfs::process::Process;
 
 /// Whether the kernel was built with CONFIG_PROC_CHILDREN.
@@ -10,7 +12,7 @@ static KERNEL_LISTS_CHILDREN: LazyLock<bool> = LazyLock::new(|| {
     std::path::Path::new(&format!("/proc/{pid}/task/{pid}/children")).exists()
 });
 
-/// A process at one moment. CPU times are in clock ticks of 10 ms.
+/// A process at one moment. CPU times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub pid: i32,
@@ -20,10 +22,10 @@ pub struct Entry {
     pub session: i32,
     pub group: i32,
     pub zombie: bool,
-    /// Own CPU time, all threads, user and system.
-    pub own_ticks: u64,
-    /// CPU time of the children that it waited for, and of theirs.
-    pub reaped_ticks: u64,
+    /// Own CPU time, all threads, user and system; exact while it lives, in steps of 10 ms afterwards.
+    pub own_ns: u64,
+    /// CPU time of the children that it waited for, and of theirs, in steps of 10 ms.
+    pub reaped_ns: u64,
 }
 
 /// Where processes are read from: the kernel, or a test's own.
@@ -60,9 +62,23 @@ pub fn entry(pid: i32) -> Option<Entry> {
         session: stat.session,
         group: stat.pgrp,
         zombie: stat.state == 'Z',
-        own_ticks: stat.utime + stat.stime,
-        reaped_ticks: u64::try_from(stat.cutime + stat.cstime).unwrap_or(0),
+        own_ns: cpu_clock_ns(pid)
+            .unwrap_or(0)
+            .max((stat.utime + stat.stime) * tick_ns()),
+        reaped_ns: u64::try_from(stat.cutime + stat.cstime).unwrap_or(0) * tick_ns(),
     })
+}
+
+/// The process's own CPU clock (clock_getcpuclockid(3)), which has no ticks.
+fn cpu_clock_ns(pid: i32) -> Option<u64> {
+    let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
+    let time = clock_gettime(clock).ok()?;
+    let seconds = u64::try_from(time.tv_sec()).ok()?;
+    Some(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec()).ok()?)
+}
+
+fn tick_ns() -> u64 {
+    1_000_000_000 / procfs::ticks_per_second()
 }
 
 /// The same process, if it still is the same.

@@ -1,8 +1,9 @@
 //! CPU time and memory of a process and its descendants, read from the kernel.
 //!
-//! CPU time has the kernel's resolution of 10 ms. It is exact over exits: a parent that waits for a
-//! child takes over the child's time, so the sum over all that live, of own and taken-over time,
-//! never loses any. (The kernel drops the time of children whose parent ignores SIGCHLD.)
+//! CPU time of what lives is exact: it is read from the process's CPU clock, in nanoseconds. It holds
+//! over exits: a parent that waits for a child takes over the child's time, so the sum over all that
+//! live, of own and taken-over time, loses none but the part below the kernel's 10 ms, in which
+//! taken-over time is told. (The kernel drops the time of children whose parent ignores SIGCHLD.)
 
 use std::sync::Arc;
 
@@ -120,10 +121,10 @@ fn read_supervised(supervised: &Supervised) -> Option<Reading> {
 /// during a look is missing from it, so the one that says most is the best.
 fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Reading {
     let mut last = Look::take(source, root, start);
-    let mut ticks = last.ticks;
+    let mut cpu_ns = last.cpu_ns;
     for _ in 0..LOOKS_AGAIN {
         let look = Look::take(source, root, start);
-        ticks = ticks.max(look.ticks);
+        cpu_ns = cpu_ns.max(look.cpu_ns);
         let same = look.pids() == last.pids();
         last = look;
         if same {
@@ -131,7 +132,7 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
         }
     }
     let mut reading = Reading {
-        cpu_s: ticks as f64 / procfs::ticks_per_second() as f64,
+        cpu_s: cpu_ns as f64 / 1e9,
         ..Reading::default()
     };
     for entry in last.entries.iter().filter(|entry| !entry.zombie) {
@@ -151,7 +152,7 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
 /// One walk through a tree.
 struct Look {
     entries: Vec<Entry>,
-    ticks: u64,
+    cpu_ns: u64,
 }
 
 impl Look {
@@ -161,17 +162,17 @@ impl Look {
         let first = source.entry(root);
         // Whoever started the sidecar did not use what the sidecar and its testbeds use.
         let mut entries = tree::descendants_without(source, root, std::process::id() as i32);
-        let mut ticks = 0;
+        let mut cpu_ns = 0;
         match (first, start) {
             (Some(entry), Some(start)) if entry.start == start => entries.push(entry),
-            (Some(entry), None) => ticks += entry.reaped_ticks,
+            (Some(entry), None) => cpu_ns += entry.reaped_ns,
             _ => {}
         }
-        ticks += entries
+        cpu_ns += entries
             .iter()
-            .map(|entry| entry.own_ticks + entry.reaped_ticks)
+            .map(|entry| entry.own_ns + entry.reaped_ns)
             .sum::<u64>();
-        Self { entries, ticks }
+        Self { entries, cpu_ns }
     }
 
     fn pids(&self) -> Vec<(i32, u64)> {
@@ -207,7 +208,7 @@ mod tests {
     const LEAF: i32 = 3_999_992;
 
     /// Time passes with each question. The leaf is waited for by the middle process and that one by
-    /// the root, each at its moment. All that was ever used is 111 ticks.
+    /// the root, each at its moment. All that was ever used is 111 ns.
     struct Passing {
         now: Cell<u64>,
         leaf_ends: u64,
@@ -217,7 +218,7 @@ mod tests {
     impl tree::Source for Passing {
         fn entry(&self, pid: i32) -> Option<Entry> {
             let now = self.now.replace(self.now.get() + 1);
-            let (ends, own_ticks, reaped_ticks) = match pid {
+            let (ends, own_ns, reaped_ns) = match pid {
                 ROOT if now >= self.middle_ends => (u64::MAX, 1, 110),
                 ROOT => (u64::MAX, 1, 0),
                 MIDDLE if now >= self.leaf_ends => (self.middle_ends, 10, 100),
@@ -231,8 +232,8 @@ mod tests {
                 session: 0,
                 group: 0,
                 zombie: false,
-                own_ticks,
-                reaped_ticks,
+                own_ns,
+                reaped_ns,
             })
         }
 
@@ -248,7 +249,6 @@ mod tests {
 
     #[test]
     fn a_child_that_is_waited_for_during_a_look_counts_once() {
-        let second = procfs::ticks_per_second() as f64;
         for leaf_ends in 0..30 {
             for middle_ends in leaf_ends..30 {
                 let passing = || Passing {
@@ -260,14 +260,27 @@ mod tests {
                 for (start, all) in [(Some(1), 111.0), (None, 110.0)] {
                     let look = Look::take(&passing(), ROOT, start);
                     assert!(
-                        look.ticks as f64 <= all,
+                        look.cpu_ns as f64 <= all,
                         "{leaf_ends} {middle_ends}: one look says {}",
-                        look.ticks
+                        look.cpu_ns
                     );
-                    let ticks = (read_tree(&passing(), ROOT, start).cpu_s * second).round();
-                    assert_eq!(ticks, all, "{leaf_ends} {middle_ends}");
+                    let cpu_ns = (read_tree(&passing(), ROOT, start).cpu_s * 1e9).round();
+                    assert_eq!(cpu_ns, all, "{leaf_ends} {middle_ends}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn cpu_time_of_what_lives_is_finer_than_a_tick() {
+        let me = std::process::id() as i32;
+        let own_ns = || tree::entry(me).unwrap().own_ns;
+        let before = own_ns();
+        let mut between = 0;
+        while between == 0 {
+            std::hint::black_box((0..1_000).sum::<u64>());
+            between = own_ns() - before;
+        }
+        assert!(between < 10_000_000, "{between} ns is a whole tick");
     }
 }

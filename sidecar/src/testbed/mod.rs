@@ -8,7 +8,7 @@ pub mod logs;
 mod ports;
 mod ready;
 mod redact;
-mod secrets;
+pub mod secrets;
 mod setting;
 pub mod supervisor;
 mod template;

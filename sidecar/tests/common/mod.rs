@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub mod network;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -89,7 +91,13 @@ impl Root {
         let first: Value = serde_json::from_str(&line).unwrap();
         let url = first["url"].as_str().unwrap().to_owned();
         assert!(url.starts_with("http://127.0.0.1:"), "{url}");
-        Server { child, stdin, url }
+        let token = first["token"].as_str().unwrap().to_owned();
+        Server {
+            child,
+            stdin,
+            url,
+            token,
+        }
     }
 
     /// Living processes that carry this root's mark.
@@ -150,28 +158,78 @@ pub struct Server {
     pub child: Child,
     pub stdin: Option<ChildStdin>,
     pub url: String,
+    pub token: String,
 }
 
 impl Server {
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    /// With this Authorization header, or with none.
+    pub fn get_as(&self, authorization: Option<&str>, path: &str) -> (u16, Value) {
+        let mut request = agent().get(format!("{}{path}", self.url));
+        if let Some(authorization) = authorization {
+            request = request.header("Authorization", authorization);
+        }
+        answer(request.call())
+    }
+
+    /// Starts a probe that must start, and returns its id.
+    pub fn probe(&self, spec: &Value) -> String {
+        let (status, answer) = self.post("/probes", &spec.to_string());
+        assert_eq!(status, 201, "{answer}");
+        answer["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits for a probe's end.
+    pub fn follow(&self, id: &str) -> Value {
+        let deadline = Instant::now() + 2 * PATIENCE;
+        loop {
+            let (status, probe) = self.get(&format!("/probes/{id}?wait_s=20"));
+            assert_eq!(status, 200, "{probe}");
+            if probe["state"] != "running" {
+                return probe;
+            }
+            assert!(Instant::now() < deadline, "it does not end: {probe}");
+        }
+    }
+
+    /// Starts a probe and waits for its end.
+    pub fn measure(&self, spec: &Value) -> Value {
+        self.follow(&self.probe(spec))
+    }
+
     pub fn get(&self, path: &str) -> (u16, Value) {
-        answer(agent().get(format!("{}{path}", self.url)).call())
+        self.get_as(Some(&self.bearer()), path)
     }
 
     pub fn get_with(&self, path: &str, header: (&str, &str)) -> (u16, Value) {
         answer(
             agent()
                 .get(format!("{}{path}", self.url))
+                .header("Authorization", self.bearer())
                 .header(header.0, header.1)
                 .call(),
         )
     }
 
     pub fn post(&self, path: &str, body: &str) -> (u16, Value) {
-        answer(agent().post(format!("{}{path}", self.url)).send(body))
+        answer(
+            agent()
+                .post(format!("{}{path}", self.url))
+                .header("Authorization", self.bearer())
+                .send(body),
+        )
     }
 
     pub fn delete(&self, path: &str) -> (u16, Value) {
-        answer(agent().delete(format!("{}{path}", self.url)).call())
+        answer(
+            agent()
+                .delete(format!("{}{path}", self.url))
+                .header("Authorization", self.bearer())
+                .call(),
+        )
     }
 
     /// Starts a testbed that must start, and returns the answer.

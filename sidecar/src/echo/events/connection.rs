@@ -113,7 +113,6 @@ impl Connection {
             First::Broken => Err(Over),
             First::Bulk(header) => {
                 let rest = first.split_off(HEADER);
-                Counters::add(&tools.counters.tcp_bytes, rest.len());
                 self.work = Work::Bulk(Box::new(Transfer::new(header, &rest)));
                 self.step(tools)
             }

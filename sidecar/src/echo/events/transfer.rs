@@ -11,6 +11,8 @@ pub struct Transfer {
     header: Header,
     checker: Checker,
     source: Source,
+    /// Came together with the header, and the rate has not been asked yet.
+    came: usize,
     /// The rate allows nothing until a timer has fired.
     paused: bool,
     silent: bool,
@@ -30,6 +32,7 @@ impl Transfer {
             header,
             checker,
             source: Source::new(down, header.write_bytes),
+            came: rest.len(),
             paused: false,
             silent: false,
         }
@@ -56,7 +59,9 @@ impl Transfer {
     ) -> Result<bool, Over> {
         self.silent = tools.link.faults.tcp.silent;
         if !self.paused {
-            let moved = self.take(connection, tools)? + self.give(connection, tools)?;
+            let moved = std::mem::take(&mut self.came)
+                + self.take(connection, tools)?
+                + self.give(connection, tools)?;
             Counters::add(&tools.counters.tcp_bytes, moved);
             let due_ns = tools.link.reserve_ns(tools.now_ns, moved);
             if due_ns > tools.now_ns {

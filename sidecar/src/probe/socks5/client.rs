@@ -37,8 +37,9 @@ impl Deadline<'_> {
     }
 }
 
-/// A TCP connection with TCP_NODELAY and with [`SLICE`] as the time of each wait in the kernel.
-pub fn dial(address: SocketAddr, deadline: &Deadline<'_>) -> Result<TcpStream, ProbeError> {
+/// A TCP connection with TCP_NODELAY and with [`SLICE`] as the time of each wait in the kernel, and
+/// the moment at which its connect began.
+pub fn dial(address: SocketAddr, deadline: &Deadline<'_>) -> Result<(TcpStream, u64), ProbeError> {
     let failed = |error: &io::Error| ProbeError::io(format_args!("dial {address}"), error);
     let open = || -> io::Result<Socket> {
         let socket = Socket::new(
@@ -53,11 +54,12 @@ pub fn dial(address: SocketAddr, deadline: &Deadline<'_>) -> Result<TcpStream, P
     };
     let socket = open().map_err(|error| failed(&error))?;
     let to = address.into();
+    let began = now_ns();
     loop {
         match socket.connect(&to) {
-            Ok(()) => return Ok(socket.into()),
+            Ok(()) => return Ok((socket.into(), began)),
             Err(error) if error.raw_os_error() == Some(nix::libc::EISCONN) => {
-                return Ok(socket.into());
+                return Ok((socket.into(), began));
             }
             // The time of one wait is over (socket(7), SO_SNDTIMEO); a second connect waits on.
             Err(error) if waits_on(&error) => {
@@ -79,8 +81,7 @@ fn waits_on(error: &io::Error) -> bool {
 
 /// Opens a tunnel to the plan's target through its proxy, or a connection to it where there is none.
 pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(TcpStream, Stages), ProbeError> {
-    let began = now_ns();
-    let stream = dial(plan.dial_address(), deadline)?;
+    let (stream, began) = dial(plan.dial_address(), deadline)?;
     let mut stages = Stages {
         began,
         dialled: now_ns(),
@@ -108,7 +109,7 @@ pub fn associate(
     deadline: &Deadline<'_>,
     resolve: impl FnOnce(&str, u16) -> io::Result<SocketAddr>,
 ) -> Result<Association, ProbeError> {
-    let control = dial(proxy.address, deadline)?;
+    let (control, _) = dial(proxy.address, deadline)?;
     enter(&control, proxy, deadline, &mut Stages::default())?;
     let unknown = Address::Ip(match proxy.address {
         SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),

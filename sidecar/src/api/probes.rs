@@ -1,0 +1,169 @@
+//! Probes: start, follow, take their samples, end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::answer::{blocking, read};
+use crate::failure::{Failure, Result};
+use crate::probe::context::{Nobody, Observer};
+use crate::probe::observer::InstanceObserver;
+use crate::probe::plan::Plan;
+use crate::probe::registry::{Probe, Registry};
+use crate::probe::spec::Spec;
+use crate::testbed::supervisor::Supervisor;
+
+/// The longest wait for a probe's end, seconds.
+const MAX_WAIT_S: f64 = 20.0;
+/// Samples of one answer: by default, and at most.
+const LIMIT: u64 = 100_000;
+const MAX_LIMIT: u64 = 200_000;
+
+#[derive(Clone)]
+struct Probes {
+    supervisor: Arc<Supervisor>,
+    registry: Arc<Registry>,
+}
+
+pub fn router(supervisor: Arc<Supervisor>, registry: Arc<Registry>) -> Router {
+    Router::new()
+        .route("/probes", post(start).get(list))
+        .route("/probes/{id}", get(show).delete(forget))
+        .route("/probes/{id}/series/{name}", get(series))
+        .with_state(Probes {
+            supervisor,
+            registry,
+        })
+}
+
+async fn start(
+    State(probes): State<Probes>,
+    body: Bytes,
+) -> Result<(StatusCode, Json<serde_json::Value>)> {
+    let spec: Spec = read(&body)?;
+    let id = blocking(move || {
+        let observer: Box<dyn Observer> = match &spec.instance {
+            None => Box::new(Nobody),
+            Some(id) => {
+                let sources = probes.supervisor.instance(id)?.sources();
+                let windows = Arc::clone(&probes.supervisor.windows);
+                Box::new(InstanceObserver::new(windows, sources))
+            }
+        };
+        let plan = Plan::check(spec, &probes.registry.allowed)?;
+        probes.registry.start(plan, observer)
+    })
+    .await?;
+    Ok((StatusCode::CREATED, Json(json!({"id": id}))))
+}
+
+async fn list(State(probes): State<Probes>) -> Json<Vec<Probe>> {
+    Json(probes.registry.list())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Follow {
+    #[serde(default)]
+    wait_s: f64,
+}
+
+async fn show(
+    State(probes): State<Probes>,
+    Path(id): Path<String>,
+    query: std::result::Result<Query<Follow>, QueryRejection>,
+) -> Result<Json<Probe>> {
+    let wait_s = asked(query)?.wait_s;
+    if !(0.0..=MAX_WAIT_S).contains(&wait_s) {
+        return Err(Failure::invalid(
+            format!("wait_s: {wait_s} is out of bounds"),
+            format!("give 0 to {MAX_WAIT_S}"),
+        ));
+    }
+    let patience = Duration::from_secs_f64(wait_s);
+    blocking(move || probes.registry.probe(&id, patience).map(Json)).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chunk {
+    #[serde(default)]
+    from: u64,
+    #[serde(default = "default_limit")]
+    limit: u64,
+}
+
+fn default_limit() -> u64 {
+    LIMIT
+}
+
+#[derive(Serialize)]
+struct Samples {
+    name: &'static str,
+    unit: &'static str,
+    from: u64,
+    /// Kept in all.
+    total: u64,
+    values: Vec<u64>,
+}
+
+async fn series(
+    State(probes): State<Probes>,
+    Path((id, name)): Path<(String, String)>,
+    query: std::result::Result<Query<Chunk>, QueryRejection>,
+) -> Result<Json<Samples>> {
+    let chunk = asked(query)?;
+    if !(1..=MAX_LIMIT).contains(&chunk.limit) {
+        return Err(Failure::invalid(
+            format!("limit: {} is out of bounds", chunk.limit),
+            format!("give 1 to {MAX_LIMIT}"),
+        ));
+    }
+    let outcome = probes.registry.outcome(&id)?;
+    let found = outcome
+        .as_ref()
+        .and_then(|outcome| outcome.series.iter().find(|series| series.name == name));
+    let Some(found) = found else {
+        return Err(Failure::not_found(
+            format!("probe {id} has no series {name:?}"),
+            "wait for its end and see outcome.series of GET /probes/ID",
+        ));
+    };
+    let values = found
+        .values
+        .iter()
+        .skip(chunk.from as usize)
+        .take(chunk.limit as usize);
+    Ok(Json(Samples {
+        name: found.name,
+        unit: "ns",
+        from: chunk.from,
+        total: found.kept,
+        values: values.copied().collect(),
+    }))
+}
+
+async fn forget(
+    State(probes): State<Probes>,
+    Path(id): Path<String>,
+) -> Result<Json<serde_json::Value>> {
+    let state = blocking(move || probes.registry.forget(&id)).await?;
+    Ok(Json(json!({"state": state})))
+}
+
+fn asked<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
+    query.map(|Query(asked)| asked).map_err(|error| {
+        Failure::bad_request(
+            format!("query: {}", error.body_text()),
+            "see sidecar/README.md for the parameters",
+        )
+    })
+}

@@ -1,0 +1,213 @@
+//! `sidecar probe`.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::up::Interrupts;
+use super::{Targets, probe_table, say};
+use crate::echo::{Echo, Engine, Request};
+use crate::failure::{Failure, Result};
+use crate::probe::context::Nobody;
+use crate::probe::plan::{Allowed, Plan};
+use crate::probe::registry::{Registry, State};
+use crate::probe::spec::{Direction, Loop, ProbeKind, ProxySpec, Spec, Transfer, Wait};
+
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The environment variable with the proxy's password.
+const PASSWORD: &str = "SOCKS_PASSWORD";
+
+#[derive(Args)]
+pub struct Probe {
+    #[command(subcommand)]
+    kind: Kind,
+}
+
+#[derive(Subcommand)]
+enum Kind {
+    /// Round trips over established connections
+    Tcp(Options),
+    /// Datagrams with a window in flight
+    Udp(Options),
+    /// From TCP dial to a usable tunnel, by stages
+    Handshake(Options),
+    /// Bulk transfer
+    Throughput(ThroughputOptions),
+    /// Many tunnels open at once
+    Concurrency(Options),
+}
+
+#[derive(Args)]
+struct ThroughputOptions {
+    #[command(flatten)]
+    options: Options,
+    /// Bytes per connection and direction
+    #[arg(long, value_name = "N", default_value_t = Transfer::default().bytes)]
+    bytes: u64,
+    /// Bytes of one write
+    #[arg(long, value_name = "N", default_value_t = Transfer::default().write_bytes)]
+    write_bytes: u64,
+    #[arg(long, value_enum, default_value = "up")]
+    direction: Direction,
+}
+
+#[derive(Args)]
+struct Options {
+    /// The SOCKS5 proxy
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        required_unless_present = "direct",
+        conflicts_with = "direct"
+    )]
+    proxy: Option<String>,
+    /// Without a proxy: the control
+    #[arg(long)]
+    direct: bool,
+    /// The proxy's user name; the password is in SOCKS_PASSWORD
+    #[arg(long, value_name = "NAME", requires = "proxy")]
+    user: Option<String>,
+    /// What is asked of the proxy, or dialled directly [default: an echo server of its own]
+    #[arg(long, value_name = "HOST:PORT")]
+    target: Option<String>,
+    /// Measured operations
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    count: u64,
+    /// Operations before them that are not recorded
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warmup: u64,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    connections: u64,
+    /// Payload of one operation, bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1_024)]
+    payload: u64,
+    /// Datagrams in flight
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    window: u64,
+    /// Open loop: operations per second, latency from the intended time [default: closed loop]
+    #[arg(long, value_name = "PER_S")]
+    rate: Option<f64>,
+    /// Of one operation, milliseconds [default: 300 for udp, else 5000]
+    #[arg(long, value_name = "MS")]
+    timeout_ms: Option<u64>,
+    /// The whole probe, seconds
+    #[arg(long, value_name = "S", default_value_t = 60.0)]
+    limit_s: f64,
+    /// CPUs for the probe's threads, as in 0,2 [default: not pinned]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    cpus: Vec<usize>,
+    #[arg(long, value_enum, default_value = "block")]
+    wait: Wait,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    targets: Targets,
+}
+
+impl Probe {
+    pub fn run(self) -> Result<u8> {
+        let (kind, transfer, options) = match self.kind {
+            Kind::Tcp(options) => (ProbeKind::Tcp, None, options),
+            Kind::Udp(options) => (ProbeKind::Udp, None, options),
+            Kind::Handshake(options) => (ProbeKind::Handshake, None, options),
+            Kind::Concurrency(options) => (ProbeKind::Concurrency, None, options),
+            Kind::Throughput(more) => {
+                let transfer = Transfer {
+                    bytes: more.bytes,
+                    write_bytes: more.write_bytes,
+                    direction: more.direction,
+                };
+                (ProbeKind::Throughput, Some(transfer), more.options)
+            }
+        };
+        let json = options.json;
+        crate::process::files::raise_limit();
+        let interrupts = Interrupts::listen()?;
+        let allowed = Allowed(options.targets.allow_target.clone());
+        let echo = match &options.target {
+            Some(_) => None,
+            None => Some(own_echo(kind, options.connections)?),
+        };
+        let own = echo.as_ref().map(|echo| match kind {
+            ProbeKind::Udp => echo.udp.to_string(),
+            _ => echo.tcp.to_string(),
+        });
+        let target = options.target.clone().or(own).unwrap_or_default();
+        let plan = Plan::check(spec(kind, transfer, target, options)?, &allowed)?;
+        let registry = Registry::new(allowed);
+        let id = registry.start(plan, Box::new(Nobody))?;
+        let probe = loop {
+            let probe = registry.probe(&id, LOOK_EVERY)?;
+            if probe.state != State::Running {
+                break probe;
+            }
+            if interrupts.interrupted() {
+                registry.end();
+            }
+        };
+        if json {
+            say(serde_json::to_string(&probe).unwrap_or_default());
+        } else if let Some(outcome) = probe.outcome.iter().flatten().next() {
+            say(probe_table::outcome(outcome).trim_end());
+        }
+        match (probe.state, probe.error) {
+            (State::Failed, Some(error)) => Err(Failure::setup(
+                format!("{}: {error}", error.kind.name()),
+                "look at the proxy and at the target",
+            )),
+            (State::Cancelled, _) => Ok(130),
+            _ => Ok(0),
+        }
+    }
+}
+
+fn spec(
+    kind: ProbeKind,
+    transfer: Option<Transfer>,
+    target: String,
+    options: Options,
+) -> Result<Spec> {
+    let password = options.user.as_ref().map(|_| {
+        std::env::var(PASSWORD).map_err(|_| {
+            Failure::invalid(
+                format!("--user is given and {PASSWORD} is not"),
+                format!("put the password in the environment variable {PASSWORD}"),
+            )
+        })
+    });
+    let password = password.transpose()?;
+    let mut spec = Spec::new(kind, target);
+    spec.proxy = options.proxy.map(|address| ProxySpec {
+        address,
+        username: options.user,
+        password,
+    });
+    spec.pace = options
+        .rate
+        .map_or(Loop::Closed, |rate_per_s| Loop::Open { rate_per_s });
+    spec.count = options.count;
+    spec.warmup = options.warmup;
+    spec.connections = options.connections;
+    spec.payload_bytes = options.payload;
+    spec.window = options.window;
+    spec.timeout_ms = options.timeout_ms;
+    spec.limit_s = options.limit_s;
+    spec.transfer = transfer;
+    spec.cpus = options.cpus;
+    spec.wait = options.wait;
+    Ok(spec)
+}
+
+/// An echo server of this process, on no CPU in particular.
+fn own_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
+    let many = kind == ProbeKind::Concurrency || connections > 64;
+    Echo::start(Request {
+        engine: if many {
+            Engine::Events
+        } else {
+            Engine::Blocking
+        },
+        ..Request::default()
+    })
+}

@@ -1,0 +1,67 @@
+//! What a probe measured, as a table.
+
+use crate::probe::outcome::Outcome;
+
+/// One line of counts, one per kind of error, and one per series.
+pub fn outcome(outcome: &Outcome) -> String {
+    let rate = if outcome.duration_s > 0.0 {
+        outcome.succeeded as f64 / outcome.duration_s
+    } else {
+        0.0
+    };
+    let mut text = format!(
+        "{} of {} succeeded in {:.3} s: {rate:.1}/s, {:.2} Mbit/s of payload, {:.1} µs of probe CPU each\n",
+        outcome.succeeded,
+        outcome.attempted,
+        outcome.duration_s,
+        if outcome.duration_s > 0.0 {
+            outcome.bytes as f64 * 8.0 / 1e6 / outcome.duration_s
+        } else {
+            0.0
+        },
+        outcome.probe_cpu_s * 1e6 / outcome.attempted.max(1) as f64,
+    );
+    for (kind, count) in &outcome.errors {
+        text.push_str(&format!("failed: {count} {}\n", kind.name()));
+    }
+    let anomalies = outcome.anomalies;
+    for (count, name) in [
+        (anomalies.duplicated, "duplicated"),
+        (anomalies.out_of_order, "out of order"),
+        (anomalies.unexpected, "unexpected"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!("datagrams {name}: {count}\n"));
+        }
+    }
+    if let Some(stopped) = outcome.stopped {
+        text.push_str(&format!("stopped before its end: {}\n", stopped.name()));
+    }
+    if let Some(tunnels) = &outcome.tunnels {
+        text.push_str(&format!(
+            "tunnels: {} of {} open in {:.3} s\n",
+            tunnels.open, tunnels.asked, tunnels.open_all_s
+        ));
+    }
+    text.push_str(&format!(
+        "{:12}{:>9}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}\n",
+        "µs", "count", "min", "mean", "p50", "p95", "p99", "p99.9", "max"
+    ));
+    for series in &outcome.series {
+        let us = |ns: u64| format!("{:>11.1}", ns as f64 / 1e3);
+        text.push_str(&format!("{:12}{:>9}", series.name, series.count));
+        text.push_str(&us(series.min_ns));
+        text.push_str(&format!("{:>11.1}", series.mean_ns / 1e3));
+        for ns in [
+            series.p50_ns,
+            series.p95_ns,
+            series.p99_ns,
+            series.p99_9_ns,
+            series.max_ns,
+        ] {
+            text.push_str(&us(ns));
+        }
+        text.push('\n');
+    }
+    text
+}

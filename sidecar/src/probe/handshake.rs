@@ -1,0 +1,222 @@
+//! From TCP dial to a usable tunnel, by stages; up to 64 threads, each with one tunnel at a time.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::clock::now_ns;
+use super::context::Context;
+use super::kinds::ProbeError;
+use super::outcome::{Outcome, Stopped};
+use super::pace::{Timetable, exact_sleeps, wait_until};
+use super::plan::Plan;
+use super::recorder::Series;
+use super::socks5::client::{self, Deadline, Stages};
+use super::tally::{FAILURES_IN_A_ROW, Tally};
+
+const NAMES: [&str; 6] = ["total", "dial", "greeting", "auth", "connect", "lateness"];
+
+/// What the threads share.
+struct Shared<'a> {
+    plan: &'a Plan,
+    context: &'a Context,
+    /// The next handshake of the warm-up, and of the measured part.
+    warm: AtomicU64,
+    next: AtomicU64,
+    failures: AtomicU32,
+    warmed_up: Barrier,
+    begin: Barrier,
+    /// The measured part's start; set between the two barriers.
+    start_ns: AtomicU64,
+    threads: u64,
+}
+
+type Thread = (Tally, Option<ProbeError>);
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let threads = plan.spec.connections.min(plan.spec.count);
+    let everyone = threads as usize + 1;
+    let shared = Shared {
+        plan,
+        context,
+        warm: AtomicU64::new(0),
+        next: AtomicU64::new(0),
+        failures: AtomicU32::new(0),
+        warmed_up: Barrier::new(everyone),
+        begin: Barrier::new(everyone),
+        start_ns: AtomicU64::new(0),
+        threads,
+    };
+    let ended: Vec<Thread> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(|| shared.run())).collect();
+        shared.warmed_up.wait();
+        if !shared.failed() {
+            context.measured_begins();
+        }
+        shared.start_ns.store(now_ns(), Ordering::SeqCst);
+        shared.begin.wait();
+        let ended = running.into_iter().flat_map(|thread| thread.join());
+        ended.collect()
+    });
+    context.measured_ended();
+    let mut first_error = None;
+    let mut all: Option<Tally> = None;
+    for (tally, error) in ended {
+        first_error = first_error.or(error);
+        match &mut all {
+            None => all = Some(tally),
+            Some(all) => all.merge(tally, plan.spec.keep),
+        }
+    }
+    let mut tally = all.unwrap_or_else(|| Tally::new(Vec::new()));
+    match first_error {
+        Some(error) if tally.succeeded == 0 => return Err(error),
+        _ => {}
+    }
+    if tally.stopped.is_none() && tally.attempted() < plan.spec.count {
+        tally.stopped = Some(Stopped::Failures);
+    }
+    let mut outcome = tally.outcome(plan, context, threads);
+    let login = plan
+        .proxy
+        .as_ref()
+        .is_some_and(|proxy| proxy.login.is_some());
+    outcome.series.retain(|series| match series.name {
+        "total" | "dial" => true,
+        "auth" => login && series.count > 0,
+        "lateness" => plan.rate_per_s().is_some(),
+        _ => plan.proxy.is_some(),
+    });
+    Ok(outcome)
+}
+
+impl Shared<'_> {
+    fn failed(&self) -> bool {
+        self.failures.load(Ordering::Relaxed) >= FAILURES_IN_A_ROW
+    }
+
+    fn stopped(&self) -> Option<Stopped> {
+        if self.failed() {
+            return Some(Stopped::Failures);
+        }
+        self.context.must_stop(self.plan, now_ns())
+    }
+
+    fn run(&self) -> Thread {
+        exact_sleeps();
+        let spec = &self.plan.spec;
+        let keep = spec.keep / self.threads;
+        let series = NAMES.map(|name| Series::new(name, spec.count, keep));
+        let mut tally = Tally::new(series.into());
+        let mut first_error = None;
+        let timetable = |start| {
+            self.plan
+                .rate_per_s()
+                .map(|rate| Timetable::new(start, rate))
+        };
+
+        let warm = timetable(now_ns());
+        while let Some(index) = self.take(&self.warm, spec.warmup) {
+            if self.stopped().is_some() || !self.wait(warm, index) {
+                break;
+            }
+            match self.handshake() {
+                Ok(_) => self.failures.store(0, Ordering::Relaxed),
+                Err(_) if self.context.must_stop(self.plan, now_ns()).is_some() => break,
+                Err(error) => {
+                    first_error.get_or_insert(error);
+                    self.failures.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        self.warmed_up.wait();
+        self.begin.wait();
+        tally.begin();
+        self.measure(
+            timetable(self.start_ns.load(Ordering::SeqCst)),
+            &mut tally,
+            &mut first_error,
+        );
+        tally.end();
+        (tally, first_error)
+    }
+
+    fn measure(
+        &self,
+        timetable: Option<Timetable>,
+        tally: &mut Tally,
+        first_error: &mut Option<ProbeError>,
+    ) {
+        while let Some(index) = self.take(&self.next, self.plan.spec.count) {
+            tally.stopped = self.stopped();
+            if tally.stopped.is_some() {
+                return;
+            }
+            if !self.wait(timetable, index) {
+                tally.stopped = self.stopped();
+                return;
+            }
+            match self.handshake() {
+                Ok(stages) => {
+                    self.failures.store(0, Ordering::Relaxed);
+                    tally.end_ns = stages.connected;
+                    let intended = timetable.map(|timetable| timetable.intended_ns(index));
+                    record(tally, &stages, intended);
+                    tally.success(0);
+                }
+                Err(error) => {
+                    tally.stopped = self.context.must_stop(self.plan, now_ns());
+                    if tally.stopped.is_some() {
+                        return;
+                    }
+                    tally.end_ns = now_ns();
+                    tally.failure(error.kind);
+                    // Of this thread alone three in a row say nothing yet.
+                    tally.stopped = None;
+                    first_error.get_or_insert(error);
+                    self.failures.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            self.context.add_done(1);
+        }
+    }
+
+    fn take(&self, from: &AtomicU64, count: u64) -> Option<u64> {
+        let index = from.fetch_add(1, Ordering::Relaxed);
+        (index < count).then_some(index)
+    }
+
+    fn wait(&self, timetable: Option<Timetable>, index: u64) -> bool {
+        timetable.is_none_or(|timetable| {
+            wait_until(timetable.intended_ns(index), self.plan.spec.wait, |_| {
+                self.stopped().is_some()
+            })
+        })
+    }
+
+    /// The tunnel is closed again at once, and that is not in the stages.
+    fn handshake(&self) -> Result<Stages, ProbeError> {
+        let deadline = Deadline {
+            at_ns: (now_ns() + self.plan.handshake_timeout.as_nanos() as u64)
+                .min(self.context.limit_ns(self.plan)),
+            cancelled: &|| self.context.cancelled(),
+        };
+        client::open(self.plan, &deadline).map(|(_, stages)| stages)
+    }
+}
+
+fn record(tally: &mut Tally, stages: &Stages, intended_ns: Option<u64>) {
+    let logged_in = stages.logged_in.unwrap_or(stages.greeted);
+    let values = [
+        Some(stages.connected - intended_ns.unwrap_or(stages.began)),
+        Some(stages.dialled - stages.began),
+        Some(stages.greeted - stages.dialled),
+        stages.logged_in.map(|moment| moment - stages.greeted),
+        Some(stages.connected - logged_in),
+        intended_ns.map(|intended| stages.began - intended),
+    ];
+    for (series, value) in tally.series.iter_mut().zip(values) {
+        if let Some(ns) = value {
+            series.record(ns);
+        }
+    }
+}

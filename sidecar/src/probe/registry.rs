@@ -1,0 +1,246 @@
+//! All probes: those that run, each on a thread of its own, and the last ones that ended.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::context::{Context, Observer};
+use super::kinds::{ErrorKind, ProbeError};
+use super::outcome::{Outcome, Stopped};
+use super::plan::{Allowed, Plan};
+use super::spec::ProbeKind;
+use crate::failure::{Failure, Kind, Result};
+
+/// More do not run at once: they would measure each other.
+pub const MAX_RUNNING: usize = 4;
+/// Ended probes that are kept; the oldest go first.
+const KEPT: usize = 32;
+/// How long a cancelled probe is waited for.
+const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Running,
+    Done,
+    Cancelled,
+    /// Nothing could be measured.
+    Failed,
+}
+
+/// A probe as JSON has it.
+#[derive(Clone, Serialize)]
+pub struct Probe {
+    pub id: String,
+    pub kind: ProbeKind,
+    pub state: State,
+    pub elapsed_s: f64,
+    /// Measured operations that ended, and that were asked for.
+    pub done: u64,
+    pub planned: u64,
+    pub error: Option<ProbeError>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Option<Arc<Outcome>>>,
+}
+
+/// How it ended.
+struct End {
+    state: State,
+    elapsed_s: f64,
+    error: Option<ProbeError>,
+    outcome: Option<Arc<Outcome>>,
+}
+
+struct Entry {
+    id: String,
+    plan: Plan,
+    context: Context,
+    end: Mutex<Option<End>>,
+    ended: Condvar,
+}
+
+pub struct Registry {
+    pub allowed: Allowed,
+    all: Mutex<Numbered>,
+}
+
+#[derive(Default)]
+struct Numbered {
+    last: u64,
+    probes: BTreeMap<u64, Arc<Entry>>,
+}
+
+impl Registry {
+    pub fn new(allowed: Allowed) -> Arc<Self> {
+        Arc::new(Self {
+            allowed,
+            all: Mutex::default(),
+        })
+    }
+
+    fn all(&self) -> MutexGuard<'_, Numbered> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a probe and returns its id. A conflict where [`MAX_RUNNING`] run.
+    pub fn start(&self, plan: Plan, observer: Box<dyn Observer>) -> Result<String> {
+        let mut all = self.all();
+        let running = all.probes.values().filter(|entry| entry.runs()).count();
+        if running >= MAX_RUNNING {
+            return Err(Failure::new(
+                Kind::Conflict,
+                format!("{MAX_RUNNING} probes run, and more are not started"),
+                "wait for one, or end one with DELETE /probes/ID",
+            ));
+        }
+        let number = all.last + 1;
+        let entry = Arc::new(Entry {
+            id: format!("p{number}"),
+            plan,
+            context: Context::new(observer),
+            end: Mutex::default(),
+            ended: Condvar::new(),
+        });
+        let on_thread = Arc::clone(&entry);
+        std::thread::Builder::new()
+            .name("probe".to_owned())
+            .spawn(move || on_thread.run())
+            .map_err(|error| {
+                Failure::setup(
+                    format!("the probe has no thread: {error}"),
+                    "look at the machine's limits",
+                )
+            })?;
+        all.last = number;
+        let id = entry.id.clone();
+        all.probes.insert(number, entry);
+        while all.probes.values().filter(|entry| !entry.runs()).count() > KEPT {
+            let oldest = all.probes.iter().find(|(_, entry)| !entry.runs());
+            let Some(oldest) = oldest.map(|(number, _)| *number) else {
+                break;
+            };
+            all.probes.remove(&oldest);
+        }
+        Ok(id)
+    }
+
+    fn entry(&self, id: &str) -> Result<Arc<Entry>> {
+        number(id)
+            .and_then(|number| self.all().probes.get(&number).cloned())
+            .ok_or_else(|| {
+                Failure::not_found(
+                    format!("there is no probe {id:?}"),
+                    "POST /probes starts one",
+                )
+            })
+    }
+
+    /// Waits at most `patience` for its end.
+    pub fn probe(&self, id: &str, patience: Duration) -> Result<Probe> {
+        let entry = self.entry(id)?;
+        entry.wait(patience);
+        Ok(entry.describe(true))
+    }
+
+    /// Without outcomes.
+    pub fn list(&self) -> Vec<Probe> {
+        let entries: Vec<_> = self.all().probes.values().cloned().collect();
+        entries.iter().map(|entry| entry.describe(false)).collect()
+    }
+
+    /// What was measured; none while it runs, and where nothing was.
+    pub fn outcome(&self, id: &str) -> Result<Option<Arc<Outcome>>> {
+        let entry = self.entry(id)?;
+        let end = entry.end();
+        Ok(end.as_ref().and_then(|end| end.outcome.clone()))
+    }
+
+    /// Cancels it where it runs, and forgets it.
+    pub fn forget(&self, id: &str) -> Result<State> {
+        let entry = self.entry(id)?;
+        entry.context.cancel();
+        entry.wait(CANCEL_PATIENCE);
+        if let Some(number) = number(id) {
+            self.all().probes.remove(&number);
+        }
+        let state = entry
+            .end()
+            .as_ref()
+            .map_or(State::Cancelled, |end| end.state);
+        Ok(state)
+    }
+
+    /// Cancels all that run.
+    pub fn end(&self) {
+        self.all()
+            .probes
+            .values()
+            .for_each(|entry| entry.context.cancel());
+    }
+}
+
+fn number(id: &str) -> Option<u64> {
+    id.strip_prefix('p')?.parse().ok()
+}
+
+impl Entry {
+    fn end(&self) -> MutexGuard<'_, Option<End>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn runs(&self) -> bool {
+        self.end().is_none()
+    }
+
+    fn wait(&self, patience: Duration) {
+        let _ended = self
+            .ended
+            .wait_timeout_while(self.end(), patience, |end| end.is_none())
+            .unwrap_or_else(PoisonError::into_inner);
+    }
+
+    fn run(&self) {
+        let result = catch_unwind(AssertUnwindSafe(|| super::run(&self.plan, &self.context)));
+        let result = result.unwrap_or_else(|_| {
+            Err(ProbeError::new(
+                ErrorKind::Network,
+                "the sidecar failed; report it",
+            ))
+        });
+        self.context.measured_ended();
+        let (state, error, outcome) = match result {
+            Ok(outcome) if outcome.stopped == Some(Stopped::Cancelled) => {
+                (State::Cancelled, None, Some(Arc::new(outcome)))
+            }
+            Ok(outcome) => (State::Done, None, Some(Arc::new(outcome))),
+            Err(_) if self.context.cancelled() => (State::Cancelled, None, None),
+            Err(error) => (State::Failed, Some(error), None),
+        };
+        *self.end() = Some(End {
+            state,
+            elapsed_s: self.context.elapsed_s(),
+            error,
+            outcome,
+        });
+        self.ended.notify_all();
+    }
+
+    fn describe(&self, with_outcome: bool) -> Probe {
+        let end = self.end();
+        let end = end.as_ref();
+        let outcome = end.and_then(|end| end.outcome.clone());
+        Probe {
+            id: self.id.clone(),
+            kind: self.plan.spec.kind,
+            state: end.map_or(State::Running, |end| end.state),
+            elapsed_s: end.map_or_else(|| self.context.elapsed_s(), |end| end.elapsed_s),
+            done: self.context.done(),
+            planned: self.plan.spec.count,
+            error: end.and_then(|end| end.error.clone()),
+            outcome: with_outcome.then_some(outcome),
+        }
+    }
+}

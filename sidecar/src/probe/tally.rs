@@ -1,0 +1,115 @@
+//! What one measuring thread counts, and the outcome that is made of it.
+
+use super::clock::{now_ns, seconds, thread_cpu_ns};
+use super::context::Context;
+use super::kinds::ErrorKind;
+use super::outcome::{Anomalies, Outcome, Stopped};
+use super::plan::Plan;
+use super::recorder::{Errors, Series};
+
+/// So many failures in a row, without a success, end a probe.
+pub const FAILURES_IN_A_ROW: u32 = 3;
+
+pub struct Tally {
+    /// Samples of operations that succeeded.
+    pub series: Vec<Series>,
+    pub errors: Errors,
+    pub anomalies: Anomalies,
+    pub succeeded: u64,
+    pub bytes: u64,
+    pub stopped: Option<Stopped>,
+    failures: u32,
+    start_ns: u64,
+    /// When the last operation ended; it may have failed.
+    pub end_ns: u64,
+    cpu_at_start_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Tally {
+    pub fn new(series: Vec<Series>) -> Self {
+        Self {
+            series,
+            errors: Errors::default(),
+            anomalies: Anomalies::default(),
+            succeeded: 0,
+            bytes: 0,
+            stopped: None,
+            failures: 0,
+            start_ns: 0,
+            end_ns: 0,
+            cpu_at_start_ns: 0,
+            cpu_ns: 0,
+        }
+    }
+
+    /// Called by the measuring thread, right before its first operation. The moment it returns is the start.
+    pub fn begin(&mut self) -> u64 {
+        self.cpu_at_start_ns = thread_cpu_ns();
+        self.start_ns = now_ns();
+        self.end_ns = self.start_ns;
+        self.start_ns
+    }
+
+    /// Called by the same thread, right after its last operation.
+    pub fn end(&mut self) {
+        self.cpu_ns = thread_cpu_ns() - self.cpu_at_start_ns;
+    }
+
+    #[inline]
+    pub fn success(&mut self, bytes: u64) {
+        self.succeeded += 1;
+        self.bytes += bytes;
+        self.failures = 0;
+    }
+
+    /// Notes a failed operation. True where it is one too many in a row.
+    pub fn failure(&mut self, kind: ErrorKind) -> bool {
+        self.errors.add(kind, 1);
+        self.failures += 1;
+        if self.failures < FAILURES_IN_A_ROW {
+            return false;
+        }
+        self.stopped = Some(Stopped::Failures);
+        true
+    }
+
+    /// Operations that have ended.
+    pub fn attempted(&self) -> u64 {
+        self.succeeded + self.errors.total()
+    }
+
+    /// Adds what another thread counted over the same time.
+    pub fn merge(&mut self, other: Self, keep: u64) {
+        for (mine, other) in self.series.iter_mut().zip(other.series) {
+            mine.merge(other, keep);
+        }
+        self.errors.merge(other.errors);
+        self.succeeded += other.succeeded;
+        self.bytes += other.bytes;
+        self.stopped = self.stopped.or(other.stopped);
+        self.start_ns = self.start_ns.min(other.start_ns);
+        self.end_ns = self.end_ns.max(other.end_ns);
+        self.cpu_ns += other.cpu_ns;
+    }
+
+    pub fn outcome(self, plan: &Plan, context: &Context, threads: u64) -> Outcome {
+        let attempted = self.attempted();
+        context.set_done(attempted);
+        Outcome {
+            duration_s: seconds(self.end_ns - self.start_ns),
+            attempted,
+            succeeded: self.succeeded,
+            errors: self.errors.into_map(),
+            anomalies: self.anomalies,
+            bytes: self.bytes,
+            stopped: self.stopped,
+            probe_cpu_s: seconds(self.cpu_ns),
+            threads,
+            cpus: plan.spec.cpus.clone(),
+            series: self.series.into_iter().map(Series::finish).collect(),
+            usage: None,
+            tunnels: None,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Request and response over one connection: a thread, blocking sockets, two system calls and two
+//! clock reads per round trip.
+
+use super::clock::now_ns;
+use super::context::Context;
+use super::kinds::{ErrorKind, ProbeError};
+use super::outcome::Outcome;
+use super::pace::{Timetable, wait_for};
+use super::payload::Pattern;
+use super::plan::Plan;
+use super::recorder::Series;
+use super::socks5::client::{self, Deadline};
+use super::tally::{FAILURES_IN_A_ROW, Tally};
+use super::wire::{Broken, Wire};
+
+const ROUND_TRIP: usize = 0;
+const LATENESS: usize = 1;
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let spec = &plan.spec;
+    let mut series = vec![Series::new("round_trip", spec.count, spec.keep)];
+    if plan.rate_per_s().is_some() {
+        series.push(Series::new("lateness", spec.count, spec.keep));
+    }
+    let mut probe = Probe {
+        plan,
+        context,
+        wire: Some(open(plan, context)?),
+        pattern: plan.pattern(),
+        sequence: 0,
+        request: vec![0; spec.payload_bytes as usize],
+        tally: Tally::new(series),
+    };
+    probe.warm_up()?;
+    context.measured_begins();
+    probe.measure();
+    context.measured_ended();
+    Ok(probe.tally.outcome(plan, context, 1))
+}
+
+struct Probe<'a> {
+    plan: &'a Plan,
+    context: &'a Context,
+    /// None after a failure: the next operation opens a new tunnel.
+    wire: Option<Wire>,
+    pattern: Pattern,
+    sequence: u32,
+    request: Vec<u8>,
+    tally: Tally,
+}
+
+fn open(plan: &Plan, context: &Context) -> Result<Wire, ProbeError> {
+    let now = now_ns();
+    let deadline = Deadline {
+        at_ns: (now + plan.handshake_timeout.as_nanos() as u64).min(context.limit_ns(plan)),
+        cancelled: &|| context.cancelled(),
+    };
+    let (stream, _) = client::open(plan, &deadline)?;
+    Wire::new(stream, plan)
+}
+
+impl Probe<'_> {
+    /// Its failures count towards nothing but their number in a row.
+    fn warm_up(&mut self) -> Result<(), ProbeError> {
+        let mut failures = 0;
+        let timetable = self
+            .plan
+            .rate_per_s()
+            .map(|rate| Timetable::new(now_ns(), rate));
+        for index in 0..self.plan.spec.warmup {
+            if timetable.is_some_and(|timetable| self.wait(timetable.intended_ns(index)).is_none())
+                || self.context.must_stop(self.plan, now_ns()).is_some()
+            {
+                break;
+            }
+            match self.prepare().and_then(|()| self.round_trip(now_ns())) {
+                Ok(_) => failures = 0,
+                Err(Broken::Stopped) => break,
+                Err(Broken::Failed(kind)) => {
+                    failures += 1;
+                    if failures == FAILURES_IN_A_ROW {
+                        return Err(ProbeError::new(
+                            kind,
+                            format!("warm-up: {failures} round trips in a row failed"),
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self) {
+        let count = self.plan.spec.count;
+        let start = self.tally.begin();
+        let timetable = self
+            .plan
+            .rate_per_s()
+            .map(|rate| Timetable::new(start, rate));
+        let mut now = start;
+        for index in 0..count {
+            self.tally.stopped = self.context.must_stop(self.plan, now);
+            if self.tally.stopped.is_some() {
+                break;
+            }
+            let intended = timetable.map(|timetable| timetable.intended_ns(index));
+            match self.operation(intended) {
+                Ok((sent, ended)) => {
+                    now = ended;
+                    self.tally.end_ns = ended;
+                    self.tally.series[ROUND_TRIP].record(ended - intended.unwrap_or(sent));
+                    if let Some(intended) = intended {
+                        self.tally.series[LATENESS].record(sent - intended);
+                    }
+                    self.tally.success(self.request.len() as u64);
+                }
+                Err(Broken::Stopped) => break,
+                Err(Broken::Failed(kind)) => {
+                    now = now_ns();
+                    self.tally.end_ns = now;
+                    if self.tally.failure(kind) {
+                        break;
+                    }
+                }
+            }
+            self.context.set_done(index + 1);
+        }
+        self.tally.end();
+        let complete = self.tally.attempted() == count;
+        if self.tally.stopped.is_none() && !complete {
+            self.tally.stopped = self.context.must_stop(self.plan, now_ns());
+        }
+    }
+
+    fn wait(&self, moment_ns: u64) -> Option<u64> {
+        wait_for(moment_ns, self.plan.spec.wait, |now| {
+            self.context.must_stop(self.plan, now).is_some()
+        })
+    }
+
+    /// The moments at which a round trip began and ended.
+    #[inline]
+    fn operation(&mut self, intended_ns: Option<u64>) -> Result<(u64, u64), Broken> {
+        self.prepare()?;
+        let sent = match intended_ns {
+            None => now_ns(),
+            Some(moment) => self.wait(moment).ok_or(Broken::Stopped)?,
+        };
+        Ok((sent, self.round_trip(sent)?))
+    }
+
+    /// Opens a tunnel where the last one broke, and makes the request.
+    #[inline]
+    fn prepare(&mut self) -> Result<(), Broken> {
+        if self.wire.is_none() {
+            let wire = open(self.plan, self.context).map_err(|error| {
+                match self.context.must_stop(self.plan, now_ns()) {
+                    Some(_) => Broken::Stopped,
+                    None => Broken::Failed(error.kind),
+                }
+            })?;
+            self.wire = Some(wire);
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        self.pattern.fill(self.sequence, &mut self.request);
+        Ok(())
+    }
+
+    /// Returns the moment at which the last byte had come. A broken tunnel is gone afterwards.
+    #[inline]
+    fn round_trip(&mut self, sent_ns: u64) -> Result<u64, Broken> {
+        let Some(wire) = &mut self.wire else {
+            return Err(Broken::Failed(ErrorKind::Closed));
+        };
+        let deadline_ns = sent_ns + self.plan.timeout.as_nanos() as u64;
+        let over = |now: u64| {
+            if self.context.must_stop(self.plan, now).is_some() {
+                Some(Broken::Stopped)
+            } else if now >= deadline_ns {
+                Some(Broken::Failed(ErrorKind::Timeout))
+            } else {
+                None
+            }
+        };
+        let result = wire.exchange(&self.request, over).and_then(|answer| {
+            let ended = now_ns();
+            if self.pattern.matches(self.sequence, answer) {
+                Ok(ended)
+            } else {
+                Err(Broken::Failed(ErrorKind::Corrupted))
+            }
+        });
+        if result.is_err() {
+            self.wire = None;
+        }
+        result
+    }
+}

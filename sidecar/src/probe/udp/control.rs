@@ -1,0 +1,39 @@
+//! The control connection of a UDP association: when it ends, the association does (RFC 1928, 7).
+
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
+
+/// How often it is looked at, nanoseconds.
+const LOOK_EVERY_NS: u64 = 50_000_000;
+
+pub struct Control {
+    stream: TcpStream,
+    look_at_ns: u64,
+}
+
+impl Control {
+    pub fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            look_at_ns: 0,
+        }
+    }
+
+    /// Whether it has ended. The kernel is asked every 50 ms only.
+    #[inline]
+    pub fn closed(&mut self, now_ns: u64) -> bool {
+        if now_ns < self.look_at_ns {
+            return false;
+        }
+        self.look_at_ns = now_ns + LOOK_EVERY_NS;
+        let look = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+        match recv(self.stream.as_raw_fd(), &mut [0], look) {
+            Ok(0) => true,
+            Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => false,
+            Err(_) => true,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Datagrams with a window in flight: one thread, one system call for each batch either way.
+//!
+//! Closed loop: as many are on their way as the window has room for; it opens by one per answer
+//! until it is full, so that the first burst overflows no buffer. Open loop: each datagram has its
+//! intended moment, and the window bounds what is on its way.
+
+mod control;
+mod ledger;
+mod part;
+mod transport;
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use super::clock::now_ns;
+use super::context::Context;
+use super::kinds::{ErrorKind, ProbeError};
+use super::outcome::{Outcome, Stopped};
+use super::plan::Plan;
+use super::recorder::Series;
+use super::socks5::client::{self, Deadline, SLICE};
+use super::socks5::codec::udp_header;
+use super::tally::Tally;
+use control::Control;
+use ledger::Ledger;
+use part::Part;
+use transport::{BATCH, Transport};
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let spec = &plan.spec;
+    let (transport, control) = open(plan, context)?;
+    let names = ["round_trip", "lateness"];
+    let series = |count: u64| {
+        let names = &names[..if plan.rate_per_s().is_some() { 2 } else { 1 }];
+        names
+            .iter()
+            .map(|name| Series::new(name, count, spec.keep))
+            .collect()
+    };
+    let mut part = Part {
+        plan,
+        context,
+        transport,
+        control,
+        pattern: plan.pattern(),
+        ledger: Ledger::new(spec.warmup + spec.count),
+        tally: Tally::new(series(0)),
+        refused: 0,
+        fault: ErrorKind::Network,
+        measured: false,
+    };
+    let measured = Tally::new(series(spec.count));
+    part.run(spec.warmup);
+    let warm_up = std::mem::replace(&mut part.tally, measured);
+    match warm_up.stopped {
+        None => {}
+        Some(stopped @ (Stopped::Limit | Stopped::Cancelled)) => {
+            part.tally.stopped = Some(stopped);
+            return Ok(part.tally.outcome(plan, context, 1));
+        }
+        Some(stopped) => return Err(nothing(stopped, part.fault)),
+    }
+    context.measured_begins();
+    part.measured = true;
+    part.run(spec.count);
+    context.measured_ended();
+    if part.tally.succeeded == 0 && part.tally.stopped == Some(Stopped::Failures) {
+        return Err(nothing(Stopped::Failures, part.fault));
+    }
+    if part.tally.stopped.is_none() {
+        part.drain();
+    }
+    Ok(part.tally.outcome(plan, context, 1))
+}
+
+/// Nothing was measured, and why.
+fn nothing(stopped: Stopped, fault: ErrorKind) -> ProbeError {
+    let (kind, message) = match stopped {
+        Stopped::Stalled => (ErrorKind::Stalled, "UDP: no datagram came back"),
+        Stopped::ControlClosed => (
+            ErrorKind::ControlClosed,
+            "UDP: the proxy ended the control connection",
+        ),
+        _ if fault == ErrorKind::ConnectionRefused => (fault, "UDP: nothing listens there"),
+        _ => (fault, "UDP: datagrams cannot be sent"),
+    };
+    ProbeError::new(kind, message)
+}
+
+fn open(plan: &Plan, context: &Context) -> Result<(Transport, Option<Control>), ProbeError> {
+    let (peer, header, control) = match &plan.proxy {
+        None => (plan.target_address, Vec::new(), None),
+        Some(proxy) => {
+            let deadline = Deadline {
+                at_ns: (now_ns() + plan.handshake_timeout.as_nanos() as u64)
+                    .min(context.limit_ns(plan)),
+                cancelled: &|| context.cancelled(),
+            };
+            let association = client::associate(proxy, &deadline, resolve)?;
+            if association.relay.ip().is_loopback() != proxy.address.ip().is_loopback() {
+                return Err(ProbeError::new(
+                    ErrorKind::SocksGarbage,
+                    format!(
+                        "UDP associate: the relay {} is not where the proxy is",
+                        association.relay
+                    ),
+                ));
+            }
+            let control = Control::new(association.control);
+            (association.relay, udp_header(&plan.target), Some(control))
+        }
+    };
+    let batch = (plan.spec.window as usize).min(BATCH);
+    let payload = plan.spec.payload_bytes as usize;
+    Transport::new(
+        peer,
+        header,
+        payload,
+        batch,
+        slice(plan.timeout.min(plan.stall)),
+    )
+    .map(|transport| (transport, control))
+    .map_err(|error| ProbeError::io(format_args!("UDP {peer}"), &error))
+}
+
+/// A part of the timeout that goes into it without a rest, and is not above [`SLICE`].
+fn slice(timeout: Duration) -> Duration {
+    let parts = timeout.as_nanos().div_ceil(SLICE.as_nanos()).max(1);
+    timeout / parts as u32
+}
+
+fn resolve(name: &str, port: u16) -> io::Result<SocketAddr> {
+    (name, port)
+        .to_socket_addrs()?
+        .next()
+        .ok_or_else(|| io::Error::other("the name has no address"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_go_into_the_timeout() {
+        for (timeout, part) in [(300, 100), (250, 250 / 3), (40, 40), (1_000, 100)] {
+            let slice = slice(Duration::from_millis(timeout));
+            assert_eq!(slice.as_millis() as u64, part);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Datagrams in batches. Buffers and headers are made once; nothing is allocated afterwards.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use nix::sys::socket::{
+    MsgFlags, MultiHeaders, recv, recvmmsg, send, sendmmsg, setsockopt, sockopt,
+};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
+
+/// The most datagrams of one system call.
+pub const BATCH: usize = 64;
+/// Asked of the kernel for either direction: its default holds about 150 small datagrams.
+const BUFFER_BYTES: usize = 4 << 20;
+/// No datagram is larger.
+const MAX_DATAGRAM: usize = 65_535;
+
+pub struct Transport {
+    socket: UdpSocket,
+    /// In front of each datagram; empty where there is no proxy.
+    header: Vec<u8>,
+    batch: usize,
+    out: Vec<u8>,
+    out_stride: usize,
+    out_headers: MultiHeaders<()>,
+    input: Vec<u8>,
+    in_stride: usize,
+    in_headers: MultiHeaders<()>,
+    lengths: [usize; BATCH],
+}
+
+impl Transport {
+    /// Sends to `peer` and receives from it only. `batch` is at most [`BATCH`]; `payload` in bytes.
+    pub fn new(
+        peer: SocketAddr,
+        header: Vec<u8>,
+        payload: usize,
+        batch: usize,
+        wait_at_most: Duration,
+    ) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
+        // Beyond the system's bound only with CAP_NET_ADMIN; without it as much as may be.
+        if setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES).is_err() {
+            socket.set_recv_buffer_size(BUFFER_BYTES)?;
+        }
+        if setsockopt(&socket, sockopt::SndBufForce, &BUFFER_BYTES).is_err() {
+            socket.set_send_buffer_size(BUFFER_BYTES)?;
+        }
+        socket.set_read_timeout(Some(wait_at_most))?;
+        socket.set_write_timeout(Some(wait_at_most))?;
+        socket.connect(&peer.into())?;
+        let out_stride = header.len() + payload;
+        let out = if header.is_empty() {
+            vec![0; out_stride * batch]
+        } else {
+            let mut one = header.clone();
+            one.resize(out_stride, 0);
+            one.repeat(batch)
+        };
+        // A byte more than is right, so that a longer datagram is seen.
+        let most = if header.is_empty() {
+            payload + 1
+        } else {
+            MAX_REPLY_BYTES + payload + 1
+        };
+        let in_stride = most.min(MAX_DATAGRAM);
+        Ok(Self {
+            socket: socket.into(),
+            header,
+            batch,
+            out,
+            out_stride,
+            out_headers: MultiHeaders::preallocate(batch, None),
+            input: vec![0; in_stride * batch],
+            in_stride,
+            in_headers: MultiHeaders::preallocate(batch, None),
+            lengths: [0; BATCH],
+        })
+    }
+
+    pub fn socket(&self) -> &UdpSocket {
+        &self.socket
+    }
+
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// Where the payload of a datagram of the next batch is written.
+    #[inline]
+    pub fn payload(&mut self, index: usize) -> &mut [u8] {
+        let start = index * self.out_stride + self.header.len();
+        &mut self.out[start..(index + 1) * self.out_stride]
+    }
+
+    /// Sends the first `count` payloads, with one system call; returns how many were sent.
+    #[inline]
+    pub fn send(&mut self, count: usize) -> io::Result<usize> {
+        let socket = self.socket.as_raw_fd();
+        if count == 1 {
+            send(socket, &self.out[..self.out_stride], MsgFlags::empty())?;
+            return Ok(1);
+        }
+        let mut chunks = self.out.chunks_exact(self.out_stride);
+        let slices: [[IoSlice<'_>; 1]; BATCH] =
+            std::array::from_fn(|_| [IoSlice::new(chunks.next().unwrap_or_default())]);
+        let sent = sendmmsg(
+            socket,
+            &mut self.out_headers,
+            &slices[..count],
+            [None::<()>; BATCH],
+            [],
+            MsgFlags::empty(),
+        )?;
+        Ok(sent.count())
+    }
+
+    /// Receives what there is, one batch at most, with one system call. It waits for the first
+    /// datagram unless `at_once`; nothing within the waiting time is [`io::ErrorKind::WouldBlock`].
+    #[inline]
+    pub fn receive(&mut self, at_once: bool) -> io::Result<usize> {
+        let socket = self.socket.as_raw_fd();
+        let mut flags = MsgFlags::empty();
+        flags.set(MsgFlags::MSG_DONTWAIT, at_once);
+        if self.batch == 1 {
+            self.lengths[0] = recv(socket, &mut self.input, flags)?;
+            return Ok(1);
+        }
+        let mut chunks = self.input.chunks_exact_mut(self.in_stride);
+        let mut slices: [[IoSliceMut<'_>; 1]; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap_or_default())]);
+        let received = recvmmsg(
+            socket,
+            &mut self.in_headers,
+            slices.iter_mut().take(self.batch),
+            flags | MsgFlags::MSG_WAITFORONE,
+            None,
+        )?;
+        let mut count = 0;
+        for (length, message) in self.lengths.iter_mut().zip(received) {
+            *length = message.bytes;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// The payload of a received datagram; none where the proxy's header is malformed.
+    #[inline]
+    pub fn received(&self, index: usize) -> Option<&[u8]> {
+        let start = index * self.in_stride;
+        let datagram = &self.input[start..start + self.lengths[index]];
+        if self.header.is_empty() {
+            return Some(datagram);
+        }
+        let header = codec::udp_header_bytes(datagram).ok()?;
+        Some(&datagram[header..])
+    }
+}

@@ -1,0 +1,129 @@
+//! One request and its echo over a TCP connection.
+
+use std::io::{ErrorKind as Io, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::clock::now_ns;
+use super::kinds::{ErrorKind, ProbeError};
+use super::plan::Plan;
+use super::socks5::client::SLICE;
+use super::spec::Wait;
+
+/// Payloads above this are sent and received in turns: both ends' buffers might fill otherwise, and
+/// each wait for the other.
+const LARGE_BYTES: usize = 32 * 1024;
+/// How many times busy polling asks the kernel between two looks at the clock.
+const ASKS_PER_LOOK: u32 = 64;
+
+/// Why a round trip did not come to its end.
+pub enum Broken {
+    Failed(ErrorKind),
+    /// The probe ends.
+    Stopped,
+}
+
+pub struct Wire {
+    stream: TcpStream,
+    answer: Vec<u8>,
+    wait: Wait,
+    large: bool,
+}
+
+impl Wire {
+    pub fn new(stream: TcpStream, plan: &Plan) -> Result<Self, ProbeError> {
+        let size = plan.spec.payload_bytes as usize;
+        let wait = plan.spec.wait;
+        let large = size > LARGE_BYTES;
+        let set = || {
+            if plan.timeout < SLICE {
+                stream.set_read_timeout(Some(plan.timeout))?;
+                stream.set_write_timeout(Some(plan.timeout))?;
+            }
+            stream.set_nonblocking(large || wait != Wait::Block)
+        };
+        set().map_err(|error| ProbeError::io("socket", &error))?;
+        Ok(Self {
+            stream,
+            answer: vec![0; size],
+            wait,
+            large,
+        })
+    }
+
+    /// Sends a request and returns as many bytes that came back. `over` is asked when nothing comes.
+    #[inline]
+    pub fn exchange(
+        &mut self,
+        request: &[u8],
+        over: impl Fn(u64) -> Option<Broken>,
+    ) -> Result<&[u8], Broken> {
+        let mut sent = 0;
+        let mut have = 0;
+        let mut asked = 0;
+        while have < self.answer.len() {
+            let mut blocked = true;
+            if sent < request.len() {
+                match self.stream.write(&request[sent..]) {
+                    Ok(count) => {
+                        sent += count;
+                        blocked = false;
+                    }
+                    Err(error) => passes(&error)?,
+                }
+            }
+            // Below the bound the answer cannot begin to block the request.
+            if sent == request.len() || self.large {
+                match self.stream.read(&mut self.answer[have..]) {
+                    Ok(0) => return Err(Broken::Failed(ErrorKind::Closed)),
+                    Ok(count) => {
+                        have += count;
+                        blocked = false;
+                    }
+                    Err(error) => passes(&error)?,
+                }
+            }
+            if blocked {
+                self.pause(sent < request.len(), &mut asked, &over)?;
+            }
+        }
+        Ok(&self.answer)
+    }
+
+    #[cold]
+    fn pause(
+        &self,
+        sending: bool,
+        asked: &mut u32,
+        over: &impl Fn(u64) -> Option<Broken>,
+    ) -> Result<(), Broken> {
+        *asked += 1;
+        let looks = self.wait == Wait::Block || asked.is_multiple_of(ASKS_PER_LOOK);
+        if looks && let Some(broken) = over(now_ns()) {
+            return Err(broken);
+        }
+        match self.wait {
+            Wait::Spin => std::hint::spin_loop(),
+            Wait::Yield => std::thread::yield_now(),
+            // A small payload's socket blocks by itself.
+            Wait::Block if !self.large => {}
+            Wait::Block => {
+                let mut events = PollFlags::POLLIN;
+                events.set(PollFlags::POLLOUT, sending);
+                let timeout = PollTimeout::try_from(SLICE).unwrap_or(PollTimeout::ZERO);
+                let _ = poll(&mut [PollFd::new(self.stream.as_fd(), events)], timeout);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Nothing yet is no failure.
+fn passes(error: &std::io::Error) -> Result<(), Broken> {
+    match error.kind() {
+        Io::WouldBlock | Io::Interrupted => Ok(()),
+        _ => Err(Broken::Failed(ErrorKind::of_io(error))),
+    }
+}
