@@ -89,7 +89,7 @@ impl Part<'_> {
             if self.tally.stopped.is_some() {
                 break;
             }
-            self.send_due(&mut progress, &mut now);
+            while self.send_due(&mut progress, &mut now) {}
             let received = self.receive(&progress, &mut now);
             // First, so that what came too late is no success.
             let lost = self.ledger.expire(now.saturating_sub(progress.timeout_ns));
@@ -139,8 +139,9 @@ impl Part<'_> {
     }
 
     /// Sends one batch at most: what the window has room for and, in the open loop, what is due.
+    /// True where there may be more.
     #[inline]
-    fn send_due(&mut self, progress: &mut Progress, now: &mut u64) {
+    fn send_due(&mut self, progress: &mut Progress, now: &mut u64) -> bool {
         let next = self.ledger.next();
         let room = progress.window.saturating_sub(self.ledger.in_flight) as usize;
         let mut count = room.min(self.transport.batch()).min(progress.end - next);
@@ -154,7 +155,7 @@ impl Part<'_> {
             count = (0..count).take_while(due).count();
         }
         if count == 0 {
-            return;
+            return false;
         }
         for index in 0..count {
             let payload = self.transport.payload(index);
@@ -171,8 +172,12 @@ impl Part<'_> {
                         self.tally.series[1].record(*now - intended);
                     }
                 }
+                sent > 0 && self.ledger.in_flight < progress.window
             }
-            Err(error) => self.broken(&error),
+            Err(error) => {
+                self.broken(&error);
+                false
+            }
         }
     }
 
