@@ -80,7 +80,7 @@ function readEnvironment(given) {
 /** The host of a URL, without its port. @param {string} url */
 const hostOf = (url) =>
   url
-    .replace(/^[a-z]+:\/\//, '')
+    .replace(/^[a-z0-9]+:\/\//, '')
     .replace(/[/?#].*$/, '')
     .replace(/:\d+$/, '');
 

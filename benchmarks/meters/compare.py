@@ -58,7 +58,7 @@ def server(command: list[str]):
 @contextmanager
 def echo(cpu: int, *more: str):
     """Our echo server; gives its ports."""
-    command = [SIDECAR, "echo", "--cpus", str(cpu), "--json", *more]
+    command = [SIDECAR, "echo", "--cpus", str(cpu), *more]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     said = json.loads(process.stdout.readline())
     try:

@@ -3,8 +3,8 @@
  *
  * quick: each of VALUES of the variable SWEEP, 5 runs each in interleaved order, every
  * run with processes of its own: 6,000 datagrams of 512 bytes, 32 in flight, beside the
- * same direct. The first of VALUES that is the testbed's own is what others must beat.
- * Variables: SWEEP, VALUES (a list), RUNS, DATAGRAMS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS.
+ * same direct. The value that the testbed has without the sweep is what others must beat.
+ * Variables: SWEEP, VALUES (a list; both are the testbed's own unless given), RUNS, DATAGRAMS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS.
  */
 import { Gauge } from 'k6/metrics';
 import { loadPlane } from '../../lib/dataplane/environment.js';
@@ -27,13 +27,13 @@ if (!(profile in SMALL))
   throw `PROFILE=${profile}: a sweep compares values under one load, so that its shape does not apply; choose smoke, quick or full`;
 const base = SMALL[/** @type {'smoke'} */ (profile)];
 
-const variable = __ENV.SWEEP || 'buffer_kib';
-const values = (__ENV.VALUES || (profile === 'smoke' ? '64,512' : '64,128,256,512'))
-  .split(',')
-  .map((text) => text.trim());
+const variable = __ENV.SWEEP;
+if (!variable)
+  throw 'SWEEP is not set: name a variable of the testbed, and VALUES for it, such as SWEEP=gogc VALUES=50,100,200';
+const values = (__ENV.VALUES || '').split(',').map((text) => text.trim());
 const unfit = values.find((value) => !/^[A-Za-z0-9._-]+$/.test(value));
 if (unfit !== undefined || new Set(values).size !== values.length || values.length < 2 || values.length > 12)
-  throw `VALUES=${__ENV.VALUES}: 2 to 12 different values of letters, digits, dots and dashes are wanted, such as 64,128`;
+  throw `VALUES=${__ENV.VALUES ?? ''}: 2 to 12 different values of letters, digits, dots and dashes are wanted, such as 64,128`;
 const runs = envCount('RUNS', base.runs);
 if (runs > 50) throw `RUNS=${runs}: at most 50`;
 const datagrams = envCount('DATAGRAMS', base.datagrams);
@@ -150,7 +150,11 @@ function throughValue(plane, value, run, spec) {
     address: url.replace('socks5://', ''),
     ...(password ? { username: instance.outputs.DATAPLANE_USERNAME, password } : {}),
   };
-  const measured = plane.probe([operationOf(value)], { proxy, instance: instance.id, usage_window: null }, spec);
+  const measured = plane.probe(
+    [operationOf(value)],
+    { proxy, instance: instance.id, usage_window: null },
+    spec,
+  );
   ask('DELETE', `/instances/${instance.id}`, undefined, 60_000);
   if (measured) note(value, run, measured);
 }

@@ -5,7 +5,7 @@
  * over 1 and 8 connections, in 3 rounds, each beside the same direct.
  * Variables: TRANSFER_MIB, WRITES (KiB, a list), DIRECTIONS, MANY (connections).
  */
-import { envCount } from '../../lib/profiles.js';
+import { currentProfile, envCount } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 
@@ -22,7 +22,7 @@ function list(name, fallback, fits, wanted) {
 
 const writes = list(
   'WRITES',
-  '1,64,256,1024',
+  currentProfile() === 'smoke' ? '64' : '1,64,256,1024',
   (item) => /^\d+$/.test(item) && +item >= 1 && +item <= 1024,
   'KiB from 1 to 1024 are wanted',
 ).map(Number);

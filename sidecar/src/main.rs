@@ -9,8 +9,10 @@
 
 mod api;
 mod cli;
+mod echo;
 mod failure;
 mod host;
+mod net;
 mod probe;
 mod process;
 mod testbed;

@@ -366,7 +366,8 @@ fn a_start_that_nobody_waits_for_is_given_up() {
     let server = root.serve();
     let address = server.url.trim_start_matches("http://").to_owned();
     let request = format!(
-        "POST /testbeds/never/start HTTP/1.1\r\nHost: {address}\r\nContent-Length: 2\r\n\r\n{{}}"
+        "POST /testbeds/never/start HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\nContent-Length: 2\r\n\r\n{{}}",
+        server.token
     );
     let mut connection = std::net::TcpStream::connect(&address).unwrap();
     std::io::Write::write_all(&mut connection, request.as_bytes()).unwrap();

@@ -16,10 +16,10 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
     try {
       const code = await bench.ended;
       const results = SCENARIOS.map((name) => bench.result(`dataplane-${name}`));
-      const reasons = results.flatMap(({ run, reasons }) =>
+      const wrong = results.flatMap(({ run, reasons }) =>
         reasons.map((reason) => `${run.scenario}: ${reason}`),
       );
-      assert.deepEqual(reasons, []);
+      assert.deepEqual(wrong, []);
       assert.equal(code, 0);
       for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
         assert.equal(run.testbed.name, TESTBED);

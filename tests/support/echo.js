@@ -5,7 +5,7 @@ import { ROOT, cleanEnvironment } from './k6.js';
 
 /** @param {string[]} faults such as --delay-ms 100 */
 export async function startEcho(...faults) {
-  const child = spawn('bin/sidecar', ['echo', '--json', ...faults], {
+  const child = spawn('bin/sidecar', ['echo', ...faults], {
     cwd: ROOT,
     env: cleanEnvironment(),
     stdio: ['ignore', 'pipe', 'inherit'],

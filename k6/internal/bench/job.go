@@ -17,6 +17,7 @@ import (
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/testbed"
 )
 
 // session is what scenarios that run one after the other share.
@@ -33,6 +34,7 @@ type job struct {
 	scenario  Scenario
 	testbed   *environment.TestbedRef // nil where the system is up
 	placement placement
+	sweep     *testbed.Sweep // what the testbed sweeps unless told otherwise
 	secrets   []string
 	label     string // of its lines on the screen
 	runID     string
@@ -41,8 +43,8 @@ type job struct {
 
 // job is a scenario of the plan.
 func (p *plan) job(o Options, s Scenario, label, runID, dir string) job {
-	return job{scenario: s, testbed: p.testbed(s), placement: p.placements[s], secrets: p.secrets(o),
-		label: label, runID: runID, dir: dir}
+	return job{scenario: s, testbed: p.testbed(s), placement: p.placements[s], sweep: p.beds[s.System].Sweep,
+		secrets: p.secrets(o), label: label, runID: runID, dir: dir}
 }
 
 // needsSidecar reports whether nothing can be measured without the sidecar.
@@ -226,6 +228,12 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 		set["SIDECAR_TOKEN"] = token
 	}
 	maps.Copy(set, j.placement.variables())
+	if j.sweep != nil && b.getenv("SWEEP") == "" {
+		set["SWEEP"] = j.sweep.Variable
+		if b.getenv("VALUES") == "" {
+			set["VALUES"] = j.sweep.List()
+		}
+	}
 	if instance.ID != "" {
 		set["INSTANCE"] = instance.ID
 	}

@@ -31,6 +31,15 @@ type Sweep struct {
 	Values   []any  `json:"values"`
 }
 
+// List is the values with commas between, as the variable VALUES takes them.
+func (s Sweep) List() string {
+	texts := make([]string, len(s.Values))
+	for i, value := range s.Values {
+		texts[i] = fmt.Sprint(value)
+	}
+	return strings.Join(texts, ",")
+}
+
 // Variable is a declared variable, which must be given where Default is nil; Min and Max are for type integer, Choices for choice, Pattern
 // (which the whole value must match) for string.
 type Variable struct {

@@ -88,12 +88,18 @@ pub async fn in_our_words(response: Response) -> Response {
 /// Reads a request's JSON. An empty one is an empty object.
 pub fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
     let body: &[u8] = if body.is_empty() { b"{}" } else { body };
-    serde_json::from_slice(body).map_err(|error| {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let malformed = |error: String| {
         Failure::bad_request(
             format!("request: {error}"),
             "send one JSON object as documented",
         )
-    })
+    };
+    // With the path of the field that is wrong.
+    let value = serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| malformed(error.to_string()))?;
+    json.end().map_err(|error| malformed(error.to_string()))?;
+    Ok(value)
 }
 
 /// Runs what may take long where it holds nothing up.

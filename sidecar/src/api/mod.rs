@@ -1,6 +1,7 @@
 //! The HTTP interface: JSON, on loopback only.
 
 mod answer;
+mod echoes;
 mod instances;
 mod origin;
 mod probes;
@@ -39,6 +40,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .route("/windows/{id}/close", post(windows::close))
         .with_state(supervisor)
         .merge(probes)
+        .merge(echoes::router(Arc::default()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

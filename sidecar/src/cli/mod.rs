@@ -1,5 +1,6 @@
 //! The command line.
 
+mod echo;
 mod probe;
 mod probe_table;
 mod run;
@@ -37,6 +38,9 @@ enum Command {
     /// Measure a SOCKS5 proxy, or a server directly
     #[command(after_help = EXIT_CODES)]
     Probe(probe::Probe),
+    /// Echo over TCP and UDP until Ctrl-C, with faults for known answers: the far end of a probe
+    #[command(after_help = EXIT_CODES)]
+    Echo(echo::Echo),
     /// Measure CPU time and peak memory of a process that runs, with its descendants
     #[command(after_help = EXIT_CODES)]
     Sample(sample::Sample),
@@ -100,6 +104,7 @@ pub fn run() -> u8 {
         Command::Testbed(Testbed::Up(up)) => up.run(),
         Command::Testbed(Testbed::Run(run)) => run.run(),
         Command::Probe(probe) => probe.run(),
+        Command::Echo(echo) => echo.run(),
         Command::Sample(sample) => sample.run(),
     };
     result.unwrap_or_else(|failure| {

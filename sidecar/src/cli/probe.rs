@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::up::Interrupts;
 use super::{Targets, probe_table, say};
+use crate::echo::{Echo, Engine, Request};
 use crate::failure::{Failure, Result};
 use crate::probe::context::Nobody;
 use crate::probe::plan::{Allowed, Plan};
@@ -124,7 +125,16 @@ impl Probe {
         crate::process::files::raise_limit();
         let interrupts = Interrupts::listen()?;
         let allowed = Allowed(options.targets.allow_target.clone());
-        let plan = Plan::check(spec(kind, transfer, options)?, &allowed)?;
+        let echo = match &options.target {
+            Some(_) => None,
+            None => Some(own_echo(kind, options.connections)?),
+        };
+        let own = echo.as_ref().map(|echo| match kind {
+            ProbeKind::Udp => echo.udp.to_string(),
+            _ => echo.tcp.to_string(),
+        });
+        let target = options.target.clone().or(own).unwrap_or_default();
+        let plan = Plan::check(spec(kind, transfer, target, options)?, &allowed)?;
         let registry = Registry::new(allowed);
         let id = registry.start(plan, Box::new(Nobody))?;
         let probe = loop {
@@ -152,11 +162,12 @@ impl Probe {
     }
 }
 
-fn spec(kind: ProbeKind, transfer: Option<Transfer>, options: Options) -> Result<Spec> {
-    let target = match options.target {
-        Some(target) => target,
-        None => own_echo(kind)?,
-    };
+fn spec(
+    kind: ProbeKind,
+    transfer: Option<Transfer>,
+    target: String,
+    options: Options,
+) -> Result<Spec> {
     let password = options.user.as_ref().map(|_| {
         std::env::var(PASSWORD).map_err(|_| {
             Failure::invalid(
@@ -188,10 +199,15 @@ fn spec(kind: ProbeKind, transfer: Option<Transfer>, options: Options) -> Result
     Ok(spec)
 }
 
-/// The address of an echo server of this process.
-fn own_echo(kind: ProbeKind) -> Result<String> {
-    Err(Failure::invalid(
-        format!("--target is missing, and there is no echo server for {kind} yet"),
-        "give --target HOST:PORT",
-    ))
+/// An echo server of this process, on no CPU in particular.
+fn own_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
+    let many = kind == ProbeKind::Concurrency || connections > 64;
+    Echo::start(Request {
+        engine: if many {
+            Engine::Events
+        } else {
+            Engine::Blocking
+        },
+        ..Request::default()
+    })
 }

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod context;
 mod handshake;
 pub mod kinds;
+mod many;
 pub mod observer;
 pub mod outcome;
 pub mod pace;
@@ -19,6 +20,7 @@ pub mod socks5;
 pub mod spec;
 pub mod tally;
 mod tcp;
+mod throughput;
 mod udp;
 mod wire;
 
@@ -33,20 +35,13 @@ pub type Engine = fn(&Plan, &Context) -> Result<Outcome, ProbeError>;
 
 fn engine(plan: &Plan) -> Engine {
     match plan.spec.kind {
-        ProbeKind::Tcp if plan.spec.connections > 1 => missing, // events::run
+        ProbeKind::Tcp if plan.spec.connections > 1 => many::run,
         ProbeKind::Tcp => tcp::run,
         ProbeKind::Udp => udp::run,
         ProbeKind::Handshake => handshake::run,
-        ProbeKind::Throughput => missing,  // throughput::run
-        ProbeKind::Concurrency => missing, // concurrency::run
+        ProbeKind::Throughput => throughput::run,
+        ProbeKind::Concurrency => many::run,
     }
-}
-
-fn missing(plan: &Plan, _: &Context) -> Result<Outcome, ProbeError> {
-    Err(ProbeError::new(
-        ErrorKind::Network,
-        format!("{} is not built yet", plan.spec.kind),
-    ))
 }
 
 /// Runs a probe to its end on a thread that is its own: the thread is pinned, and what engines start

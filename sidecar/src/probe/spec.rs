@@ -64,6 +64,16 @@ pub enum Direction {
     Both,
 }
 
+impl Direction {
+    pub fn up(self) -> bool {
+        self != Self::Down
+    }
+
+    pub fn down(self) -> bool {
+        self != Self::Up
+    }
+}
+
 /// What a throughput probe moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,56 @@
+//! Echo servers: start, look, end.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Serialize;
+use serde_json::json;
+
+use super::answer::{blocking, read};
+use crate::echo::registry::Echoes;
+use crate::echo::{self, Request};
+use crate::failure::Result;
+
+type Shared = State<Arc<Echoes>>;
+
+#[derive(Serialize)]
+struct Body {
+    id: String,
+    #[serde(flatten)]
+    state: echo::State,
+}
+
+pub fn router(echoes: Arc<Echoes>) -> Router {
+    Router::new()
+        .route("/echoes", post(start))
+        .route("/echoes/{id}", get(show).delete(stop))
+        .with_state(echoes)
+}
+
+async fn start(
+    State(echoes): Shared,
+    body: Bytes,
+) -> Result<(StatusCode, Json<serde_json::Value>)> {
+    let request: Request = read(&body)?;
+    let (id, echo) = blocking(move || echoes.start(request)).await?;
+    let answer = json!({"id": id, "tcp": echo.tcp, "udp": echo.udp});
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+async fn show(State(echoes): Shared, Path(id): Path<String>) -> Result<Json<Body>> {
+    let state = echoes.get(&id)?.state();
+    Ok(Json(Body { id, state }))
+}
+
+/// Answers with what it had done at its end.
+async fn stop(State(echoes): Shared, Path(id): Path<String>) -> Result<Json<Body>> {
+    blocking(move || {
+        let state = echoes.stop(&id)?.state();
+        Ok(Json(Body { id, state }))
+    })
+    .await
+}

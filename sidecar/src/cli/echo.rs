@@ -1,0 +1,136 @@
+//! `sidecar echo`.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use clap::Args;
+
+use super::say;
+use super::up::Interrupts;
+use crate::echo::faults::{Faults, Stall, TcpFaults};
+use crate::echo::{Echo as Server, Engine, Request};
+use crate::failure::{Failure, Kind, Result};
+use crate::probe::spec::Wait;
+
+#[derive(Args)]
+pub struct Echo {
+    /// Loopback address
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    host: IpAddr,
+    /// 0 is any free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    tcp_port: u16,
+    /// 0 is any free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    udp_port: u16,
+    /// Faults take the events engine
+    #[arg(long, value_enum, default_value = "blocking")]
+    engine: Engine,
+    /// CPUs for its threads, as in 0,2 [default: not pinned]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    cpus: Vec<usize>,
+    #[arg(long, value_enum, default_value = "block")]
+    wait: Wait,
+    #[command(flatten)]
+    faults: FaultOptions,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Faults")]
+struct FaultOptions {
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Added to each answer
+    #[arg(long, value_name = "MS", default_value_t = 0.0)]
+    delay_ms: f64,
+    /// Added on top, uniform from 0 to this
+    #[arg(long, value_name = "MS", default_value_t = 0.0)]
+    jitter_ms: f64,
+    /// Fraction of the datagrams that is not answered
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
+    loss: f64,
+    /// Fraction of the datagrams that is answered twice
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
+    duplicate: f64,
+    /// Fraction of the datagrams whose answer is held back for 3 others
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
+    reorder: f64,
+    /// Hold all answers once for so long
+    #[arg(long, value_name = "MS", requires = "stall_after")]
+    stall_ms: Option<u64>,
+    /// After so many answers
+    #[arg(long, value_name = "N", requires = "stall_ms")]
+    stall_after: Option<u64>,
+    /// Payload in all, bytes per second
+    #[arg(long, value_name = "BYTES")]
+    rate: Option<u64>,
+    /// Fraction of the answers with one wrong byte
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
+    corrupt: f64,
+    /// Cut answers with datagrams
+    #[arg(long, value_name = "BYTES")]
+    truncate: Option<usize>,
+    /// TCP: never answer
+    #[arg(long)]
+    silent: bool,
+    /// TCP: reset a connection after so many answers
+    #[arg(long, value_name = "N")]
+    reset_after: Option<u64>,
+    /// TCP: end a connection after so many answers
+    #[arg(long, value_name = "N")]
+    close_after: Option<u64>,
+}
+
+impl FaultOptions {
+    /// None where nothing is wrong with it.
+    fn faults(self) -> Option<Faults> {
+        let seed = self.seed;
+        let stall = self.stall_after.zip(self.stall_ms);
+        let faults = Faults {
+            seed,
+            delay_ms: self.delay_ms,
+            jitter_ms: self.jitter_ms,
+            loss: self.loss,
+            duplicate: self.duplicate,
+            reorder: self.reorder,
+            stall: stall.map(|(after, ms)| Stall { after, ms }),
+            rate_bytes_per_s: self.rate,
+            corrupt: self.corrupt,
+            truncate: self.truncate,
+            tcp: TcpFaults {
+                silent: self.silent,
+                reset_after: self.reset_after,
+                close_after: self.close_after,
+            },
+        };
+        let none = Faults {
+            seed,
+            ..Faults::default()
+        };
+        (faults != none).then_some(faults)
+    }
+}
+
+impl Echo {
+    /// Prints its addresses, and when it is interrupted what it has done, as JSON lines.
+    pub fn run(self) -> Result<u8> {
+        crate::process::files::raise_limit();
+        let interrupts = Interrupts::listen()?;
+        let server = Server::start(Request {
+            host: self.host,
+            engine: self.engine,
+            cpus: self.cpus,
+            wait: self.wait,
+            faults: self.faults.faults(),
+            tcp_port: self.tcp_port,
+            udp_port: self.udp_port,
+        })?;
+        say(serde_json::json!({"tcp": server.tcp, "udp": server.udp}));
+        interrupts
+            .arrived
+            .recv()
+            .map_err(|_| Failure::new(Kind::Setup, "signals cannot be received", "report it"))?;
+        server.stop();
+        say(serde_json::to_string(&server.state()).unwrap_or_default());
+        Ok(0)
+    }
+}

@@ -1,0 +1,181 @@
+//! The blocking engine's TCP side: a thread per connection.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
+use super::counters::Counters;
+use super::shared::Shared;
+use crate::net::poller::pause;
+use crate::probe::spec::Wait;
+
+/// More connections are closed as soon as they are made; the events engine has room for thousands.
+pub const MAX_CONNECTIONS: usize = 128;
+const BUFFER: usize = 256 * 1024;
+
+/// The connections there are, so that they can be ended.
+#[derive(Default)]
+pub struct Connections(Mutex<HashMap<u64, Arc<TcpStream>>>);
+
+impl Connections {
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<TcpStream>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn end(&self) {
+        for stream in self.all().values() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Accepts until the listener is shut down.
+pub fn accept(listener: &TcpListener, connections: &Arc<Connections>, shared: &Arc<Shared>) {
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    for number in 0.. {
+        let accepted = listener.accept();
+        if shared.ending() {
+            break;
+        }
+        threads.retain(|thread| !thread.is_finished());
+        let Ok((stream, _)) = accepted else {
+            // No file descriptors left, perhaps: there may be some later.
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            continue;
+        };
+        if threads.len() >= MAX_CONNECTIONS {
+            continue;
+        }
+        Counters::add(&shared.counters.tcp_connections, 1);
+        let stream = Arc::new(stream);
+        connections.all().insert(number, Arc::clone(&stream));
+        let all = Arc::clone(connections);
+        let started = shared.spawn(move |shared| {
+            let _ = serve(&stream, shared);
+            all.all().remove(&number);
+        });
+        match started {
+            Ok(thread) => threads.push(thread),
+            Err(_) => drop(connections.all().remove(&number)),
+        }
+    }
+    connections.end();
+    for thread in threads {
+        let _ = thread.join();
+    }
+}
+
+fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(shared.wait != Wait::Block)?;
+    let mut connection = Patient { stream, shared };
+    let mut buffer = vec![0; BUFFER];
+    let mut have = 0;
+    loop {
+        match Header::decode(&buffer[..have]) {
+            First::Unsure => have += some(connection.read(&mut buffer[have..HEADER])?)?,
+            First::Bulk(header) => {
+                transfer(connection, header, &mut buffer)?;
+                have = 0;
+            }
+            First::Broken => return Err(io::ErrorKind::InvalidData.into()),
+            First::Echo => break,
+        }
+    }
+    loop {
+        Counters::add(&shared.counters.tcp_bytes, have);
+        connection.write_all(&buffer[..have])?;
+        have = some(connection.read(&mut buffer)?)?;
+    }
+}
+
+fn some(count: usize) -> io::Result<usize> {
+    if count == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(count)
+}
+
+fn transfer(mut connection: Patient<'_>, header: Header, buffer: &mut [u8]) -> io::Result<()> {
+    let (up, down) = (header.direction.up(), header.direction.down());
+    if up && down {
+        std::thread::scope(|scope| {
+            let source = scope.spawn(move || {
+                let mut sent = Ok(());
+                connection.shared.run(|| sent = send(connection, header));
+                sent
+            });
+            let confirmation = receive(connection, header, buffer)?;
+            source.join().map_err(|_| io::ErrorKind::Other)??;
+            connection.write_all(&confirmation)
+        })
+    } else if up {
+        let confirmation = receive(connection, header, buffer)?;
+        connection.write_all(&confirmation)
+    } else {
+        send(connection, header)
+    }
+}
+
+fn send(mut connection: Patient<'_>, header: Header) -> io::Result<()> {
+    let mut source = Source::new(header.bytes, header.write_bytes);
+    while !source.done() {
+        let sent = connection.write(source.next())?;
+        source.written(sent);
+        Counters::add(&connection.shared.counters.tcp_bytes, sent);
+    }
+    Ok(())
+}
+
+fn receive(mut connection: Patient<'_>, header: Header, buffer: &mut [u8]) -> io::Result<[u8; 8]> {
+    let mut checker = Checker::default();
+    while checker.received() < header.bytes {
+        let left = (header.bytes - checker.received()).min(buffer.len() as u64) as usize;
+        let count = some(connection.read(&mut buffer[..left])?)?;
+        checker.take(&buffer[..count]);
+        Counters::add(&connection.shared.counters.tcp_bytes, count);
+    }
+    Ok(confirmation(checker.received(), checker.first_wrong()))
+}
+
+/// A connection that waits as the server was told to.
+#[derive(Clone, Copy)]
+struct Patient<'a> {
+    stream: &'a TcpStream,
+    shared: &'a Shared,
+}
+
+impl Patient<'_> {
+    fn wait(self, mut what: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
+        loop {
+            match what(self.stream) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::WouldBlock && !self.shared.ending() =>
+                {
+                    pause(self.shared.wait);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.wait(|mut stream| stream.read(buffer))
+    }
+}
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.wait(|mut stream| stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

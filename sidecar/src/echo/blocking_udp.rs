@@ -1,0 +1,44 @@
+//! The blocking engine's UDP side: one thread, as many datagrams per system call as are there.
+
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+
+use super::counters::Counters;
+use super::shared::Shared;
+use crate::net::batch::Batch;
+use crate::net::poller::pause;
+
+/// Datagrams that one system call takes at most.
+pub const BATCH: usize = 64;
+
+/// Echoes until the socket is shut down.
+pub fn echo(socket: &UdpSocket, shared: &Shared) {
+    let mut batch = Batch::new(BATCH);
+    let socket = socket.as_raw_fd();
+    while !shared.ending() {
+        let count = match batch.receive(socket) {
+            Ok(count) => count,
+            // Errors are of earlier answers that nobody took (ICMP), or it is to be tried again.
+            Err(Errno::EAGAIN) => {
+                pause(shared.wait);
+                continue;
+            }
+            Err(_) => continue,
+        };
+        if shared.ending() {
+            return;
+        }
+        answer(&mut batch, socket, count, shared);
+    }
+}
+
+/// Sends all of a batch back. It is counted first: who has an answer finds it counted.
+pub fn answer(batch: &mut Batch, socket: i32, count: usize, shared: &Shared) {
+    let counters = &shared.counters;
+    Counters::add(&counters.udp_received, count);
+    Counters::add(&counters.udp_sent, count);
+    let sent = batch.send_back(socket).unwrap_or(0);
+    counters.not_sent(count - sent);
+}

@@ -1,0 +1,215 @@
+//! Bulk transfers, which share a port with the echo: their header and their bytes.
+//!
+//! The client's first 16 bytes, all numbers big-endian:
+//!
+//! | Bytes | What |
+//! |---|---|
+//! | 0–7 | [`MAGIC`] |
+//! | 8–15 | one u64: direction (2 bits, highest: 1 up, 2 down, 3 both), size of the far end's writes (25 bits), bytes per direction (37 bits) |
+//!
+//! "Up": the client sends so many bytes, and the far end answers with 8: the number of bytes that
+//! it received, or, with the highest bit set, the number before the first wrong byte. "Down": the
+//! far end sends so many bytes. "Both": both at once; the 8 bytes follow the far end's own. Nobody
+//! half-closes, since some proxies break on it. Another header may follow when all has arrived.
+//!
+//! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern.
+//! The receiver checks the number of each block, and all bytes of one block in [`FULL`].
+
+use crate::probe::spec::Direction;
+
+pub const HEADER: usize = 16;
+pub const MAGIC: [u8; 8] = *b"\xf5wt-bulk";
+pub const BLOCK: usize = 1024;
+const FULL: u64 = 16;
+const NUMBER: usize = 8;
+/// The largest write, bytes.
+pub const MAX_WRITE: usize = 16 << 20;
+/// The most that one direction of one transfer carries, bytes: 128 GiB less one.
+pub const MAX_BYTES: u64 = (1 << BYTES_BITS) - 1;
+const BYTES_BITS: u32 = 37;
+const WRONG: u64 = 1 << 63;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    pub direction: Direction,
+    pub write_bytes: usize,
+    pub bytes: u64,
+}
+
+/// What a connection's first bytes are.
+#[derive(Debug, PartialEq, Eq)]
+pub enum First {
+    /// May yet become a header.
+    Unsure,
+    Bulk(Header),
+    /// The magic, and nonsense after it.
+    Broken,
+    Echo,
+}
+
+impl Header {
+    pub fn encode(self) -> [u8; HEADER] {
+        let direction: u64 = match self.direction {
+            Direction::Up => 1,
+            Direction::Down => 2,
+            Direction::Both => 3,
+        };
+        let word = direction << 62 | (self.write_bytes as u64) << BYTES_BITS | self.bytes;
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..].copy_from_slice(&word.to_be_bytes());
+        header
+    }
+
+    pub fn decode(bytes: &[u8]) -> First {
+        let known = bytes.len().min(MAGIC.len());
+        if bytes[..known] != MAGIC[..known] {
+            return First::Echo;
+        }
+        let Some(word) = bytes.get(MAGIC.len()..HEADER) else {
+            return First::Unsure;
+        };
+        let word = word
+            .iter()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let direction = match word >> 62 {
+            1 => Direction::Up,
+            2 => Direction::Down,
+            3 => Direction::Both,
+            _ => return First::Broken,
+        };
+        let write_bytes = (word >> BYTES_BITS) as usize & ((1 << (62 - BYTES_BITS)) - 1);
+        if !(1..=MAX_WRITE).contains(&write_bytes) {
+            return First::Broken;
+        }
+        First::Bulk(Self {
+            direction,
+            write_bytes,
+            bytes: word & MAX_BYTES,
+        })
+    }
+}
+
+/// The far end's 8 bytes after an "up": how many came, and whether all were right.
+pub fn confirmation(received: u64, first_wrong: Option<u64>) -> [u8; 8] {
+    first_wrong
+        .map_or(received, |wrong| wrong | WRONG)
+        .to_be_bytes()
+}
+
+/// The number of bytes that came, else where the first wrong one was.
+pub fn confirmed(answer: [u8; 8]) -> Result<u64, u64> {
+    let word = u64::from_be_bytes(answer);
+    if word & WRONG == 0 {
+        Ok(word)
+    } else {
+        Err(word & !WRONG)
+    }
+}
+
+const fn pattern(at: usize) -> u8 {
+    (at * 31 + (at >> 8) * 7) as u8
+}
+
+const PATTERN: [u8; BLOCK] = {
+    let mut block = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        block[at] = pattern(at);
+        at += 1;
+    }
+    block
+};
+
+/// Makes the bytes of one direction.
+pub struct Source {
+    buffer: Vec<u8>,
+    write_bytes: usize,
+    at: u64,
+    bytes: u64,
+}
+
+impl Source {
+    pub fn new(bytes: u64, write_bytes: usize) -> Self {
+        let blocks = write_bytes.div_ceil(BLOCK) + 1;
+        Self {
+            buffer: PATTERN.repeat(blocks),
+            write_bytes,
+            at: 0,
+            bytes,
+        }
+    }
+
+    /// What is to be written next; empty at the end.
+    pub fn next(&mut self) -> &mut [u8] {
+        let left = self.bytes - self.at;
+        let length = left.min(self.write_bytes as u64) as usize;
+        let phase = (self.at % BLOCK as u64) as usize;
+        let first = self.at / BLOCK as u64;
+        let covered = self.buffer[..phase + length].len().div_ceil(BLOCK);
+        for (number, block) in (first..).zip(self.buffer.chunks_exact_mut(BLOCK).take(covered)) {
+            block[..NUMBER].copy_from_slice(&number.to_be_bytes());
+        }
+        &mut self.buffer[phase..phase + length]
+    }
+
+    pub fn written(&mut self, bytes: usize) {
+        self.at += bytes as u64;
+    }
+
+    /// Bytes so far.
+    pub fn sent(&self) -> u64 {
+        self.at
+    }
+
+    pub fn done(&self) -> bool {
+        self.at == self.bytes
+    }
+}
+
+/// Checks the bytes of one direction.
+#[derive(Default)]
+pub struct Checker {
+    at: u64,
+    first_wrong: Option<u64>,
+}
+
+impl Checker {
+    pub fn take(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let block = self.at / BLOCK as u64;
+            let phase = (self.at % BLOCK as u64) as usize;
+            let (part, after) = rest.split_at(rest.len().min(BLOCK - phase));
+            if self.first_wrong.is_none() {
+                self.check(block, phase, part);
+            }
+            self.at += part.len() as u64;
+            rest = after;
+        }
+    }
+
+    fn check(&mut self, block: u64, phase: usize, part: &[u8]) {
+        let number = part.len().min(NUMBER.saturating_sub(phase));
+        let right = number == 0 || part[..number] == block.to_be_bytes()[phase..phase + number];
+        let full = block % FULL == 0;
+        let right =
+            right && (!full || part[number..] == PATTERN[phase + number..phase + part.len()]);
+        if !right {
+            self.first_wrong = Some(self.at);
+        }
+    }
+
+    /// Bytes so far.
+    pub fn received(&self) -> u64 {
+        self.at
+    }
+
+    /// The start of the part of a block in which the first wrong byte was found.
+    pub fn first_wrong(&self) -> Option<u64> {
+        self.first_wrong
+    }
+}
+
+#[cfg(test)]
+mod tests;

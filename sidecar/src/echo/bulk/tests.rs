@@ -1,0 +1,71 @@
+use super::*;
+
+#[test]
+fn a_header_comes_back_as_it_was() {
+    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+        let header = Header {
+            direction,
+            write_bytes: MAX_WRITE,
+            bytes: MAX_BYTES,
+        };
+        let encoded = header.encode();
+        assert_eq!(Header::decode(&encoded), First::Bulk(header));
+        assert_eq!(Header::decode(&encoded[..HEADER - 1]), First::Unsure);
+        assert_eq!(Header::decode(&[]), First::Unsure);
+    }
+    assert_eq!(Header::decode(b"x"), First::Echo);
+    let nonsense = [MAGIC, [0; 8]].concat();
+    assert_eq!(Header::decode(&nonsense), First::Broken);
+}
+
+/// Writes `bytes` in pieces of `write`, takes them in pieces of `read`.
+fn transfer(bytes: u64, write: usize, read: usize, spoil: Option<usize>) -> Checker {
+    let mut source = Source::new(bytes, write);
+    let mut all = Vec::new();
+    while !source.done() {
+        // Not all that was offered is written.
+        let part = source.next();
+        let written = part.len() - part.len() / 3;
+        all.extend_from_slice(&part[..written]);
+        source.written(written);
+    }
+    assert_eq!(all.len() as u64, bytes);
+    assert!(source.next().is_empty());
+    if let Some(at) = spoil {
+        all[at] ^= 0x40;
+    }
+    let mut checker = Checker::default();
+    all.chunks(read).for_each(|part| checker.take(part));
+    checker
+}
+
+#[test]
+fn whatever_the_sizes_the_bytes_are_right() {
+    for write in [1, 7, 1024, 1500, 65_536] {
+        for read in [1, 5, 1024, 4000, 100_000] {
+            let checker = transfer(70_001, write, read, None);
+            assert_eq!((checker.received(), checker.first_wrong()), (70_001, None));
+        }
+    }
+}
+
+#[test]
+fn a_wrong_number_and_a_wrong_byte_of_a_full_block_are_found() {
+    for at in [0, 7, 8, 1023, 5 * BLOCK + 7, 16 * BLOCK + 500] {
+        let checker = transfer(40_000, 4096, 1000, Some(at));
+        let wrong = checker.first_wrong().unwrap();
+        assert!(wrong <= at as u64 && at as u64 - wrong < BLOCK as u64);
+    }
+    let beyond = transfer(40_000, 4096, 1000, Some(5 * BLOCK + 8));
+    assert_eq!(
+        beyond.first_wrong(),
+        None,
+        "only one block in 16 is compared"
+    );
+}
+
+#[test]
+fn a_confirmation_says_how_many_or_where_it_went_wrong() {
+    assert_eq!(confirmed(confirmation(42, None)), Ok(42));
+    assert_eq!(confirmed(confirmation(42, Some(7))), Err(7));
+}

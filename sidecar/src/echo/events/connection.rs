@@ -1,0 +1,254 @@
+//! One TCP connection of the events engine.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use socket2::SockRef;
+
+use super::Action;
+use super::link::Link;
+use super::transfer::Transfer;
+use crate::echo::bulk::{First, HEADER, Header};
+use crate::echo::counters::Counters;
+use crate::net::poller::Flags;
+use crate::net::timers::Timers;
+
+/// Where so much waits for a peer that does not read, no more is read from it.
+const MAX_PENDING: usize = 4 << 20;
+
+pub struct Connection {
+    pub id: u64,
+    pub stream: TcpStream,
+    pub interest: Flags,
+    pub work: Work,
+    /// Answers that wait for the peer to read.
+    pending: Vec<u8>,
+    /// Answers, or reads and writes of transfers, so far.
+    answered: u64,
+    last_due_ns: u64,
+    scheduled: usize,
+    read_to_end: bool,
+}
+
+pub enum Work {
+    /// The first bytes, as long as they may become a bulk header.
+    First(Vec<u8>),
+    Echo,
+    Bulk(Box<Transfer>),
+}
+
+/// What everything of one server is done with.
+pub struct Tools<'a> {
+    pub link: &'a mut Link,
+    pub timers: &'a mut Timers<(Action, Vec<u8>)>,
+    pub counters: &'a Counters,
+    pub buffer: &'a mut [u8],
+    pub now_ns: u64,
+}
+
+/// The connection is over.
+#[derive(Debug)]
+pub struct Over;
+
+impl Connection {
+    pub fn new(id: u64, stream: TcpStream) -> std::io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            id,
+            stream,
+            interest: Flags::IN,
+            work: Work::First(Vec::new()),
+            pending: Vec::new(),
+            answered: 0,
+            last_due_ns: 0,
+            scheduled: 0,
+            read_to_end: false,
+        })
+    }
+
+    pub fn ready(&mut self, flags: Flags, tools: &mut Tools<'_>) -> Result<(), Over> {
+        if flags.intersects(Flags::ERR | Flags::HUP) {
+            return Err(Over);
+        }
+        if flags.contains(Flags::OUT) {
+            self.flush()?;
+        }
+        if let Work::Bulk(_) = self.work {
+            return self.step(tools);
+        }
+        if flags.contains(Flags::IN) {
+            self.read(tools)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with a transfer.
+    pub fn step(&mut self, tools: &mut Tools<'_>) -> Result<(), Over> {
+        let first = Work::First(Vec::new());
+        if let Work::Bulk(mut transfer) = std::mem::replace(&mut self.work, first)
+            && !transfer.step(self, tools)?
+        {
+            self.work = Work::Bulk(transfer);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, tools: &mut Tools<'_>) -> Result<(), Over> {
+        let Some(count) = receive(&self.stream, tools.buffer)? else {
+            return Ok(());
+        };
+        if count == 0 {
+            self.read_to_end = true;
+            return self.end_if_done();
+        }
+        let Work::First(first) = &mut self.work else {
+            let request = tools.buffer[..count].to_vec();
+            return self.answer(request, tools);
+        };
+        first.extend_from_slice(&tools.buffer[..count]);
+        match Header::decode(first) {
+            First::Unsure => Ok(()),
+            First::Broken => Err(Over),
+            First::Bulk(header) => {
+                let rest = first.split_off(HEADER);
+                self.work = Work::Bulk(Box::new(Transfer::new(header, &rest)));
+                self.step(tools)
+            }
+            First::Echo => {
+                let request = std::mem::take(first);
+                self.work = Work::Echo;
+                self.answer(request, tools)
+            }
+        }
+    }
+
+    fn answer(&mut self, mut bytes: Vec<u8>, tools: &mut Tools<'_>) -> Result<(), Over> {
+        let faults = &tools.link.faults.tcp;
+        if faults.silent {
+            return Ok(());
+        }
+        let action = if faults.reset_after == Some(self.answered) {
+            bytes.clear();
+            Action::Reset(self.id)
+        } else if faults.close_after == Some(self.answered) {
+            bytes.clear();
+            Action::Close(self.id)
+        } else {
+            tools.link.spoil(&mut bytes);
+            Action::Answer(self.id)
+        };
+        self.answered += 1;
+        // A stream keeps its order.
+        let due_ns = tools.link.due_ns(tools.now_ns, bytes.len());
+        let due_ns = due_ns.max(self.last_due_ns);
+        self.last_due_ns = due_ns;
+        if due_ns > tools.now_ns {
+            Counters::add(&tools.counters.delayed, 1);
+        } else if self.scheduled == 0 {
+            return self.act(&action, &bytes, tools.counters);
+        }
+        self.scheduled += 1;
+        tools.timers.add(due_ns, (action, bytes));
+        Ok(())
+    }
+
+    /// A scheduled answer's time has come.
+    pub fn due(&mut self, action: &Action, bytes: &[u8], counters: &Counters) -> Result<(), Over> {
+        self.scheduled -= 1;
+        self.act(action, bytes, counters)?;
+        self.end_if_done()
+    }
+
+    fn act(&mut self, action: &Action, bytes: &[u8], counters: &Counters) -> Result<(), Over> {
+        match action {
+            Action::Answer(_) => {
+                Counters::add(&counters.tcp_bytes, bytes.len());
+                self.send(bytes)
+            }
+            Action::Reset(_) => Err(self.reset()),
+            // All that came was read, so that the kernel sends no reset.
+            _ => Err(Over),
+        }
+    }
+
+    fn reset(&self) -> Over {
+        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+        Over
+    }
+
+    /// Counts a transfer's read or write, which may be one too many.
+    pub fn count(&mut self, link: &Link) -> Result<(), Over> {
+        let faults = &link.faults.tcp;
+        if faults.reset_after == Some(self.answered) {
+            return Err(self.reset());
+        }
+        if faults.close_after == Some(self.answered) {
+            return Err(Over);
+        }
+        self.answered += 1;
+        Ok(())
+    }
+
+    pub fn send(&mut self, bytes: &[u8]) -> Result<(), Over> {
+        let sent = if self.pending.is_empty() {
+            transmit(&self.stream, bytes)?
+        } else {
+            0
+        };
+        self.pending.extend_from_slice(&bytes[sent..]);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Over> {
+        let sent = transmit(&self.stream, &self.pending)?;
+        self.pending.drain(..sent);
+        self.end_if_done()
+    }
+
+    fn end_if_done(&self) -> Result<(), Over> {
+        if self.read_to_end && self.scheduled == 0 && self.pending.is_empty() {
+            return Err(Over);
+        }
+        Ok(())
+    }
+
+    /// What this connection waits for.
+    pub fn wanted(&self) -> Flags {
+        let mut flags = match &self.work {
+            Work::Bulk(transfer) => transfer.wanted(),
+            _ if self.read_to_end || self.pending.len() > MAX_PENDING => Flags::empty(),
+            _ => Flags::IN,
+        };
+        if !self.pending.is_empty() {
+            flags |= Flags::OUT;
+        }
+        flags
+    }
+}
+
+/// None where nothing is there yet, 0 at the end.
+pub fn receive(mut stream: &TcpStream, buffer: &mut [u8]) -> Result<Option<usize>, Over> {
+    match stream.read(buffer) {
+        Ok(count) => Ok(Some(count)),
+        Err(error) if try_later(&error) => Ok(None),
+        Err(_) => Err(Over),
+    }
+}
+
+/// How much went out.
+pub fn transmit(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, Over> {
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    match stream.write(bytes) {
+        Ok(count) => Ok(count),
+        Err(error) if try_later(&error) => Ok(0),
+        Err(_) => Err(Over),
+    }
+}
+
+fn try_later(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}

@@ -1,0 +1,207 @@
+//! The events engine: one thread for everything, thousands of connections, and the faults.
+
+mod connection;
+mod datagrams;
+mod link;
+mod transfer;
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::sync::Arc;
+
+use super::counters::Counters;
+use super::faults::Faults;
+use super::shared::Shared;
+use crate::net::poller::{Flags, Poller, Waker};
+use crate::net::timers::Timers;
+use crate::probe::clock::now_ns;
+use connection::{Connection, Over, Tools, Work};
+use datagrams::Datagrams;
+use link::Link;
+
+const WAKER: u64 = 0;
+const LISTENER: u64 = 1;
+const UDP: u64 = 2;
+const FIRST_CONNECTION: u64 = 3;
+const BUFFER: usize = 256 * 1024;
+/// Connections that are accepted before the others have their turn again.
+const ACCEPT_AT_ONCE: usize = 64;
+const LISTEN_AGAIN_NS: u64 = 10_000_000;
+
+/// What is done later; bytes go with it.
+pub enum Action {
+    Answer(u64),
+    Reset(u64),
+    Close(u64),
+    /// A transfer may go on.
+    Resume(u64),
+    Datagram(SocketAddr),
+    /// A held datagram goes out at last.
+    Release(u64),
+    /// There were no file descriptors left, and there may be some now.
+    ListenAgain,
+}
+
+pub struct Events {
+    poller: Poller,
+    listener: TcpListener,
+    datagrams: Datagrams,
+    connections: HashMap<u64, Connection>,
+    next_id: u64,
+    link: Link,
+    timers: Timers<(Action, Vec<u8>)>,
+    buffer: Vec<u8>,
+    shared: Arc<Shared>,
+}
+
+/// A method could not lend these parts and leave the others free.
+macro_rules! tools {
+    ($events:expr) => {
+        Tools {
+            link: &mut $events.link,
+            timers: &mut $events.timers,
+            counters: &$events.shared.counters,
+            buffer: &mut $events.buffer,
+            now_ns: now_ns(),
+        }
+    };
+}
+
+impl Events {
+    /// `waker` makes [`Self::run`] look whether the server ends.
+    pub fn new(
+        listener: TcpListener,
+        udp: UdpSocket,
+        faults: Option<Faults>,
+        waker: &Waker,
+        shared: &Arc<Shared>,
+    ) -> std::io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        udp.set_nonblocking(true)?;
+        let poller = Poller::new(shared.wait)?;
+        poller.add(waker, WAKER, Flags::IN)?;
+        poller.add(&listener, LISTENER, Flags::IN)?;
+        poller.add(&udp, UDP, Flags::IN)?;
+        Ok(Self {
+            poller,
+            listener,
+            datagrams: Datagrams::new(udp, faults.is_none()),
+            connections: HashMap::new(),
+            next_id: FIRST_CONNECTION,
+            link: Link::new(faults.unwrap_or_default()),
+            timers: Timers::new(),
+            buffer: vec![0; BUFFER],
+            shared: Arc::clone(shared),
+        })
+    }
+
+    pub fn run(mut self) {
+        while !self.shared.ending() {
+            let deadline_ns = self.timers.next_ns().unwrap_or(u64::MAX);
+            let Ok(count) = self.poller.wait(deadline_ns) else {
+                return;
+            };
+            for index in 0..count {
+                let (token, flags) = self.poller.event(index);
+                match token {
+                    WAKER => {}
+                    LISTENER => self.accept(),
+                    UDP => {
+                        let mut tools = tools!(self);
+                        self.datagrams.ready(&mut tools, &self.shared);
+                    }
+                    id => self.with(id, |connection, tools| connection.ready(flags, tools)),
+                }
+            }
+            self.fire();
+        }
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPT_AT_ONCE {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    let id = self.next_id;
+                    if let Ok(connection) = Connection::new(id, stream)
+                        && self
+                            .poller
+                            .add(&connection.stream, id, connection.interest)
+                            .is_ok()
+                    {
+                        self.next_id += 1;
+                        Counters::add(&self.shared.counters.tcp_connections, 1);
+                        self.connections.insert(id, connection);
+                    }
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(_) => {
+                    let _ = self.poller.modify(&self.listener, LISTENER, Flags::empty());
+                    let again = (Action::ListenAgain, Vec::new());
+                    self.timers.add(now_ns() + LISTEN_AGAIN_NS, again);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Lets a connection work, and drops it when it is over.
+    fn with(
+        &mut self,
+        id: u64,
+        work: impl FnOnce(&mut Connection, &mut Tools<'_>) -> Result<(), Over>,
+    ) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        let mut tools = tools!(self);
+        let mut worked = work(connection, &mut tools);
+        let wanted = connection.wanted();
+        if worked.is_ok() && wanted != connection.interest {
+            connection.interest = wanted;
+            let changed = self.poller.modify(&connection.stream, id, wanted);
+            worked = changed.map_err(|_| Over);
+        }
+        if worked.is_err() {
+            self.connections.remove(&id);
+        }
+    }
+
+    /// Does all that is due.
+    fn fire(&mut self) {
+        loop {
+            let now = now_ns();
+            let Some((_, (action, bytes))) = self.timers.due(now) else {
+                return;
+            };
+            let is_answer = matches!(
+                action,
+                Action::Answer(_) | Action::Datagram(_) | Action::Reset(_) | Action::Close(_)
+            );
+            if is_answer && now < self.link.stall_until_ns() {
+                self.timers.add(self.link.stall_until_ns(), (action, bytes));
+                continue;
+            }
+            match action {
+                Action::Answer(id) | Action::Reset(id) | Action::Close(id) => {
+                    self.with(id, |connection, tools| {
+                        connection.due(&action, &bytes, tools.counters)
+                    });
+                }
+                Action::Resume(id) => self.with(id, |connection, tools| {
+                    if let Work::Bulk(transfer) = &mut connection.work {
+                        transfer.resume();
+                    }
+                    connection.step(tools)
+                }),
+                Action::Datagram(to) => {
+                    let mut tools = tools!(self);
+                    self.datagrams.due(to, bytes, &mut tools);
+                }
+                Action::Release(id) => self.datagrams.release(id, &self.shared.counters),
+                Action::ListenAgain => {
+                    let _ = self.poller.modify(&self.listener, LISTENER, Flags::IN);
+                }
+            }
+        }
+    }
+}

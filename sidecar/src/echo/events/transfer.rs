@@ -1,0 +1,136 @@
+//! A bulk transfer of the events engine. Of the faults it has rate, silence, corruption of what this
+//! end sends, and reset or end after so many reads and writes; delay, jitter and stall are for answers.
+
+use super::Action;
+use super::connection::{Connection, Over, Tools, receive, transmit};
+use crate::echo::bulk::{Checker, Header, Source, confirmation};
+use crate::echo::counters::Counters;
+use crate::net::poller::Flags;
+
+pub struct Transfer {
+    header: Header,
+    checker: Checker,
+    source: Source,
+    /// Came together with the header, and the rate has not been asked yet.
+    came: usize,
+    /// The rate allows nothing until a timer has fired.
+    paused: bool,
+    silent: bool,
+}
+
+impl Transfer {
+    /// `rest` is what came together with the header.
+    pub fn new(header: Header, rest: &[u8]) -> Self {
+        let down = if header.direction.down() {
+            header.bytes
+        } else {
+            0
+        };
+        let mut checker = Checker::default();
+        checker.take(rest);
+        Self {
+            header,
+            checker,
+            source: Source::new(down, header.write_bytes),
+            came: rest.len(),
+            paused: false,
+            silent: false,
+        }
+    }
+
+    /// The rate allows more.
+    pub fn resume(&mut self) {
+        self.paused = false;
+    }
+
+    fn to_receive(&self) -> u64 {
+        if self.header.direction.up() {
+            self.header.bytes.saturating_sub(self.checker.received())
+        } else {
+            0
+        }
+    }
+
+    /// One read and one write. True at the end.
+    pub fn step(
+        &mut self,
+        connection: &mut Connection,
+        tools: &mut Tools<'_>,
+    ) -> Result<bool, Over> {
+        self.silent = tools.link.faults.tcp.silent;
+        if !self.paused {
+            let moved = std::mem::take(&mut self.came)
+                + self.take(connection, tools)?
+                + self.give(connection, tools)?;
+            Counters::add(&tools.counters.tcp_bytes, moved);
+            let due_ns = tools.link.reserve_ns(tools.now_ns, moved);
+            if due_ns > tools.now_ns {
+                self.paused = true;
+                let resume = (Action::Resume(connection.id), Vec::new());
+                tools.timers.add(due_ns, resume);
+            }
+        }
+        // The end, too, waits until the rate allows it.
+        if self.paused || self.silent || self.to_receive() > 0 || !self.source.done() {
+            return Ok(false);
+        }
+        if self.header.direction.up() {
+            let wrong = self.checker.first_wrong();
+            connection.send(&confirmation(self.checker.received(), wrong))?;
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, connection: &mut Connection, tools: &mut Tools<'_>) -> Result<usize, Over> {
+        let most = tools.link.piece(tools.buffer.len()) as u64;
+        let length = most.min(self.to_receive()) as usize;
+        if length == 0 {
+            return Ok(0);
+        }
+        let buffer = &mut tools.buffer[..length];
+        match receive(&connection.stream, buffer)? {
+            None => Ok(0),
+            Some(0) => Err(Over),
+            Some(count) => {
+                self.checker.take(&buffer[..count]);
+                connection.count(tools.link)?;
+                Ok(count)
+            }
+        }
+    }
+
+    fn give(&mut self, connection: &mut Connection, tools: &mut Tools<'_>) -> Result<usize, Over> {
+        if self.silent || self.source.done() {
+            return Ok(0);
+        }
+        let most = tools.link.piece(usize::MAX);
+        let bytes = self.source.next();
+        let length = bytes.len().min(most);
+        let sent = if tools.link.spoils() {
+            let mut spoilt = bytes[..length].to_vec();
+            spoilt.iter_mut().for_each(|byte| *byte ^= 0x55);
+            transmit(&connection.stream, &spoilt)?
+        } else {
+            transmit(&connection.stream, &bytes[..length])?
+        };
+        if sent > 0 {
+            self.source.written(sent);
+            connection.count(tools.link)?;
+        }
+        Ok(sent)
+    }
+
+    pub fn wanted(&self) -> Flags {
+        let mut flags = Flags::empty();
+        if self.paused {
+            return flags;
+        }
+        if self.to_receive() > 0 {
+            flags |= Flags::IN;
+        }
+        if !self.silent && !self.source.done() {
+            flags |= Flags::OUT;
+        }
+        flags
+    }
+}

@@ -1,0 +1,314 @@
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::bulk::{Checker, Header, Source, confirmed};
+use super::*;
+use crate::probe::spec::Direction;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn start(request: Value) -> Echo {
+    let request: Request = serde_json::from_value(request).unwrap();
+    Echo::start(request).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn faulty(faults: Value) -> Echo {
+    start(json!({"faults": faults}))
+}
+
+fn connect(echo: &Echo) -> TcpStream {
+    let stream = TcpStream::connect(echo.tcp).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+fn udp(echo: &Echo) -> UdpSocket {
+    let local = SocketAddr::new(echo.udp.ip(), 0);
+    let socket = UdpSocket::bind(local).unwrap();
+    socket.connect(echo.udp).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+fn round_trip(stream: &mut TcpStream, request: &[u8]) -> std::io::Result<Vec<u8>> {
+    stream.write_all(request)?;
+    let mut answer = vec![0; request.len()];
+    stream.read_exact(&mut answer)?;
+    Ok(answer)
+}
+
+/// Sends `count` numbered datagrams, a few at a time, and returns the numbers that came back.
+fn numbers(echo: &Echo, count: u32) -> Vec<u32> {
+    let socket = udp(echo);
+    let mut got = Vec::new();
+    let mut buffer = [0; 16];
+    for number in 0..count {
+        socket.send(&number.to_be_bytes()).unwrap();
+        if number % 20 == 19 {
+            // Everything but what is held is back by then, and 50 ms later that is, too.
+            let last = number + 1 == count;
+            let quiet = Duration::from_millis(if last { 300 } else { 1 });
+            socket.set_read_timeout(Some(quiet)).unwrap();
+            while let Ok(4) = socket.recv(&mut buffer) {
+                got.push(u32::from_be_bytes(buffer[..4].try_into().unwrap()));
+            }
+        }
+    }
+    got
+}
+
+#[test]
+fn what_comes_goes_back_whatever_the_engine() {
+    for engine in ["blocking", "events"] {
+        for (host, wait) in [
+            ("127.0.0.1", "block"),
+            ("::1", "block"),
+            ("127.0.0.1", "yield"),
+        ] {
+            let echo = start(json!({"host": host, "engine": engine, "wait": wait}));
+            let mut stream = connect(&echo);
+            for size in [1, 8, 17, 1024, 300_000] {
+                let request: Vec<u8> = (0..size).map(|at| (at * 7) as u8).collect();
+                let mut sender = stream.try_clone().unwrap();
+                let sent = request.clone();
+                let thread = std::thread::spawn(move || sender.write_all(&sent).unwrap());
+                let mut answer = vec![0; size];
+                stream.read_exact(&mut answer).unwrap();
+                thread.join().unwrap();
+                assert!(answer == request, "{engine} {host} {size}");
+            }
+            let socket = udp(&echo);
+            let mut buffer = [0; 65_536];
+            for size in [0, 1, 1024, 65_000] {
+                socket.send(&vec![size as u8; size]).unwrap();
+                assert_eq!(socket.recv(&mut buffer).unwrap(), size);
+            }
+            let state = echo.state();
+            assert_eq!(state.counted.tcp_connections, 1);
+            assert_eq!(state.counted.tcp_bytes, 301_050);
+            assert_eq!((state.counted.udp_received, state.counted.udp_sent), (4, 4));
+            assert!(state.cpu_s > 0.0);
+            // With connections that are still open.
+            echo.stop();
+            assert!(echo.state().cpu_s >= state.cpu_s);
+            assert!(matches!(stream.read(&mut buffer), Ok(0) | Err(_)));
+        }
+    }
+}
+
+fn transfer(stream: &TcpStream, direction: Direction, bytes: u64) -> Checker {
+    let header = Header {
+        direction,
+        write_bytes: 5_000,
+        bytes,
+    };
+    let mut checker = Checker::default();
+    std::thread::scope(|scope| {
+        let mut writer = stream;
+        writer.write_all(&header.encode()).unwrap();
+        if direction.up() {
+            scope.spawn(move || {
+                let mut source = Source::new(bytes, 10_000);
+                while !source.done() {
+                    let sent = writer.write(source.next()).unwrap();
+                    source.written(sent);
+                }
+            });
+        }
+        let mut reader = stream;
+        if direction.down() {
+            let mut all = vec![0; bytes as usize];
+            reader.read_exact(&mut all).unwrap();
+            checker.take(&all);
+            assert_eq!(checker.first_wrong(), None);
+        }
+        if direction.up() {
+            let mut answer = [0; 8];
+            reader.read_exact(&mut answer).unwrap();
+            assert_eq!(confirmed(answer), Ok(bytes));
+        }
+    });
+    checker
+}
+
+#[test]
+fn transfers_are_whole_in_each_direction_one_after_the_other() {
+    for engine in ["blocking", "events"] {
+        let echo = start(json!({"engine": engine}));
+        let stream = connect(&echo);
+        let mut moved = 0;
+        for direction in [Direction::Up, Direction::Down, Direction::Both] {
+            for bytes in [1, 1_000_000] {
+                transfer(&stream, direction, bytes);
+                let both = direction == Direction::Both;
+                moved += if both { 2 * bytes } else { bytes };
+            }
+        }
+        assert_eq!(echo.state().counted.tcp_bytes, moved, "{engine}");
+    }
+}
+
+#[test]
+fn loss_and_duplication_are_exact() {
+    for share in [0.01, 0.1] {
+        let echo = faulty(json!({"loss": share}));
+        let lost = (share * 1000.0) as usize;
+        assert_eq!(numbers(&echo, 1000).len(), 1000 - lost);
+        assert_eq!(echo.state().counted.dropped, lost as u64);
+        let echo = faulty(json!({"duplicate": share, "seed": 7}));
+        assert_eq!(numbers(&echo, 1000).len(), 1000 + lost);
+        assert_eq!(echo.state().counted.duplicated, lost as u64);
+    }
+}
+
+#[test]
+fn reordering_holds_exactly_so_many_back() {
+    let echo = faulty(json!({"reorder": 0.05}));
+    let got = numbers(&echo, 1000);
+    assert_eq!(got.len(), 1000);
+    let mut highest = 0;
+    let late = got.iter().filter(|number| {
+        let late = **number < highest;
+        highest = highest.max(**number);
+        late
+    });
+    let late = late.count() as u64;
+    assert_eq!(echo.state().counted.reordered, 50);
+    // A held datagram that nothing follows for 50 ms is in order after all.
+    assert!((45..=50).contains(&late), "{late}");
+}
+
+#[test]
+fn delay_and_jitter_are_what_was_asked() {
+    let echo = faulty(json!({"delay_ms": 100, "jitter_ms": 100}));
+    let mut stream = connect(&echo);
+    let socket = udp(&echo);
+    let mut buffer = [0; 16];
+    for _ in 0..8 {
+        let began = Instant::now();
+        round_trip(&mut stream, b"request").unwrap();
+        let tcp = began.elapsed();
+        let began = Instant::now();
+        socket.send(b"request").unwrap();
+        socket.recv(&mut buffer).unwrap();
+        for took in [tcp, began.elapsed()] {
+            assert!((100..220).contains(&took.as_millis()), "{took:?}");
+        }
+    }
+    assert_eq!(echo.state().counted.delayed, 16);
+}
+
+#[test]
+fn a_stall_holds_everything_once() {
+    let echo = faulty(json!({"stall": {"after": 3, "ms": 500}}));
+    let mut stream = connect(&echo);
+    let mut took = |request: &[u8]| {
+        let began = Instant::now();
+        round_trip(&mut stream, request).unwrap();
+        began.elapsed().as_millis()
+    };
+    let times: Vec<u128> = (0..6).map(|_| took(b"request")).collect();
+    assert!((500..550).contains(&times[3]), "{times:?}");
+    assert!(times.iter().filter(|time| **time >= 450).count() == 1);
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let echo = faulty(json!({"rate_bytes_per_s": 1_000_000}));
+    let mut stream = connect(&echo);
+    let began = Instant::now();
+    for _ in 0..50 {
+        round_trip(&mut stream, &[1; 20_000]).unwrap();
+    }
+    let took = began.elapsed().as_millis();
+    assert!((970..1100).contains(&took), "echo: {took} ms");
+    for (direction, expected) in [
+        (Direction::Up, 1000),
+        (Direction::Down, 1000),
+        (Direction::Both, 2000),
+    ] {
+        let stream = connect(&echo);
+        let began = Instant::now();
+        transfer(&stream, direction, 1_000_000);
+        let took = began.elapsed().as_millis();
+        assert!(
+            (expected * 97 / 100..expected * 110 / 100).contains(&took),
+            "{direction:?}: {took} ms"
+        );
+    }
+}
+
+#[test]
+fn tcp_faults_come_after_so_many_answers() {
+    for (fault, expected) in [
+        ("reset_after", ErrorKind::ConnectionReset),
+        ("close_after", ErrorKind::UnexpectedEof),
+    ] {
+        let echo = faulty(json!({"tcp": {fault: 3}}));
+        for _ in 0..2 {
+            let mut stream = connect(&echo);
+            for _ in 0..3 {
+                round_trip(&mut stream, b"request").unwrap();
+            }
+            let error = round_trip(&mut stream, b"request").unwrap_err();
+            assert_eq!(error.kind(), expected, "{fault}");
+        }
+    }
+    let echo = faulty(json!({"tcp": {"silent": true}}));
+    let mut stream = connect(&echo);
+    let some = Some(Duration::from_millis(200));
+    stream.set_read_timeout(some).unwrap();
+    let error = round_trip(&mut stream, b"request").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn corruption_and_truncation_are_visible() {
+    let echo = faulty(json!({"corrupt": 0.5, "truncate": 10}));
+    let socket = udp(&echo);
+    let mut buffer = [0; 64];
+    let mut wrong = 0;
+    for _ in 0..1000 {
+        socket.send(&[7; 64]).unwrap();
+        assert_eq!(socket.recv(&mut buffer).unwrap(), 10);
+        wrong += usize::from(buffer[..10] != [7; 10]);
+    }
+    assert_eq!(wrong, 500);
+    let echo = faulty(json!({"corrupt": 1}));
+    let answer = round_trip(&mut connect(&echo), b"request").unwrap();
+    assert_ne!(answer, b"request");
+}
+
+#[test]
+fn the_events_engine_has_room_for_many_and_the_blocking_one_says_no() {
+    let echo = start(json!({"engine": "events"}));
+    let mut streams: Vec<TcpStream> = (0..600).map(|_| connect(&echo)).collect();
+    for stream in &mut streams {
+        assert_eq!(round_trip(stream, b"request").unwrap(), b"request");
+    }
+    assert_eq!(echo.state().counted.tcp_connections, 600);
+    let echo = start(json!({"engine": "blocking"}));
+    let mut streams: Vec<TcpStream> = (0..=blocking::MAX_CONNECTIONS)
+        .map(|_| connect(&echo))
+        .collect();
+    let mut last = streams.pop().unwrap();
+    for stream in &mut streams {
+        round_trip(stream, b"request").unwrap();
+    }
+    assert!(round_trip(&mut last, b"request").is_err());
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let refused = |request: Value| {
+        let request: Request = serde_json::from_value(request).unwrap();
+        Echo::start(request).err().unwrap().error
+    };
+    assert!(refused(json!({"host": "192.0.2.1"})).starts_with("host:"));
+    assert!(refused(json!({"cpus": [99_999]})).contains("99999"));
+    assert!(refused(json!({"faults": {"loss": 2}})).starts_with("faults.loss"));
+}

@@ -1,0 +1,200 @@
+//! Opening one tunnel of many: the handshake as a state machine over a non-blocking socket.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+
+use crate::net::poller::Flags;
+use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::plan::Plan;
+use crate::probe::socks5::codec::{self, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Dial,
+    Greeting,
+    Login,
+    Connect,
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Dial => "dial",
+            Self::Greeting => "SOCKS greeting",
+            Self::Login => "SOCKS login",
+            Self::Connect => "SOCKS connect",
+        }
+    }
+}
+
+pub struct Opening {
+    pub stream: TcpStream,
+    stage: Stage,
+    out: Vec<u8>,
+    sent: usize,
+    answer: [u8; MAX_REPLY_BYTES],
+    have: usize,
+}
+
+impl Opening {
+    /// Begins to dial.
+    pub fn begin(plan: &Plan) -> Result<Self, ProbeError> {
+        let address = plan.dial_address();
+        let dial = || -> io::Result<Socket> {
+            let socket = Socket::new(
+                Domain::for_address(address),
+                Type::STREAM.nonblocking(),
+                Some(Protocol::TCP),
+            )?;
+            socket.set_tcp_nodelay(true)?;
+            match socket.connect(&address.into()) {
+                Err(error) if error.raw_os_error() != Some(nix::libc::EINPROGRESS) => Err(error),
+                _ => Ok(socket),
+            }
+        };
+        let socket =
+            dial().map_err(|error| ProbeError::io(format_args!("dial {address}"), &error))?;
+        Ok(Self {
+            stream: socket.into(),
+            stage: Stage::Dial,
+            out: Vec::new(),
+            sent: 0,
+            answer: [0; MAX_REPLY_BYTES],
+            have: 0,
+        })
+    }
+
+    /// The socket is ready. True where the tunnel is open.
+    pub fn step(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
+        if self.stage == Stage::Dial {
+            match SockRef::from(&self.stream).take_error() {
+                Ok(None) => {}
+                Ok(Some(error)) | Err(error) => return Err(self.failed(plan, &error)),
+            }
+            let Some(proxy) = &plan.proxy else {
+                return Ok(true);
+            };
+            let greeting = codec::greeting(proxy.login.is_some()).to_vec();
+            self.next(Stage::Greeting, greeting);
+        }
+        loop {
+            if !self.flush(plan)? || !self.read(plan)? {
+                return Ok(false);
+            }
+            if self.advance(plan)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn next(&mut self, stage: Stage, out: Vec<u8>) {
+        self.stage = stage;
+        self.out = out;
+        self.sent = 0;
+        self.have = 0;
+    }
+
+    fn flush(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(sent) => self.sent += sent,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(self.failed(plan, &error)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads some of the answer. False where there is nothing yet.
+    fn read(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
+        let wanted = match self.stage {
+            Stage::Connect => MAX_REPLY_BYTES,
+            _ => 2,
+        };
+        match self.stream.read(&mut self.answer[self.have..wanted]) {
+            Ok(0) => Err(self.failed(plan, &io::ErrorKind::UnexpectedEof.into())),
+            Ok(count) => {
+                self.have += count;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(self.failed(plan, &error)),
+        }
+    }
+
+    /// Looks at what has been read. True where the tunnel is open.
+    fn advance(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
+        if self.stage == Stage::Connect {
+            return match codec::reply(&self.answer[..self.have]) {
+                Ok(Reply::Granted(_, used)) if used == self.have => Ok(true),
+                Ok(Reply::Granted(..)) => Err(self.garbage("there is more than a reply")),
+                Ok(Reply::Refused(code)) => {
+                    let kind = ErrorKind::of_reply(code);
+                    let what = format!("refused with reply {code} ({})", kind.name());
+                    Err(self.refused(kind, &what))
+                }
+                Err(Bad::Short) => Ok(false),
+                Err(bad) => Err(self.garbage(bad)),
+            };
+        }
+        let (Some(answer), Some(proxy)) =
+            (self.answer[..self.have].first_chunk::<2>(), &plan.proxy)
+        else {
+            return Ok(false);
+        };
+        let request = || codec::request(Command::Connect, &plan.target);
+        if self.stage == Stage::Login {
+            if !codec::login_answer(*answer).map_err(|bad| self.garbage(bad))? {
+                let what = "refused user name or password";
+                return Err(self.refused(ErrorKind::SocksAuthFailed, what));
+            }
+            self.next(Stage::Connect, request());
+            return Ok(false);
+        }
+        let method = codec::method(*answer, proxy.login.is_some());
+        match (method.map_err(|bad| self.garbage(bad))?, &proxy.login) {
+            (Method::None, _) => self.next(Stage::Connect, request()),
+            (Method::Password, Some((username, password))) => {
+                self.next(Stage::Login, codec::login(username, password));
+            }
+            _ => {
+                let what = "takes none of the methods that were offered";
+                return Err(self.refused(ErrorKind::SocksNoMethod, what));
+            }
+        }
+        Ok(false)
+    }
+
+    pub fn wanted(&self) -> Flags {
+        if self.stage == Stage::Dial || self.sent < self.out.len() {
+            Flags::OUT
+        } else {
+            Flags::IN
+        }
+    }
+
+    /// It took longer than it may.
+    pub fn late(&self, plan: &Plan) -> ProbeError {
+        self.failed(plan, &io::ErrorKind::TimedOut.into())
+    }
+
+    fn failed(&self, plan: &Plan, error: &io::Error) -> ProbeError {
+        match self.stage {
+            Stage::Dial => ProbeError::io(format_args!("dial {}", plan.dial_address()), error),
+            stage => ProbeError::io(stage.name(), error),
+        }
+    }
+
+    fn garbage(&self, why: impl std::fmt::Display) -> ProbeError {
+        ProbeError::new(
+            ErrorKind::SocksGarbage,
+            format!("{}: the answer is not SOCKS5: {why}", self.stage.name()),
+        )
+    }
+
+    fn refused(&self, kind: ErrorKind, what: &str) -> ProbeError {
+        ProbeError::new(kind, format!("{}: the proxy {what}", self.stage.name()))
+    }
+}

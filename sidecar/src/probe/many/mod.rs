@@ -1,0 +1,88 @@
+//! Many connections on one thread: `tcp` with more than one, and `concurrency`.
+//!
+//! All tunnels are opened first, 256 handshakes at once. Then operations go round them: in the closed
+//! loop each has its next one as soon as the one before has ended; in the open loop operation `i` is
+//! that of connection `i mod N` at `start + i / rate`, so that the connections' phases are spread
+//! evenly, and one that cannot be sent yet waits for its connection with its intended time.
+//!
+//! A tunnel that cannot be opened at the start counts as a failed operation, and takes no part in the
+//! rest. `3 × connections` failures in a row end the probe.
+
+mod dial;
+mod drive;
+mod open;
+mod round;
+mod slot;
+
+use super::clock::seconds;
+use super::context::Context;
+use super::kinds::{ErrorKind, ProbeError};
+use super::outcome::{Outcome, Tunnels};
+use super::pace::Timetable;
+use super::plan::Plan;
+use super::recorder::Series;
+use super::spec::ProbeKind;
+use super::tally::Tally;
+use drive::Drive;
+use open::open_all;
+use round::Round;
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let failed = |error: std::io::Error| ProbeError::io("epoll", &error);
+    let rss_before_bytes = context.rss_bytes();
+    let mut drive = Drive::new(plan, context).map_err(failed)?;
+    let opened = open_all(&mut drive).map_err(failed)?;
+    if opened.usable.is_empty() {
+        return Err(opened.first_error.unwrap_or_else(|| {
+            ProbeError::new(
+                ErrorKind::Timeout,
+                "no tunnel was open when the probe ended",
+            )
+        }));
+    }
+    let rss_opened_bytes = context.rss_bytes();
+    let mut tally = Tally::new(series(plan));
+    let mut stopped = opened.stopped;
+    if stopped.is_none() && plan.spec.warmup > 0 {
+        let mut ignored = Tally::new(series(plan));
+        let warm_up = Round::new(plan.spec.warmup, None, &mut ignored);
+        stopped = warm_up.run(&mut drive, &opened.usable).map_err(failed)?;
+    }
+    if stopped.is_none() {
+        context.measured_begins();
+        let start_ns = tally.begin();
+        let timetable = plan
+            .rate_per_s()
+            .map(|rate_per_s| Timetable::new(start_ns, rate_per_s));
+        let round = Round::new(plan.spec.count, timetable, &mut tally).measured();
+        stopped = round.run(&mut drive, &opened.usable).map_err(failed)?;
+        tally.end();
+        context.measured_ended();
+    }
+    let rss_end_bytes = context.rss_bytes();
+    tally.stopped = stopped;
+    tally.errors.merge(opened.errors);
+    let concurrency = plan.spec.kind == ProbeKind::Concurrency;
+    let tunnels = concurrency.then_some(Tunnels {
+        asked: plan.spec.connections,
+        open: opened.usable.len() as u64,
+        open_all_s: seconds(opened.took_ns),
+        rss_before_bytes,
+        rss_open_bytes: rss_opened_bytes.max(rss_end_bytes),
+    });
+    if concurrency {
+        tally.series.insert(0, opened.series);
+    }
+    let mut outcome = tally.outcome(plan, context, 1);
+    outcome.tunnels = tunnels;
+    Ok(outcome)
+}
+
+fn series(plan: &Plan) -> Vec<Series> {
+    let new = |name| Series::new(name, plan.spec.count, plan.spec.keep);
+    let mut all = vec![new("round_trip")];
+    if plan.rate_per_s().is_some() {
+        all.push(new("lateness"));
+    }
+    all
+}

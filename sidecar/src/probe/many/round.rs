@@ -1,0 +1,145 @@
+//! So many operations, in turn on all tunnels that could be opened.
+
+use super::drive::{Drive, Happened, Hears};
+use crate::probe::outcome::Stopped;
+use crate::probe::pace::Timetable;
+use crate::probe::tally::Tally;
+
+const ROUND_TRIP: usize = 0;
+const LATENESS: usize = 1;
+
+pub struct Round<'a> {
+    count: u64,
+    timetable: Option<Timetable>,
+    measured: bool,
+    /// Operations whose time has come.
+    started: u64,
+    heard: Heard<'a>,
+}
+
+struct Heard<'a> {
+    tally: &'a mut Tally,
+    payload_bytes: u64,
+    ended: u64,
+}
+
+impl Hears for Heard<'_> {
+    fn hear(&mut self, happened: Happened) {
+        match happened {
+            Happened::Sent { operation, now_ns } => {
+                if let Some(intended_ns) = operation.intended_ns {
+                    self.tally.series[LATENESS].record(now_ns.saturating_sub(intended_ns));
+                }
+            }
+            Happened::Answered { operation, now_ns } => {
+                let from_ns = operation.intended_ns.or(operation.sent_ns);
+                self.tally.series[ROUND_TRIP].record(now_ns - from_ns.unwrap_or(now_ns));
+                self.tally.success(self.payload_bytes);
+                self.tally.end_ns = now_ns;
+                self.ended += 1;
+            }
+            Happened::Failed { error, now_ns } => {
+                self.tally.errors.add(error, 1);
+                self.tally.end_ns = now_ns;
+                self.ended += 1;
+            }
+            Happened::Opened { .. } | Happened::NotOpened(_) => {}
+        }
+    }
+}
+
+impl<'a> Round<'a> {
+    /// Without a timetable it is a closed loop.
+    pub fn new(count: u64, timetable: Option<Timetable>, tally: &'a mut Tally) -> Self {
+        Self {
+            count,
+            timetable,
+            measured: false,
+            started: 0,
+            heard: Heard {
+                tally,
+                payload_bytes: 0,
+                ended: 0,
+            },
+        }
+    }
+
+    /// It is followed from outside.
+    pub fn measured(mut self) -> Self {
+        self.measured = true;
+        self
+    }
+
+    /// Returns why it ended before all operations had.
+    pub fn run(
+        mut self,
+        drive: &mut Drive<'_>,
+        usable: &[usize],
+    ) -> std::io::Result<Option<Stopped>> {
+        self.heard.payload_bytes = drive.plan.spec.payload_bytes;
+        drive.free.clear();
+        drive.free.extend(usable);
+        loop {
+            let until_ns = match self.timetable {
+                None => self.closed(drive),
+                Some(timetable) => self.open(drive, timetable, usable),
+            };
+            if self.heard.ended < self.count {
+                drive.turn(until_ns, &mut self.heard)?;
+            }
+            if self.measured {
+                drive.context.set_done(self.heard.ended);
+            }
+            if self.heard.ended >= self.count {
+                return Ok(None);
+            }
+            let stopped = drive.stopped();
+            if stopped.is_some() {
+                return Ok(stopped);
+            }
+        }
+    }
+
+    /// Whoever is free has the next one.
+    fn closed(&mut self, drive: &mut Drive<'_>) -> u64 {
+        while self.started < self.count
+            && !drive.failing()
+            && let Some(index) = drive.free.pop_front()
+        {
+            self.started += 1;
+            drive.begin(index, None, &mut self.heard);
+        }
+        u64::MAX
+    }
+
+    /// Begins what is due, and returns when the next one is.
+    fn open(&mut self, drive: &mut Drive<'_>, timetable: Timetable, usable: &[usize]) -> u64 {
+        loop {
+            while !drive.failing()
+                && let Some(index) = drive.free.pop_front()
+            {
+                self.next_on(drive, index);
+            }
+            if self.started == self.count || drive.failing() {
+                return u64::MAX;
+            }
+            let intended_ns = timetable.intended_ns(self.started);
+            if intended_ns > crate::probe::clock::now_ns() {
+                return intended_ns;
+            }
+            let index = usable[(self.started % usable.len() as u64) as usize];
+            self.started += 1;
+            drive.slots[index].waiting.push_back(intended_ns);
+            self.next_on(drive, index);
+        }
+    }
+
+    fn next_on(&mut self, drive: &mut Drive<'_>, index: usize) {
+        let slot = &mut drive.slots[index];
+        if slot.operation.is_none()
+            && let Some(intended_ns) = slot.waiting.pop_front()
+        {
+            drive.begin(index, Some(intended_ns), &mut self.heard);
+        }
+    }
+}

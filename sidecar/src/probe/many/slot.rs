@@ -1,0 +1,175 @@
+//! One of many connections: its tunnel, and the operation that is under way on it.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+
+use super::dial::Opening;
+use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::payload::Pattern;
+
+pub enum Tunnel {
+    Down,
+    Opening(Box<Opening>),
+    Open(TcpStream),
+}
+
+/// A request and what of its echo is there.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    /// No two of a probe have the same; its lower half is the payload's sequence number.
+    pub serial: u64,
+    /// When it was intended, in the open loop.
+    pub intended_ns: Option<u64>,
+    /// When it was sent; none while its tunnel is being opened.
+    pub sent_ns: Option<u64>,
+    sent: usize,
+    got: usize,
+}
+
+pub struct Slot {
+    pub tunnel: Tunnel,
+    pub operation: Option<Operation>,
+    /// Intended times of operations that wait for the one before to end.
+    pub waiting: VecDeque<u64>,
+    /// Something came, or the peer ended, while nothing was asked.
+    pub broken: Option<ErrorKind>,
+    /// Dials count from here, so that a deadline finds its own.
+    pub dials: u64,
+    pub began_ns: u64,
+}
+
+/// Buffers of which one is enough for all.
+pub struct Scratch {
+    pattern: Pattern,
+    out: Vec<u8>,
+    expected: Vec<u8>,
+    expected_of: Option<u32>,
+    input: Vec<u8>,
+}
+
+impl Scratch {
+    pub fn new(pattern: Pattern) -> Self {
+        let size = pattern.size();
+        Self {
+            pattern,
+            out: vec![0; size],
+            expected: vec![0; size],
+            expected_of: None,
+            input: vec![0; size],
+        }
+    }
+
+    fn right(&mut self, sequence: u32, at: usize, count: usize) -> bool {
+        let size = self.pattern.size();
+        if at == 0 && count == size {
+            return self.pattern.matches(sequence, &self.input);
+        }
+        if self.expected_of != Some(sequence) {
+            self.pattern.fill(sequence, &mut self.expected);
+            self.expected_of = Some(sequence);
+        }
+        self.input[..count] == self.expected[at..at + count]
+    }
+}
+
+impl Operation {
+    pub fn new(serial: u64, intended_ns: Option<u64>) -> Self {
+        Self {
+            serial,
+            intended_ns,
+            sent_ns: None,
+            sent: 0,
+            got: 0,
+        }
+    }
+
+    fn sequence(&self) -> u32 {
+        self.serial as u32
+    }
+
+    /// Whether all of the request went out.
+    pub fn all_sent(&self, size: usize) -> bool {
+        self.sent == size
+    }
+
+    /// Sends what goes out without waiting.
+    pub fn send(
+        &mut self,
+        mut stream: &TcpStream,
+        scratch: &mut Scratch,
+    ) -> Result<(), ProbeError> {
+        scratch.pattern.fill(self.sequence(), &mut scratch.out);
+        while self.sent < scratch.out.len() {
+            match stream.write(&scratch.out[self.sent..]) {
+                Ok(sent) => self.sent += sent,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(ProbeError::io("request", &error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what is there. True where the answer is whole.
+    pub fn receive(
+        &mut self,
+        mut stream: &TcpStream,
+        scratch: &mut Scratch,
+    ) -> Result<bool, ProbeError> {
+        let size = scratch.pattern.size();
+        loop {
+            let left = size - self.got;
+            let count = match stream.read(&mut scratch.input[..left]) {
+                Ok(0) => {
+                    let end = io::ErrorKind::UnexpectedEof.into();
+                    return Err(ProbeError::io("answer", &end));
+                }
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(ProbeError::io("answer", &error)),
+            };
+            if self.got + count > self.sent || !scratch.right(self.sequence(), self.got, count) {
+                return Err(ProbeError::new(
+                    ErrorKind::Corrupted,
+                    "answer: it is not what was sent",
+                ));
+            }
+            self.got += count;
+            if self.got == size {
+                return Ok(true);
+            }
+            // Less than was asked for: there is no more now.
+            if count < left {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+impl Slot {
+    pub fn new() -> Self {
+        Self {
+            tunnel: Tunnel::Down,
+            operation: None,
+            waiting: VecDeque::new(),
+            broken: None,
+            dials: 0,
+            began_ns: 0,
+        }
+    }
+
+    /// Something happened on an open tunnel on which nothing was asked.
+    pub fn unasked(&mut self) {
+        if let Tunnel::Open(stream) = &self.tunnel {
+            self.broken = match (&mut &*stream).read(&mut [0]) {
+                Ok(0) => Some(ErrorKind::Closed),
+                Ok(_) => Some(ErrorKind::Corrupted),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+                Err(error) => Some(ErrorKind::of_io(&error)),
+            };
+        }
+        if self.broken.is_some() {
+            self.tunnel = Tunnel::Down;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One connection of a bulk transfer, seen from the probe.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+
+use crate::echo::bulk::{Checker, Header, Source, confirmed};
+use crate::net::poller::pause;
+use crate::probe::clock::now_ns;
+use crate::probe::context::Context;
+use crate::probe::kinds::ErrorKind;
+use crate::probe::outcome::Stopped;
+use crate::probe::plan::Plan;
+
+/// Read at once, at most.
+const BUFFER: usize = 256 * 1024;
+/// The time limit is looked at once in so many reads or writes.
+const LOOK_EVERY: u32 = 32;
+
+/// Why a transfer is not whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    Failed(ErrorKind),
+    Stopped(Stopped),
+}
+
+#[derive(Clone, Copy)]
+pub struct Line<'a> {
+    pub plan: &'a Plan,
+    pub context: &'a Context,
+    pub stream: &'a TcpStream,
+}
+
+impl Line<'_> {
+    /// Asks for a transfer.
+    pub fn ask(self) -> Result<(), Cut> {
+        let transfer = &self.plan.transfer;
+        let header = Header {
+            direction: transfer.direction,
+            write_bytes: transfer.write_bytes as usize,
+            bytes: transfer.bytes,
+        };
+        let bytes = header.encode();
+        let mut sent = 0;
+        while sent < bytes.len() {
+            sent += self.patiently(|mut stream| stream.write(&bytes[sent..]))?;
+        }
+        Ok(())
+    }
+
+    /// Asks, and sends all that goes up.
+    pub fn send(self) -> Result<(), Cut> {
+        self.ask()?;
+        let transfer = &self.plan.transfer;
+        let mut source = Source::new(transfer.bytes, transfer.write_bytes as usize);
+        let mut look = 0;
+        while !source.done() {
+            self.look(&mut look)?;
+            let bytes = source.next();
+            let sent = self.patiently(|mut stream| stream.write(bytes))?;
+            source.written(sent);
+        }
+        Ok(())
+    }
+
+    /// Receives and checks all that comes down.
+    pub fn receive(self) -> Result<(), Cut> {
+        let bytes = self.plan.transfer.bytes;
+        let mut checker = Checker::default();
+        let mut buffer = vec![0; BUFFER];
+        let mut look = 0;
+        while checker.received() < bytes {
+            self.look(&mut look)?;
+            let left = (bytes - checker.received()).min(BUFFER as u64) as usize;
+            let count = self.some(&mut buffer[..left])?;
+            checker.take(&buffer[..count]);
+            if checker.first_wrong().is_some() {
+                return Err(Cut::Failed(ErrorKind::Corrupted));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the far end says of what went up.
+    pub fn confirmed(self) -> Result<(), Cut> {
+        let mut answer = [0; 8];
+        let mut have = 0;
+        while have < answer.len() {
+            have += self.some(&mut answer[have..])?;
+        }
+        if confirmed(answer) == Ok(self.plan.transfer.bytes) {
+            Ok(())
+        } else {
+            Err(Cut::Failed(ErrorKind::Corrupted))
+        }
+    }
+
+    /// Ends the connection, so that nobody waits for it any more.
+    pub fn hang_up(self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    fn some(self, buffer: &mut [u8]) -> Result<usize, Cut> {
+        match self.patiently(|mut stream| stream.read(buffer))? {
+            0 => Err(Cut::Failed(ErrorKind::Closed)),
+            count => Ok(count),
+        }
+    }
+
+    fn look(self, count: &mut u32) -> Result<(), Cut> {
+        *count += 1;
+        if *count % LOOK_EVERY == 0
+            && let Some(stopped) = self.context.must_stop(self.plan, now_ns())
+        {
+            return Err(Cut::Stopped(stopped));
+        }
+        Ok(())
+    }
+
+    /// Tries until it succeeds, fails, or nothing has moved for too long. A blocking socket comes back
+    /// every 100 ms.
+    fn patiently(
+        self,
+        mut what: impl FnMut(&TcpStream) -> io::Result<usize>,
+    ) -> Result<usize, Cut> {
+        let mut deadline_ns = None;
+        loop {
+            match what(self.stream) {
+                Ok(count) => return Ok(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let now = now_ns();
+                    if let Some(stopped) = self.context.must_stop(self.plan, now) {
+                        return Err(Cut::Stopped(stopped));
+                    }
+                    let timeout_ns = self.plan.timeout.as_nanos() as u64;
+                    if now >= *deadline_ns.get_or_insert(now + timeout_ns) {
+                        return Err(Cut::Failed(ErrorKind::Timeout));
+                    }
+                    pause(self.plan.spec.wait);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Cut::Failed(ErrorKind::of_io(&error))),
+            }
+        }
+    }
+}

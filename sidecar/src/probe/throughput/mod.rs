@@ -1,0 +1,200 @@
+//! Bulk transfer: a thread per connection and direction, large writes and reads.
+//!
+//! Each connection makes one measured transfer per direction, whatever `count` is; an operation is one
+//! transfer. `warmup` is rounded up to whole transfers of every connection and direction, on the same
+//! connections. A transfer "up" lasts from its start until the far end has confirmed its bytes, one
+//! "down" until the last byte is here; in "both" the confirmation follows the far end's own bytes. The
+//! socket buffers are left to the kernel. `timeout` is the longest time without progress, the wait
+//! for the confirmation too. What is checked is said in [`crate::echo::bulk`], and the far end has to be an echo server of ours.
+
+mod line;
+
+use std::net::TcpStream;
+use std::sync::{Barrier, OnceLock};
+
+use super::clock::now_ns;
+use super::context::Context;
+use super::kinds::{ErrorKind, ProbeError};
+use super::outcome::Outcome;
+use super::plan::Plan;
+use super::recorder::Series;
+use super::socks5::client::{self, Deadline};
+use super::spec::Wait;
+use super::tally::Tally;
+use line::{Cut, Line};
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let direction = plan.transfer.direction;
+    let directions = 1 + u64::from(direction.up() && direction.down());
+    let planned = plan.spec.connections * directions;
+    let mut opened = Tally::new(series(plan, planned));
+    let streams = open_all(plan, context, directions, &mut opened)?;
+    for _ in 0..plan.spec.warmup.div_ceil(planned) {
+        if opened.stopped.is_none() {
+            // A connection that fails here fails again below, where it counts.
+            opened.stopped = round(plan, context, &streams, false).stopped;
+        }
+    }
+    if opened.stopped.is_some() {
+        return Ok(opened.outcome(plan, context, planned));
+    }
+    context.measured_begins();
+    let mut tally = round(plan, context, &streams, true);
+    context.measured_ended();
+    tally.errors.merge(opened.errors);
+    Ok(tally.outcome(plan, context, planned))
+}
+
+fn series(plan: &Plan, count: u64) -> Vec<Series> {
+    vec![Series::new("transfer", count, plan.spec.keep)]
+}
+
+/// Opens the connections one after the other. One that cannot be opened is as many failed operations as
+/// it has directions; where the first cannot, nothing can be measured.
+fn open_all(
+    plan: &Plan,
+    context: &Context,
+    directions: u64,
+    tally: &mut Tally,
+) -> Result<Vec<TcpStream>, ProbeError> {
+    let mut streams = Vec::new();
+    for _ in 0..plan.spec.connections {
+        let now = now_ns();
+        if let Some(stopped) = context.must_stop(plan, now) {
+            tally.stopped = Some(stopped);
+            break;
+        }
+        let deadline = Deadline {
+            at_ns: (now + plan.handshake_timeout.as_nanos() as u64).min(context.limit_ns(plan)),
+            cancelled: &|| context.cancelled(),
+        };
+        let opened = client::open(plan, &deadline).and_then(|(stream, _)| {
+            stream
+                .set_nonblocking(plan.spec.wait != Wait::Block)
+                .map_err(|error| ProbeError::io("connection", &error))?;
+            Ok(stream)
+        });
+        match opened {
+            Ok(stream) => streams.push(stream),
+            Err(error) if streams.is_empty() => return Err(error),
+            Err(error) => tally.errors.add(error.kind, directions),
+        }
+    }
+    Ok(streams)
+}
+
+/// One transfer per connection and direction, all at once.
+fn round(plan: &Plan, context: &Context, streams: &[TcpStream], measured: bool) -> Tally {
+    let directions =
+        1 + usize::from(plan.transfer.direction.up() && plan.transfer.direction.down());
+    let start = Barrier::new(streams.len() * directions);
+    let tallies: Vec<Tally> = std::thread::scope(|scope| {
+        let threads: Vec<_> = streams
+            .iter()
+            .map(|stream| {
+                let line = Line {
+                    plan,
+                    context,
+                    stream,
+                };
+                let start = &start;
+                scope.spawn(move || connection(line, start, measured))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_default())
+            .collect()
+    });
+    tallies
+        .into_iter()
+        .reduce(|mut all, tally| {
+            all.merge(tally, plan.spec.keep);
+            all
+        })
+        .unwrap_or_else(|| Tally::new(Vec::new()))
+}
+
+/// All that one connection carries.
+fn connection(line: Line<'_>, start: &Barrier, measured: bool) -> Vec<Tally> {
+    let direction = line.plan.transfer.direction;
+    let new = || Tally::new(series(line.plan, 2));
+    if !direction.down() {
+        let mut tally = new();
+        start.wait();
+        let began_ns = tally.begin();
+        let sent = line.send().and_then(|()| line.confirmed());
+        note(line, &mut tally, began_ns, sent, measured);
+        tally.end();
+        return vec![tally];
+    }
+    if !direction.up() {
+        let mut tally = new();
+        start.wait();
+        let began_ns = tally.begin();
+        let received = line.ask().and_then(|()| line.receive());
+        note(line, &mut tally, began_ns, received, measured);
+        tally.end();
+        return vec![tally];
+    }
+    let failure = OnceLock::new();
+    let fail = |cut: Cut| {
+        let first = *failure.get_or_init(|| cut);
+        line.hang_up();
+        first
+    };
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            let mut tally = new();
+            start.wait();
+            tally.begin();
+            let sent = line.send().map_err(fail);
+            tally.end();
+            (tally, sent)
+        });
+        let mut tally = new();
+        start.wait();
+        let began_ns = tally.begin();
+        let received = line.receive().map_err(fail);
+        if received.is_ok() {
+            note(line, &mut tally, began_ns, Ok(()), measured);
+        }
+        let confirmed = received.and_then(|()| line.confirmed().map_err(fail));
+        let (sender, sent) = sender
+            .join()
+            .unwrap_or_else(|_| (new(), Err(Cut::Failed(ErrorKind::Network))));
+        // Whatever failed first is why the other direction failed, too.
+        let first = failure.get().copied().map_or(Ok(()), Err);
+        if received.is_err() {
+            note(line, &mut tally, began_ns, first, measured);
+        }
+        note(
+            line,
+            &mut tally,
+            began_ns,
+            confirmed.and(sent).and(first),
+            measured,
+        );
+        tally.end();
+        vec![tally, sender]
+    })
+}
+
+fn note(line: Line<'_>, tally: &mut Tally, began_ns: u64, result: Result<(), Cut>, measured: bool) {
+    let now = now_ns();
+    match result {
+        Ok(()) => {
+            tally.series[0].record(now - began_ns);
+            tally.success(line.plan.transfer.bytes);
+        }
+        Err(Cut::Failed(kind)) => tally.errors.add(kind, 1),
+        Err(Cut::Stopped(stopped)) => {
+            tally.stopped = tally.stopped.or(Some(stopped));
+            return;
+        }
+    }
+    tally.end_ns = now;
+    if measured {
+        line.context.add_done(1);
+    }
+}

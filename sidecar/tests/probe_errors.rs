@@ -1,0 +1,272 @@
+//! Proxies that refuse, reset, say nothing, lie or go away: each has its name, and none hangs.
+
+mod common;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::network::*;
+use common::{Root, Server};
+use serde_json::{Value, json};
+
+fn spec(kind: &str, proxy: SocketAddr) -> Value {
+    json!({"kind": kind, "target": "127.0.0.1:9", "proxy": {"address": proxy.to_string()}, "count": 20,
+        "timeout_ms": 300, "handshake_timeout_ms": 500, "stall_ms": 700})
+}
+
+/// The probe fails with this kind, with one line, and soon.
+fn fails(server: &Server, spec: &Value, kind: &str) {
+    let began = Instant::now();
+    let probe = server.measure(spec);
+    assert_eq!(probe["state"], "failed", "{kind}: {probe}");
+    assert_eq!(probe["error"]["kind"], kind, "{probe}");
+    let message = probe["error"]["message"].as_str().unwrap();
+    assert!(!message.is_empty() && !message.contains('\n'), "{message}");
+    assert_eq!(probe["outcome"], json!(null));
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{kind} took {:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn every_reply_code_has_its_name() {
+    let root = Root::new();
+    let server = root.serve();
+    for (code, kind) in [
+        (1, "socks_general_failure"),
+        (2, "socks_not_allowed"),
+        (3, "socks_network_unreachable"),
+        (4, "socks_host_unreachable"),
+        (5, "socks_connection_refused"),
+        (6, "socks_ttl_expired"),
+        (7, "socks_command_not_supported"),
+        (8, "socks_address_not_supported"),
+        (9, "socks_reply_other"),
+        (255, "socks_reply_other"),
+    ] {
+        let refusing =
+            proxy(move |mut stream, _, _| write(&mut stream, &reply(code, any_address())));
+        for probe in ["tcp", "handshake", "udp"] {
+            fails(&server, &spec(probe, refusing), kind);
+        }
+        // Some send no more than the code.
+        let curt = proxy(move |mut stream, _, _| write(&mut stream, &[5, code]));
+        fails(&server, &spec("tcp", curt), kind);
+    }
+}
+
+#[test]
+fn no_method_a_wrong_password_and_nobody() {
+    let root = Root::new();
+    let server = root.serve();
+    let picky = tcp_server(|mut stream| {
+        let methods = greeting(&mut stream);
+        if !methods.contains(&2) {
+            return write(&mut stream, &[5, 255]);
+        }
+        write(&mut stream, &[5, 2]);
+        let right = login(&mut stream) == ("anna".to_owned(), "right".to_owned());
+        write(&mut stream, &[1, u8::from(!right)]);
+        if right {
+            request(&mut stream);
+            write(&mut stream, &reply(0, any_address()));
+            echo(stream, Duration::ZERO);
+        }
+    });
+    fails(&server, &spec("tcp", picky), "socks_no_method");
+    let mut with_login = spec("tcp", picky);
+    with_login["proxy"]["username"] = json!("anna");
+    with_login["proxy"]["password"] = json!("wrong");
+    fails(&server, &with_login, "socks_auth_failed");
+    with_login["proxy"]["password"] = json!("right");
+    for kind in ["tcp", "handshake"] {
+        with_login["kind"] = json!(kind);
+        let probe = server.measure(&with_login);
+        assert_eq!(probe["outcome"]["succeeded"], 20, "{probe}");
+        assert!(!probe.to_string().contains("right"));
+    }
+    fails(&server, &spec("tcp", nobody()), "connection_refused");
+}
+
+/// How far a proxy behaves before it does what is tested.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Greeting,
+    Login,
+    Request,
+}
+
+fn behaves_until(
+    stage: Stage,
+    then: impl Fn(std::net::TcpStream) + Send + Sync + 'static,
+) -> SocketAddr {
+    tcp_server(move |mut stream| {
+        greeting(&mut stream);
+        if matches!(stage, Stage::Greeting) {
+            return then(stream);
+        }
+        write(&mut stream, &[5, 2]);
+        login(&mut stream);
+        if matches!(stage, Stage::Login) {
+            return then(stream);
+        }
+        write(&mut stream, &[1, 0]);
+        request(&mut stream);
+        then(stream);
+    })
+}
+
+#[test]
+fn silence_resets_ends_and_garbage_at_each_stage_have_their_names() {
+    let root = Root::new();
+    let server = root.serve();
+    for stage in [Stage::Greeting, Stage::Login, Stage::Request] {
+        let check = |proxy: SocketAddr, kind: &str| {
+            for probe in ["tcp", "udp", "handshake"] {
+                let mut spec = spec(probe, proxy);
+                spec["proxy"]["username"] = json!("u");
+                spec["proxy"]["password"] = json!("p");
+                fails(&server, &spec, kind);
+            }
+        };
+        check(behaves_until(stage, silent), "timeout");
+        check(behaves_until(stage, reset), "connection_reset");
+        check(behaves_until(stage, drop), "closed");
+        check(
+            behaves_until(stage, |mut stream| {
+                write(&mut stream, &[5][..]);
+            }),
+            "closed",
+        );
+        check(
+            behaves_until(stage, |mut stream| {
+                write(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
+                silent(stream);
+            }),
+            "socks_garbage",
+        );
+    }
+}
+
+#[test]
+fn more_than_a_reply_is_garbage() {
+    let root = Root::new();
+    let server = root.serve();
+    let chatty = proxy(|mut stream, _, _| {
+        let mut bytes = reply(0, any_address());
+        bytes.push(0);
+        write(&mut stream, &bytes);
+        silent(stream);
+    });
+    fails(&server, &spec("tcp", chatty), "socks_garbage");
+}
+
+/// The tunnel opens, and then `then` happens on it.
+fn granted(then: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    proxy(move |mut stream, _, _| {
+        write(&mut stream, &reply(0, any_address()));
+        then(stream);
+    })
+}
+
+#[test]
+fn tunnels_that_break_have_named_errors_and_three_in_a_row_end_the_probe() {
+    let root = Root::new();
+    let server = root.serve();
+    let half = |mut stream: std::net::TcpStream| {
+        let bytes = read_vec(&mut stream, 1_024);
+        write(&mut stream, &bytes[..500]);
+    };
+    let wrong = |mut stream: std::net::TcpStream| {
+        let mut bytes = read_vec(&mut stream, 1_024);
+        bytes[1_000] ^= 1;
+        write(&mut stream, &bytes);
+        silent(stream);
+    };
+    let resets = |mut stream: std::net::TcpStream| {
+        read_vec(&mut stream, 1_024);
+        reset(stream);
+    };
+    for (proxy, kind) in [
+        (granted(silent), "timeout"),
+        (granted(half), "closed"),
+        (granted(wrong), "corrupted"),
+        (granted(resets), "connection_reset"),
+    ] {
+        for wait in ["block", "yield"] {
+            let mut spec = spec("tcp", proxy);
+            spec["wait"] = json!(wait);
+            let outcome = &server.measure(&spec)["outcome"];
+            assert_eq!(outcome["stopped"], "failures", "{kind}: {outcome}");
+            assert_eq!(outcome["errors"], json!({kind: 3}));
+            assert_eq!(
+                (&outcome["attempted"], &outcome["succeeded"]),
+                (&json!(3), &json!(0))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_broken_tunnel_is_replaced_and_the_probe_goes_on() {
+    let root = Root::new();
+    let server = root.serve();
+    let opened = AtomicU64::new(0);
+    // Each tunnel breaks at its sixth request.
+    let brittle = proxy(move |mut stream, _, _| {
+        opened.fetch_add(1, Ordering::SeqCst);
+        write(&mut stream, &reply(0, any_address()));
+        for _ in 0..5 {
+            let bytes = read_vec(&mut stream, 1_024);
+            write(&mut stream, &bytes);
+        }
+        read_vec(&mut stream, 1_024);
+    });
+    let outcome = &server.measure(&spec("tcp", brittle))["outcome"];
+    assert_eq!(outcome["stopped"], json!(null), "{outcome}");
+    assert_eq!(outcome["attempted"], 20);
+    assert_eq!(outcome["errors"], json!({"closed": 3}));
+    assert_eq!(outcome["series"][0]["count"], 17);
+}
+
+#[test]
+fn a_udp_relay_that_says_nothing_or_ends() {
+    let root = Root::new();
+    let server = root.serve();
+    let mute = udp_server(Ipv4Addr::LOCALHOST.into(), |_, _, _, _| {});
+    let mut spec_stall = spec("udp", udp_proxy(mute));
+    let outcome = &server.measure(&spec_stall)["outcome"];
+    assert_eq!(outcome["stopped"], "stalled", "{outcome}");
+    assert_eq!(outcome["succeeded"], 0);
+    let errors: u64 = outcome["errors"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
+    assert_eq!(outcome["attempted"], errors, "{outcome}");
+
+    spec_stall["warmup"] = json!(5);
+    fails(&server, &spec_stall, "stalled");
+
+    // The control connection ends in mid-run.
+    let relay = udp_server(Ipv4Addr::LOCALHOST.into(), |socket, _, bytes, peer| {
+        std::thread::sleep(Duration::from_millis(20));
+        let _ = socket.send_to(bytes, peer);
+    });
+    let ending = proxy(move |mut stream, _, _| {
+        write(&mut stream, &reply(0, relay));
+        std::thread::sleep(Duration::from_millis(400));
+    });
+    let mut spec_control = spec("udp", ending);
+    spec_control["count"] = json!(100_000);
+    let outcome = &server.measure(&spec_control)["outcome"];
+    assert_eq!(outcome["stopped"], "control_closed", "{outcome}");
+    assert!(outcome["succeeded"].as_u64().unwrap() > 0);
+
+    let direct = json!({"kind": "udp", "target": nobody().to_string(), "count": 20});
+    fails(&server, &direct, "connection_refused");
+}

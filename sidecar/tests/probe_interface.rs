@@ -1,0 +1,331 @@
+//! The probes' HTTP interface: what it refuses, follows, pages and ends.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::Root;
+use common::network::*;
+use serde_json::{Value, json};
+
+#[test]
+fn without_the_token_nothing_but_health_is_answered() {
+    let root = Root::new();
+    let server = root.serve();
+    assert_eq!(server.get_as(None, "/health").0, 200);
+    let right = format!("Bearer {}", server.token);
+    for authorization in [
+        None,
+        Some(""),
+        Some("Bearer"),
+        Some("Bearer "),
+        Some("Bearer wrong"),
+        Some("Basic wrong"),
+        Some(server.token.as_str()),
+        Some(&right[..right.len() - 1]),
+    ] {
+        for path in ["/host", "/probes", "/testbeds", "/nothing"] {
+            let (status, answer) = server.get_as(authorization, path);
+            assert_eq!(status, 401, "{authorization:?}: {answer}");
+            assert!(answer["mend"].as_str().unwrap().contains("Bearer"));
+        }
+    }
+    assert_eq!(server.get_as(Some(&right), "/probes"), (200, json!([])));
+}
+
+#[test]
+fn requests_that_are_wrong_are_refused_by_name() {
+    let root = Root::new();
+    let server = root.serve();
+    let good = json!({"kind": "tcp", "target": "127.0.0.1:9"});
+    let with = |field: &str, value: Value| {
+        let mut spec = good.clone();
+        spec[field] = value;
+        spec.to_string()
+    };
+    for (status, body, part) in [
+        (400, "{".to_owned(), "request"),
+        (400, "[]".to_owned(), "request"),
+        (400, String::new(), "kind"),
+        (400, with("kind", json!("icmp")), "icmp"),
+        (400, with("colour", json!("blue")), "colour"),
+        (400, with("count", json!("many")), "count"),
+        (400, with("count", json!(-1)), "-1"),
+        (400, with("loop", json!({"open": {"rate": 1}})), "rate"),
+        (
+            400,
+            with("proxy", json!({"address": "127.0.0.1:1", "port": 1})),
+            "port",
+        ),
+        (422, with("count", json!(0)), "count"),
+        (
+            422,
+            with("payload_bytes", json!(2_000_000)),
+            "payload_bytes",
+        ),
+        (422, with("cpus", json!([4_000])), "4000"),
+        (422, with("target", json!("192.0.2.1:80")), "192.0.2.1"),
+        (422, with("target", json!("example.org:80")), "example.org"),
+        (
+            422,
+            with("proxy", json!({"address": "192.0.2.1:80"})),
+            "proxy.address",
+        ),
+        (404, with("instance", json!("i99")), "i99"),
+        (
+            413,
+            format!("{{\"kind\": \"{}\"}}", "x".repeat(70 * 1024)),
+            "64 KiB",
+        ),
+    ] {
+        let (given, answer) = server.post("/probes", &body);
+        assert_eq!(given, status, "{answer}");
+        assert!(
+            answer["error"].as_str().unwrap().contains(part),
+            "{part}: {answer}"
+        );
+        assert!(!answer["mend"].as_str().unwrap().is_empty());
+    }
+    for path in ["/probes/p1", "/probes/x", "/probes/p1/series/round_trip"] {
+        assert_eq!(server.get(path).0, 404, "{path}");
+    }
+    assert_eq!(server.delete("/probes/p1").0, 404);
+}
+
+#[test]
+fn a_probe_is_followed_and_its_samples_are_paged() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = tcp_echo(Duration::ZERO).to_string();
+    let id = server
+        .probe(&json!({"kind": "tcp", "target": echo, "count": 500, "warmup": 10, "keep": 300}));
+    let probe = server.follow(&id);
+    assert_eq!(
+        (&probe["state"], &probe["done"], &probe["planned"]),
+        (&json!("done"), &json!(500), &json!(500))
+    );
+    let summary = &probe["outcome"]["series"][0];
+    assert_eq!(
+        (&summary["count"], &summary["kept"]),
+        (&json!(500), &json!(300))
+    );
+    let page = |query: &str| server.get(&format!("/probes/{id}/series/round_trip{query}"));
+    let (_, all) = page("");
+    assert_eq!(
+        (&all["total"], &all["unit"], &all["from"]),
+        (&json!(300), &json!("ns"), &json!(0))
+    );
+    let all = all["values"].as_array().unwrap().clone();
+    assert_eq!(all.len(), 300);
+    let mut paged = Vec::new();
+    for from in [0, 128, 256] {
+        let (status, chunk) = page(&format!("?from={from}&limit=128"));
+        assert_eq!(status, 200);
+        paged.extend(chunk["values"].as_array().unwrap().clone());
+    }
+    assert_eq!(paged, all);
+    assert_eq!(page("?from=1000").1["values"], json!([]));
+    assert_eq!(page("?limit=200001").0, 422);
+    assert_eq!(page("?limit=0").0, 422);
+    assert_eq!(page("?from=-1").0, 400);
+    assert_eq!(server.get(&format!("/probes/{id}/series/nothing")).0, 404);
+    assert_eq!(server.get(&format!("/probes/{id}?wait_s=21")).0, 422);
+    assert_eq!(server.get(&format!("/probes/{id}?wait_s=x")).0, 400);
+    let (_, list) = server.get("/probes");
+    assert_eq!(list[0]["id"], json!(id));
+    assert!(list[0].get("outcome").is_none());
+    assert_eq!(
+        server.delete(&format!("/probes/{id}")),
+        (200, json!({"state": "done"}))
+    );
+    assert_eq!(server.get(&format!("/probes/{id}")).0, 404);
+}
+
+#[test]
+fn four_run_at_once_and_each_can_be_cancelled() {
+    let root = Root::new();
+    let server = root.serve();
+    let mute = tcp_server(silent).to_string();
+    let mute_udp = udp_server([127, 0, 0, 1].into(), |_, _, _, _| {}).to_string();
+    let mute_proxy = json!({"address": mute});
+    let long = |kind: &str, target: &str| json!({"kind": kind, "target": target, "timeout_ms": 60_000, "stall_ms": 60_000, "handshake_timeout_ms": 60_000});
+    let mut in_handshake = long("handshake", "127.0.0.1:9");
+    in_handshake["proxy"] = mute_proxy.clone();
+    let mut in_pause = long("tcp", &tcp_echo(Duration::ZERO).to_string());
+    in_pause["loop"] = json!({"open": {"rate_per_s": 0.02}});
+    let ids: Vec<String> = [
+        long("tcp", &mute),
+        long("udp", &mute_udp),
+        in_handshake,
+        in_pause,
+    ]
+    .iter()
+    .map(|spec| server.probe(spec))
+    .collect();
+    let (status, answer) = server.post("/probes", &long("tcp", &mute).to_string());
+    assert_eq!(status, 409, "{answer}");
+    std::thread::sleep(Duration::from_millis(300));
+    for id in ids {
+        let (_, probe) = server.get(&format!("/probes/{id}"));
+        assert_eq!(probe["state"], "running");
+        assert!(probe.get("outcome").is_none() || probe["outcome"].is_null());
+        let began = Instant::now();
+        assert_eq!(
+            server.delete(&format!("/probes/{id}")),
+            (200, json!({"state": "cancelled"}))
+        );
+        // Wide: 200 ms is what it takes on a machine that is not crowded.
+        assert!(
+            began.elapsed() < Duration::from_secs(3),
+            "{:?}",
+            began.elapsed()
+        );
+    }
+    let (_, list) = server.get("/probes");
+    assert_eq!(list, json!([]));
+}
+
+#[test]
+fn the_limit_ends_a_probe_and_keeps_what_was_measured() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = tcp_echo(Duration::from_millis(20)).to_string();
+    let probe =
+        server.measure(&json!({"kind": "tcp", "target": echo, "count": 100_000, "limit_s": 1}));
+    assert_eq!(probe["state"], "done");
+    let outcome = &probe["outcome"];
+    assert_eq!(outcome["stopped"], "limit");
+    assert_eq!(outcome["attempted"], outcome["succeeded"]);
+    assert!(outcome["succeeded"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn only_the_last_probes_are_kept() {
+    let root = Root::new();
+    let server = root.serve();
+    let spec = json!({"kind": "tcp", "target": nobody().to_string()});
+    let ids: Vec<String> = (0..40)
+        .map(|_| {
+            let id = server.probe(&spec);
+            server.follow(&id);
+            id
+        })
+        .collect();
+    let (_, list) = server.get("/probes");
+    assert!(list.as_array().unwrap().len() <= 33, "{list}");
+    assert_eq!(server.get(&format!("/probes/{}", ids[0])).0, 404);
+    assert_eq!(server.get(&format!("/probes/{}", ids[39])).0, 200);
+}
+
+#[test]
+fn an_instance_is_measured_over_the_measured_part_only() {
+    let root = Root::new();
+    root.python("busy", "while True: pass", "");
+    let server = root.serve();
+    let started = server.start("busy", "{}");
+    let echo = tcp_echo(Duration::from_millis(50)).to_string();
+    // As long a warm-up as a measured part.
+    let probe = server.measure(&json!({"kind": "tcp", "target": echo, "count": 20, "warmup": 20, "instance": started["id"]}));
+    let (outcome, usage) = (&probe["outcome"], &probe["outcome"]["usage"]);
+    assert_eq!(usage["closed"], true, "{probe}");
+    let (measured, window) = (
+        outcome["duration_s"].as_f64().unwrap(),
+        usage["duration_s"].as_f64().unwrap(),
+    );
+    assert!(
+        window >= measured && window < measured * 1.5,
+        "{window} is not {measured}"
+    );
+    assert!(usage["total"]["cpu_s"].as_f64().unwrap() > 0.0);
+    assert!(outcome["probe_cpu_s"].as_f64().unwrap() < measured);
+}
+
+#[test]
+fn a_token_from_outside_is_taken() {
+    use std::io::{BufRead, BufReader};
+    let root = Root::new();
+    let mut child = root
+        .sidecar(&["serve", "--exit-with-stdin"])
+        .env("SIDECAR_TOKEN", "known-to-both")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let first: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(first["token"], "known-to-both");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    let refused = root
+        .sidecar(&["serve"])
+        .env("SIDECAR_TOKEN", "")
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    common::one_line(&refused.stderr, &["SIDECAR_TOKEN"]);
+}
+
+#[test]
+fn the_command_line_measures_too() {
+    let root = Root::new();
+    let echo = tcp_echo(Duration::ZERO).to_string();
+    let run = |arguments: &[&str]| {
+        root.sidecar(&[&["probe"], arguments].concat())
+            .output()
+            .unwrap()
+    };
+    let json = run(&[
+        "tcp", "--direct", "--target", &echo, "--count", "50", "--json",
+    ]);
+    assert!(json.status.success());
+    let probe: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(probe["outcome"]["succeeded"], 50);
+    let proxy = echo_proxy(Duration::ZERO).to_string();
+    let table = run(&[
+        "handshake",
+        "--proxy",
+        &proxy,
+        "--target",
+        "127.0.0.1:9",
+        "--count",
+        "20",
+    ]);
+    let text = String::from_utf8(table.stdout).unwrap();
+    assert!(
+        text.contains("20 of 20 succeeded") && text.contains("greeting"),
+        "{text}"
+    );
+    let refused = run(&["tcp", "--direct", "--target", &nobody().to_string()]);
+    assert_eq!(refused.status.code(), Some(4));
+    common::one_line(&refused.stderr, &["connection_refused"]);
+    let elsewhere = run(&["tcp", "--direct", "--target", "192.0.2.1:9"]);
+    assert_eq!(elsewhere.status.code(), Some(2));
+    common::one_line(
+        &elsewhere.stderr,
+        &["not loopback", "--allow-target 192.0.2.1"],
+    );
+    let allowed = run(&[
+        "tcp",
+        "--direct",
+        "--target",
+        "127.0.0.1:9",
+        "--allow-target",
+        "192.0.2.1",
+        "--payload",
+        "1",
+    ]);
+    common::one_line(&allowed.stderr, &["payload_bytes"]);
+    let no_password = run(&[
+        "tcp",
+        "--proxy",
+        &proxy,
+        "--user",
+        "u",
+        "--target",
+        "127.0.0.1:9",
+    ]);
+    common::one_line(&no_password.stderr, &["SOCKS_PASSWORD"]);
+}

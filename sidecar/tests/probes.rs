@@ -1,0 +1,285 @@
+//! What probes measure, against servers whose answer is known.
+
+mod common;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use common::network::*;
+use common::{Root, Server};
+use serde_json::{Value, json};
+
+const DELAY: Duration = Duration::from_millis(120);
+
+fn outcome(server: &Server, spec: Value) -> Value {
+    let probe = server.measure(&spec);
+    assert_eq!(probe["state"], "done", "{probe}");
+    let outcome = probe["outcome"].clone();
+    let failed: u64 = outcome["errors"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
+    let succeeded = outcome["succeeded"].as_u64().unwrap();
+    assert_eq!(outcome["attempted"], succeeded + failed, "{outcome}");
+    outcome
+}
+
+fn series<'a>(outcome: &'a Value, name: &str) -> &'a Value {
+    outcome["series"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|series| series["name"] == name)
+        .unwrap_or_else(|| panic!("no {name}: {outcome}"))
+}
+
+fn within_a_tenth(ns: &Value, truth: Duration) {
+    let ratio = ns.as_f64().unwrap() / truth.as_nanos() as f64;
+    assert!((0.9..1.1).contains(&ratio), "{ns} ns is not {truth:?}");
+}
+
+#[test]
+fn an_injected_delay_comes_back_as_the_truth() {
+    let root = Root::new();
+    let server = root.serve();
+    let tcp = tcp_echo(DELAY);
+    let direct = json!({"kind": "tcp", "target": tcp.to_string(), "count": 10});
+    let tunnel = json!({"kind": "tcp", "target": "127.0.0.1:9", "count": 10,
+        "proxy": {"address": echo_proxy(DELAY).to_string()}});
+    let udp = udp_echo(DELAY);
+    let datagrams = json!({"kind": "udp", "target": udp.to_string(), "count": 40, "window": 4, "timeout_ms": 5_000});
+    let relayed = json!({"kind": "udp", "target": "127.0.0.1:9", "count": 10, "timeout_ms": 5_000,
+        "proxy": {"address": udp_proxy(udp).to_string()}});
+    for spec in [direct, tunnel, datagrams, relayed] {
+        for wait in ["block", "yield"] {
+            let mut spec = spec.clone();
+            spec["wait"] = json!(wait);
+            let outcome = outcome(&server, spec.clone());
+            assert_eq!(outcome["succeeded"], spec["count"], "{outcome}");
+            assert_eq!(outcome["bytes"], spec["count"].as_u64().unwrap() * 1_024);
+            let round_trip = series(&outcome, "round_trip");
+            assert_eq!(round_trip["kept"], spec["count"]);
+            within_a_tenth(&round_trip["p50_ns"], DELAY);
+        }
+    }
+}
+
+#[test]
+fn an_open_loop_counts_from_the_intended_time() {
+    let root = Root::new();
+    let server = root.serve();
+    // One answer takes 120 ms and one is asked for every 60 ms: the last of ten is nearly 10 × 60 ms late.
+    let spec = json!({"kind": "tcp", "target": tcp_echo(DELAY).to_string(), "count": 10,
+        "loop": {"open": {"rate_per_s": 1_000.0 / 60.0}}});
+    let outcome_tcp = outcome(&server, spec);
+    let round_trip = series(&outcome_tcp, "round_trip");
+    within_a_tenth(&round_trip["max_ns"], DELAY * 10 - DELAY / 2 * 9);
+    within_a_tenth(&series(&outcome_tcp, "lateness")["max_ns"], DELAY / 2 * 9);
+    // With a window datagrams do not wait for each other.
+    let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 20, "window": 64,
+        "timeout_ms": 5_000, "loop": {"open": {"rate_per_s": 50}}});
+    let outcome_udp = outcome(&server, spec);
+    within_a_tenth(&series(&outcome_udp, "round_trip")["p50_ns"], DELAY);
+    let duration = outcome_udp["duration_s"].as_f64().unwrap();
+    assert!(
+        duration >= 19.0 / 50.0 + DELAY.as_secs_f64() * 0.99,
+        "{duration}"
+    );
+    let handshake = json!({"kind": "handshake", "target": "127.0.0.1:9", "count": 20, "connections": 4,
+        "loop": {"open": {"rate_per_s": 40}}, "proxy": {"address": echo_proxy(DELAY).to_string()}});
+    let handshakes = outcome(&server, handshake);
+    assert_eq!(handshakes["succeeded"], 20);
+    assert!(handshakes["duration_s"].as_f64().unwrap() >= 19.0 / 40.0);
+    assert_eq!(series(&handshakes, "lateness")["count"], 20);
+}
+
+#[test]
+fn a_handshake_is_split_into_its_stages() {
+    let root = Root::new();
+    let server = root.serve();
+    let slow = tcp_server(|mut stream| {
+        greeting(&mut stream);
+        std::thread::sleep(DELAY);
+        write(&mut stream, &[5, 2]);
+        login(&mut stream);
+        std::thread::sleep(2 * DELAY);
+        write(&mut stream, &[1, 0]);
+        request(&mut stream);
+        std::thread::sleep(3 * DELAY);
+        write(&mut stream, &reply(0, any_address()));
+        silent(stream);
+    });
+    let spec = json!({"kind": "handshake", "target": "localhost:9", "count": 8, "connections": 8, "warmup": 1,
+        "proxy": {"address": slow.to_string(), "username": "u", "password": "p"}});
+    let split = outcome(&server, spec);
+    within_a_tenth(&series(&split, "greeting")["p50_ns"], DELAY);
+    within_a_tenth(&series(&split, "auth")["p50_ns"], 2 * DELAY);
+    within_a_tenth(&series(&split, "connect")["p50_ns"], 3 * DELAY);
+    within_a_tenth(&series(&split, "total")["p50_ns"], 6 * DELAY);
+    assert_eq!(
+        (&split["succeeded"], &split["threads"]),
+        (&json!(8), &json!(8))
+    );
+    let spec = json!({"kind": "handshake", "target": tcp_echo(DELAY).to_string(), "count": 5});
+    let direct = outcome(&server, spec);
+    let names: Vec<_> = direct["series"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|series| &series["name"])
+        .collect();
+    assert_eq!(names, ["total", "dial"]);
+}
+
+#[test]
+fn targets_are_asked_for_as_they_were_written() {
+    let root = Root::new();
+    let server = root.serve();
+    for target in ["127.0.0.1:9", "[::1]:9", "localhost:9"] {
+        let strict = proxy(move |mut stream, command, address| {
+            let right = command == 1 && address == target;
+            write(&mut stream, &reply(u8::from(!right), any_address()));
+            echo(stream, Duration::ZERO);
+        });
+        let spec = json!({"kind": "tcp", "target": target, "count": 3, "proxy": {"address": strict.to_string()}});
+        assert_eq!(outcome(&server, spec)["succeeded"], 3);
+    }
+}
+
+#[test]
+fn a_payload_that_fills_every_buffer_comes_back_whole() {
+    let root = Root::new();
+    let server = root.serve();
+    for wait in ["block", "spin"] {
+        let spec = json!({"kind": "tcp", "target": tcp_echo(Duration::ZERO).to_string(), "count": 5, "warmup": 2,
+            "payload_bytes": 1 << 20, "wait": wait});
+        let large = outcome(&server, spec);
+        assert_eq!(
+            (&large["succeeded"], &large["bytes"]),
+            (&json!(5), &json!(5 << 20))
+        );
+    }
+}
+
+#[test]
+fn relays_with_other_addresses_are_found() {
+    let root = Root::new();
+    let server = root.serve();
+    let relay = |ip: IpAddr| {
+        udp_server(ip, |socket, _, bytes, peer| {
+            let _ = socket.send_to(bytes, peer);
+        })
+    };
+    let on_ipv4 = relay(Ipv4Addr::LOCALHOST.into());
+    let unknown = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), on_ipv4.port());
+    let unknown6 = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), on_ipv4.port());
+    let on_ipv6 = relay(Ipv6Addr::LOCALHOST.into());
+    let named = proxy(move |mut stream, _, _| {
+        let mut bytes = vec![5, 0, 0, 3, 9];
+        bytes.extend(b"localhost");
+        bytes.extend(on_ipv4.port().to_be_bytes());
+        write(&mut stream, &bytes);
+        silent(stream);
+    });
+    for proxy in [
+        udp_proxy(unknown),
+        udp_proxy(unknown6),
+        udp_proxy(on_ipv6),
+        named,
+    ] {
+        for window in [1, 16] {
+            let spec = json!({"kind": "udp", "target": "[::1]:9", "count": 100, "window": window, "timeout_ms": 5_000,
+                "payload_bytes": 512, "proxy": {"address": proxy.to_string()}});
+            assert_eq!(outcome(&server, spec)["succeeded"], 100);
+        }
+    }
+    let elsewhere = udp_proxy(([192, 0, 2, 1], 9).into());
+    let spec = json!({"kind": "udp", "target": "127.0.0.1:9", "proxy": {"address": elsewhere.to_string()}});
+    let probe = server.measure(&spec);
+    assert_eq!(probe["error"]["kind"], "socks_garbage", "{probe}");
+}
+
+/// A relay whose answers have a domain name in front, of which each datagram has another fault by its number.
+#[test]
+fn faults_of_datagrams_are_counted_exactly() {
+    let root = Root::new();
+    let server = root.serve();
+    let mut held = Vec::new();
+    let faulty = udp_server(
+        Ipv4Addr::LOCALHOST.into(),
+        move |socket, number, bytes, peer| {
+            let payload = &bytes[10..];
+            let named = |payload: &[u8]| {
+                let mut datagram = vec![0, 0, 0, 3, 1, b'h', 0, 9];
+                datagram.extend(payload);
+                datagram
+            };
+            let send = |bytes: &[u8]| {
+                let _ = socket.send_to(bytes, peer);
+            };
+            match number {
+                10 => {}
+                20 => {
+                    send(&named(payload));
+                    send(&named(payload));
+                }
+                30 => held = named(payload),
+                31 => {
+                    send(&named(payload));
+                    send(&held);
+                }
+                40 => {
+                    let mut wrong = payload.to_vec();
+                    wrong[77] ^= 1;
+                    send(&named(&wrong));
+                }
+                50 => send(&named(&payload[..100])),
+                60 => {
+                    let mut longer = payload.to_vec();
+                    longer.push(0);
+                    send(&named(&longer));
+                }
+                70 => {
+                    send(b"nonsense");
+                    send(&named(payload));
+                }
+                80 => {
+                    send(&named(&[0xFF; 1_024]));
+                    send(&named(payload));
+                }
+                _ => send(&named(payload)),
+            }
+        },
+    );
+    let spec = json!({"kind": "udp", "target": "127.0.0.1:9", "count": 1_000, "window": 8, "timeout_ms": 1_000,
+        "proxy": {"address": udp_proxy(faulty).to_string()}});
+    let outcome = outcome(&server, spec);
+    assert_eq!(
+        outcome["errors"],
+        json!({"lost": 1, "corrupted": 2, "truncated": 1}),
+        "{outcome}"
+    );
+    assert_eq!(
+        outcome["anomalies"],
+        json!({"duplicated": 1, "out_of_order": 1, "unexpected": 2})
+    );
+    assert_eq!(series(&outcome, "round_trip")["count"], 996);
+}
+
+#[test]
+fn what_comes_too_late_is_lost_and_unexpected_once() {
+    let root = Root::new();
+    let server = root.serve();
+    let late = udp_server(Ipv4Addr::LOCALHOST.into(), |socket, number, bytes, peer| {
+        if number == 3 {
+            std::thread::sleep(Duration::from_millis(900));
+        }
+        let _ = socket.send_to(bytes, peer);
+    });
+    let spec = json!({"kind": "udp", "target": late.to_string(), "count": 100, "timeout_ms": 600, "stall_ms": 10_000});
+    let outcome = outcome(&server, spec);
+    assert_eq!(outcome["errors"], json!({"lost": 1}), "{outcome}");
+    assert_eq!(outcome["anomalies"], json!({"unexpected": 1}));
+}
