@@ -159,6 +159,9 @@ func write(v float64, unit string) string {
 	case "bytes":
 		return format.MiB(int64(v))
 	case "s":
+		if v < 1 {
+			return strconv.FormatFloat(v, 'f', 3, 64)
+		}
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return format.MS(&v)

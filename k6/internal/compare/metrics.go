@@ -49,8 +49,8 @@ var ofOperation = []measure{
 		share := op.LostShare()
 		return &share
 	}},
-	{"cpu_us_per_operation", "CPU per operation", "us", false, func(_ result.Result, op result.Operation) *float64 {
-		if op.CPU == nil {
+	{"cpu_us_per_operation", "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
+		if op.CPU == nil || r.IsControl(op.Name) { // the system has no part in a control
 			return nil
 		}
 		return op.CPU.SystemUSPerOperation

@@ -54,7 +54,7 @@ func transferColumns(r result.Result) []column {
 	}
 	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.CPU != nil && op.CPU.SystemS != nil }) {
 		columns = append(columns, column{"CPU (µs/op)", func(op result.Operation) string {
-			if op.CPU == nil {
+			if op.CPU == nil || r.IsControl(op.Name) { // the system has no part in a control
 				return format.None
 			}
 			return decimals(op.CPU.SystemUSPerOperation, 1, 1)
