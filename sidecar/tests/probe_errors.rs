@@ -152,6 +152,35 @@ fn silence_resets_ends_and_garbage_at_each_stage_have_their_names() {
 }
 
 #[test]
+fn a_full_backlog_is_a_timeout() {
+    let root = Root::new();
+    let server = root.serve();
+    let socket = || {
+        let socket =
+            socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket
+    };
+    let listener = socket();
+    listener
+        .bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
+        .unwrap();
+    listener.listen(0).unwrap();
+    let address = listener.local_addr().unwrap();
+    let waiting: Vec<_> = (0..8).map(|_| socket()).collect();
+    waiting.iter().for_each(|socket| {
+        let _ = socket.connect(&address);
+    });
+    for kind in ["tcp", "handshake", "udp"] {
+        fails(
+            &server,
+            &spec(kind, address.as_socket().unwrap()),
+            "timeout",
+        );
+    }
+}
+
+#[test]
 fn more_than_a_reply_is_garbage() {
     let root = Root::new();
     let server = root.serve();

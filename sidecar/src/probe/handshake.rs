@@ -131,11 +131,12 @@ impl Shared<'_> {
         self.warmed_up.wait();
         self.begin.wait();
         tally.begin();
-        self.measure(
-            timetable(self.start_ns.load(Ordering::SeqCst)),
-            &mut tally,
-            &mut first_error,
-        );
+        let start = self.start_ns.load(Ordering::SeqCst);
+        let timetable = timetable(start);
+        if timetable.is_some() {
+            tally.intended_start(start);
+        }
+        self.measure(timetable, &mut tally, &mut first_error);
         tally.end();
         (tally, first_error)
     }

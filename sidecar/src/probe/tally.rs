@@ -51,6 +51,11 @@ impl Tally {
         self.start_ns
     }
 
+    /// The first operation was intended for this moment, which may be before [`Self::begin`].
+    pub fn intended_start(&mut self, start_ns: u64) {
+        self.start_ns = self.start_ns.min(start_ns);
+    }
+
     /// Called by the same thread, right after its last operation.
     pub fn end(&mut self) {
         self.cpu_ns = thread_cpu_ns() - self.cpu_at_start_ns;

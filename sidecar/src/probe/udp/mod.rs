@@ -5,6 +5,7 @@
 //! intended moment, and the window bounds what is on its way.
 
 mod control;
+mod exchange;
 mod ledger;
 mod part;
 mod transport;

@@ -1,10 +1,15 @@
 //! Datagrams in batches. Buffers and headers are made once; nothing is allocated afterwards.
+//!
+//! All datagrams of a probe are of one size, SOCKS header included, so a batch is sent as one buffer
+//! that the kernel cuts (UDP_SEGMENT, udp(7)): it goes through the stack once, and the receiver gets
+//! single datagrams all the same. Where that does not work, sendmmsg(2) does.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::socket::{
     MsgFlags, MultiHeaders, recv, recvmmsg, send, sendmmsg, setsockopt, sockopt,
 };
@@ -16,6 +21,8 @@ use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
 pub const BATCH: usize = 64;
 /// Asked of the kernel for either direction: its default holds about 150 small datagrams.
 const BUFFER_BYTES: usize = 4 << 20;
+/// The most that one send may hold: 65,535 less the headers of IP and UDP.
+const MAX_PAYLOAD: usize = 65_507;
 /// No datagram is larger.
 const MAX_DATAGRAM: usize = 65_535;
 
@@ -27,10 +34,22 @@ pub struct Transport {
     out: Vec<u8>,
     out_stride: usize,
     out_headers: MultiHeaders<()>,
+    /// How many datagrams the kernel cuts one buffer into; 1 where it does not.
+    segments: usize,
     input: Vec<u8>,
     in_stride: usize,
     in_headers: MultiHeaders<()>,
     lengths: [usize; BATCH],
+}
+
+/// Asks the kernel to cut buffers into datagrams of `size`, and says into how many.
+fn segments(socket: &Socket, size: usize, batch: usize) -> usize {
+    let most = batch.min(MAX_PAYLOAD / size);
+    let asked = i32::try_from(size).ok().filter(|_| most > 1);
+    match asked.map(|size| setsockopt(socket, sockopt::UdpGsoSegment, &size)) {
+        Some(Ok(())) => most,
+        _ => 1,
+    }
 }
 
 impl Transport {
@@ -61,6 +80,7 @@ impl Transport {
             one.resize(out_stride, 0);
             one.repeat(batch)
         };
+        let segments = segments(&socket, out_stride, batch);
         // A byte more than is right, so that a longer datagram is seen.
         let most = if header.is_empty() {
             payload + 1
@@ -75,6 +95,7 @@ impl Transport {
             out,
             out_stride,
             out_headers: MultiHeaders::preallocate(batch, None),
+            segments,
             input: vec![0; in_stride * batch],
             in_stride,
             in_headers: MultiHeaders::preallocate(batch, None),
@@ -101,9 +122,21 @@ impl Transport {
     #[inline]
     pub fn send(&mut self, count: usize) -> io::Result<usize> {
         let socket = self.socket.as_raw_fd();
-        if count == 1 {
-            send(socket, &self.out[..self.out_stride], MsgFlags::empty())?;
-            return Ok(1);
+        if count == 1 || self.segments > 1 {
+            let count = count.min(self.segments);
+            match send(
+                socket,
+                &self.out[..self.out_stride * count],
+                MsgFlags::empty(),
+            ) {
+                Ok(_) => return Ok(count),
+                Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE) if count > 1 => {
+                    // This way to the peer does not cut buffers.
+                    self.segments = 1;
+                    setsockopt(&self.socket, sockopt::UdpGsoSegment, &0)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         let mut chunks = self.out.chunks_exact(self.out_stride);
         let slices: [[IoSlice<'_>; 1]; BATCH] =
