@@ -9,6 +9,7 @@
 //! rest. `3 × connections` failures in a row end the probe.
 
 mod dial;
+mod dialling;
 mod drive;
 mod open;
 mod round;
