@@ -193,3 +193,46 @@ impl Transport {
         Some(&datagram[header..])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways of sending a batch put the same datagrams on the wire.
+    #[test]
+    fn batches_arrive_as_single_datagrams() {
+        for cut in [true, false] {
+            let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let to = peer.local_addr().unwrap();
+            let wait = Duration::from_secs(10);
+            peer.set_read_timeout(Some(wait)).unwrap();
+            let mut transport = Transport::new(to, vec![7; 10], 100, 32, wait).unwrap();
+            if !cut {
+                transport.segments = 1;
+                setsockopt(&transport.socket, sockopt::UdpGsoSegment, &0).unwrap();
+            }
+            for index in 0..20 {
+                transport.payload(index).fill(index as u8);
+            }
+            assert_eq!(transport.send(20).unwrap(), 20);
+            let mut bytes = [0; 200];
+            for index in 0..20 {
+                assert_eq!(peer.recv(&mut bytes).unwrap(), 110);
+                assert_eq!(bytes[..10], [7; 10]);
+                assert_eq!(bytes[10..110], [index; 100]);
+            }
+            let from = transport.socket().local_addr().unwrap();
+            let mut header = vec![0, 0, 0, 1, 127, 0, 0, 1, 0, 9];
+            header.extend([1; 50]);
+            peer.send_to(&header, from).unwrap();
+            peer.send_to(b"nonsense", from).unwrap();
+            let mut received = Vec::new();
+            while received.len() < 2 {
+                let count = transport.receive(false).unwrap();
+                received.extend((0..count).map(|index| transport.received(index).map(<[u8]>::len)));
+            }
+            assert_eq!(received, [Some(50), None]);
+            assert!(transport.receive(true).is_err());
+        }
+    }
+}
