@@ -97,6 +97,22 @@ fn the_command_line_echoes_until_it_is_interrupted() {
 }
 
 #[test]
+fn a_probe_without_a_target_brings_its_own() {
+    let root = Root::new();
+    for kind in ["tcp", "udp", "handshake", "throughput", "concurrency"] {
+        let mut command = root.sidecar(&["probe", kind, "--direct", "--count", "100", "--json"]);
+        if kind == "concurrency" {
+            command.args(["--connections", "100", "--rate", "1000"]);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let probe: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let expected = if kind == "throughput" { 1 } else { 100 };
+        assert_eq!(probe["outcome"]["succeeded"], expected, "{kind}");
+    }
+}
+
+#[test]
 fn delay_and_jitter_come_back_as_they_are() {
     let root = Root::new();
     let server = root.serve();

@@ -198,6 +198,7 @@ fn transfers_are_exact_in_each_direction() {
                 let outcome = &probe["outcome"];
                 let operations = connections * if direction == "both" { 2 } else { 1 };
                 assert_eq!(outcome["succeeded"], operations, "{spec}: {probe}");
+                assert_eq!(probe["planned"], operations);
                 assert_eq!(outcome["bytes"], bytes * operations);
                 assert_eq!(series(&probe, "transfer")["count"], operations);
                 let counted = server.delete(&format!("/echoes/{id}")).1;
@@ -248,4 +249,20 @@ fn transfers_keep_a_rate_and_failures_have_names() {
         json!({"corrupted": 1}),
         "{probe}"
     );
+}
+
+#[test]
+fn a_warm_up_in_which_nothing_succeeds_says_why() {
+    let root = Root::new();
+    let server = root.serve();
+    let faults = json!({"faults": {"tcp": {"reset_after": 0}}});
+    let (_, target) = echo_server(&server, faults);
+    for spec in [
+        json!({"kind": "concurrency", "target": target, "connections": 10, "warmup": 100}),
+        json!({"kind": "throughput", "target": target, "warmup": 1, "transfer": {"direction": "down"}}),
+    ] {
+        let probe = server.measure(&spec);
+        assert_eq!(probe["state"], "failed", "{probe}");
+        assert_eq!(probe["error"]["kind"], "connection_reset", "{probe}");
+    }
 }

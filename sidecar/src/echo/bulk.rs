@@ -157,11 +157,6 @@ impl Source {
         self.at += bytes as u64;
     }
 
-    /// Bytes so far.
-    pub fn sent(&self) -> u64 {
-        self.at
-    }
-
     pub fn done(&self) -> bool {
         self.at == self.bytes
     }
@@ -192,7 +187,7 @@ impl Checker {
     fn check(&mut self, block: u64, phase: usize, part: &[u8]) {
         let number = part.len().min(NUMBER.saturating_sub(phase));
         let right = number == 0 || part[..number] == block.to_be_bytes()[phase..phase + number];
-        let full = block % FULL == 0;
+        let full = block.is_multiple_of(FULL);
         let right =
             right && (!full || part[number..] == PATTERN[phase + number..phase + part.len()]);
         if !right {

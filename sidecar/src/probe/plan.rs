@@ -93,6 +93,15 @@ impl Plan {
         Pattern::new(self.spec.payload_bytes as usize)
     }
 
+    /// Measured operations that are planned: `count`, and of bulk transfers one per connection and
+    /// direction.
+    pub fn operations(&self) -> u64 {
+        match self.spec.kind {
+            ProbeKind::Throughput => self.spec.connections * self.transfer.direction.count() as u64,
+            _ => self.spec.count,
+        }
+    }
+
     pub fn rate_per_s(&self) -> Option<f64> {
         match self.spec.pace {
             Loop::Closed => None,

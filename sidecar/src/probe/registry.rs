@@ -238,7 +238,7 @@ impl Entry {
             state: end.map_or(State::Running, |end| end.state),
             elapsed_s: end.map_or_else(|| self.context.elapsed_s(), |end| end.elapsed_s),
             done: self.context.done(),
-            planned: self.plan.spec.count,
+            planned: self.plan.operations(),
             error: end.and_then(|end| end.error.clone()),
             outcome: with_outcome.then_some(outcome),
         }

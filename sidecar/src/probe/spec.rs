@@ -72,6 +72,10 @@ impl Direction {
     pub fn down(self) -> bool {
         self != Self::Up
     }
+
+    pub fn count(self) -> usize {
+        1 + usize::from(self == Self::Both)
+    }
 }
 
 /// What a throughput probe moves.

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::dial::Opening;
 use super::slot::{Operation, Scratch, Slot, Tunnel};
 use crate::net::poller::{Flags, Poller};
 use crate::probe::clock::now_ns;
@@ -14,8 +13,6 @@ use crate::probe::tally::FAILURES_IN_A_ROW;
 
 /// A cancel is seen within so long.
 const SLICE_NS: u64 = 50_000_000;
-/// Handshakes at once: more would overflow the accept backlog of a proxy that could serve them all.
-const HANDSHAKES: usize = 256;
 
 /// What happened, for who counts it.
 pub enum Happened {
@@ -47,14 +44,15 @@ pub trait Hears {
 pub struct Drive<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
-    poller: Poller,
+    pub(super) poller: Poller,
     pub slots: Vec<Slot>,
     scratch: Scratch,
     serial: u64,
-    handshakes: usize,
-    to_dial: VecDeque<usize>,
+    /// Handshakes on their way, and slots that wait for one to end.
+    pub(super) handshakes: usize,
+    pub(super) to_dial: VecDeque<usize>,
     /// Deadlines of one kind are all as far off, so the first to come is the first to go.
-    dial_deadlines: VecDeque<(u64, usize, u64)>,
+    pub(super) dial_deadlines: VecDeque<(u64, usize, u64)>,
     deadlines: VecDeque<(u64, usize, u64)>,
     /// Slots without an operation that may begin their next one.
     pub free: VecDeque<usize>,
@@ -91,6 +89,11 @@ impl<'a> Drive<'a> {
     /// Whether so much failed in a row that there is no point in going on.
     pub fn failing(&self) -> bool {
         self.failures >= u64::from(FAILURES_IN_A_ROW) * self.slots.len() as u64
+    }
+
+    /// Says when the next operation is due, before the one that is due now goes out.
+    pub fn expect(&mut self, next_ns: u64) -> std::io::Result<()> {
+        self.poller.expect(next_ns)
     }
 
     /// Whether there are tunnels on their way.
@@ -167,7 +170,7 @@ impl<'a> Drive<'a> {
         }
     }
 
-    fn send(&mut self, index: usize, tell: &mut dyn Hears) {
+    pub(super) fn send(&mut self, index: usize, tell: &mut dyn Hears) {
         let slot = &mut self.slots[index];
         let (Tunnel::Open(stream), Some(operation)) = (&slot.tunnel, &mut slot.operation) else {
             return;
@@ -214,7 +217,7 @@ impl<'a> Drive<'a> {
     }
 
     /// An operation that fails ends its tunnel; the next one opens another.
-    fn failed(&mut self, index: usize, error: ErrorKind, tell: &mut dyn Hears) {
+    pub(super) fn failed(&mut self, index: usize, error: ErrorKind, tell: &mut dyn Hears) {
         let slot = &mut self.slots[index];
         slot.tunnel = Tunnel::Down;
         slot.operation = None;
@@ -224,77 +227,6 @@ impl<'a> Drive<'a> {
             now_ns: now_ns(),
         });
         self.free.push_back(index);
-    }
-
-    /// Opens a slot's tunnel, as soon as there are fewer than [`HANDSHAKES`] on their way.
-    pub fn open(&mut self, index: usize, tell: &mut dyn Hears) {
-        self.to_dial.push_back(index);
-        self.dial(tell);
-    }
-
-    fn dial(&mut self, tell: &mut dyn Hears) {
-        while self.handshakes < HANDSHAKES {
-            let Some(index) = self.to_dial.pop_front() else {
-                return;
-            };
-            let slot = &mut self.slots[index];
-            slot.dials += 1;
-            slot.began_ns = now_ns();
-            let deadline_ns = slot.began_ns + self.plan.handshake_timeout.as_nanos() as u64;
-            self.dial_deadlines
-                .push_back((deadline_ns, index, slot.dials));
-            self.handshakes += 1;
-            let begun = Opening::begin(self.plan).and_then(|opening| {
-                self.poller
-                    .add(&opening.stream, index as u64, opening.wanted())
-                    .map_err(|error| ProbeError::io("epoll", &error))?;
-                Ok(opening)
-            });
-            match begun {
-                Ok(opening) => slot.tunnel = Tunnel::Opening(Box::new(opening)),
-                Err(error) => self.ended(index, Err(error), tell),
-            }
-        }
-    }
-
-    fn opened(&mut self, index: usize, tell: &mut dyn Hears) {
-        let slot = &mut self.slots[index];
-        let Tunnel::Opening(opening) = std::mem::replace(&mut slot.tunnel, Tunnel::Down) else {
-            return;
-        };
-        let stream = opening.stream;
-        let result = self
-            .poller
-            .modify(&stream, index as u64, Flags::IN)
-            .map_err(|error| ProbeError::io("epoll", &error));
-        slot.tunnel = Tunnel::Open(stream);
-        self.ended(index, result, tell);
-        self.dial(tell);
-    }
-
-    fn not_opened(&mut self, index: usize, error: ProbeError, tell: &mut dyn Hears) {
-        self.ended(index, Err(error), tell);
-        self.dial(tell);
-    }
-
-    /// A handshake is over: it was an operation's, or one of all that are opened at the start.
-    fn ended(&mut self, index: usize, result: Result<(), ProbeError>, tell: &mut dyn Hears) {
-        self.handshakes -= 1;
-        let slot = &mut self.slots[index];
-        if result.is_err() {
-            slot.tunnel = Tunnel::Down;
-        }
-        let has_operation = slot.operation.is_some();
-        let began_ns = slot.began_ns;
-        match result {
-            Ok(()) if has_operation => self.send(index, tell),
-            Err(error) if has_operation => self.failed(index, error.kind, tell),
-            Ok(()) => tell.hear(Happened::Opened {
-                began_ns,
-                ended_ns: now_ns(),
-            }),
-            Err(error) => tell.hear(Happened::NotOpened(error)),
-        }
     }
 
     fn expire(&mut self, tell: &mut dyn Hears) {
@@ -310,19 +242,6 @@ impl<'a> Drive<'a> {
                 self.failed(index, ErrorKind::Timeout, tell);
             }
         }
-        while let Some((deadline_ns, index, dials)) = self.dial_deadlines.front().copied() {
-            let slot = &self.slots[index];
-            let late = match &slot.tunnel {
-                Tunnel::Opening(opening) if slot.dials == dials => Some(opening.late(self.plan)),
-                _ => None,
-            };
-            if late.is_some() && deadline_ns > now {
-                break;
-            }
-            self.dial_deadlines.pop_front();
-            if let Some(error) = late {
-                self.not_opened(index, error, tell);
-            }
-        }
+        self.expire_dials(now, tell);
     }
 }

@@ -9,15 +9,16 @@
 //! rest. `3 × connections` failures in a row end the probe.
 
 mod dial;
+mod dialling;
 mod drive;
 mod open;
 mod round;
 mod slot;
 
-use super::clock::seconds;
+use super::clock::{now_ns, seconds};
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
-use super::outcome::{Outcome, Tunnels};
+use super::outcome::{Outcome, Stopped, Tunnels};
 use super::pace::Timetable;
 use super::plan::Plan;
 use super::recorder::Series;
@@ -45,15 +46,18 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let mut stopped = opened.stopped;
     if stopped.is_none() && plan.spec.warmup > 0 {
         let mut ignored = Tally::new(series(plan));
-        let warm_up = Round::new(plan.spec.warmup, None, &mut ignored);
+        let warm_up = Round::new(plan.spec.warmup, timetable(plan, now_ns()), &mut ignored);
         stopped = warm_up.run(&mut drive, &opened.usable).map_err(failed)?;
+        if stopped == Some(Stopped::Failures)
+            && let Some(kind) = ignored.errors.into_map().into_keys().next()
+        {
+            let what = format!("warm-up: the operations fail ({})", kind.name());
+            return Err(ProbeError::new(kind, what));
+        }
     }
     if stopped.is_none() {
         context.measured_begins();
-        let start_ns = tally.begin();
-        let timetable = plan
-            .rate_per_s()
-            .map(|rate_per_s| Timetable::new(start_ns, rate_per_s));
+        let timetable = timetable(plan, tally.begin());
         let round = Round::new(plan.spec.count, timetable, &mut tally).measured();
         stopped = round.run(&mut drive, &opened.usable).map_err(failed)?;
         tally.end();
@@ -76,6 +80,12 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let mut outcome = tally.outcome(plan, context, 1);
     outcome.tunnels = tunnels;
     Ok(outcome)
+}
+
+/// None in the closed loop.
+fn timetable(plan: &Plan, start_ns: u64) -> Option<Timetable> {
+    let rate_per_s = plan.rate_per_s()?;
+    Some(Timetable::new(start_ns, rate_per_s))
 }
 
 fn series(plan: &Plan) -> Vec<Series> {

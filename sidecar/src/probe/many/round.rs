@@ -82,7 +82,7 @@ impl<'a> Round<'a> {
         loop {
             let until_ns = match self.timetable {
                 None => self.closed(drive),
-                Some(timetable) => self.open(drive, timetable, usable),
+                Some(timetable) => self.open(drive, timetable, usable)?,
             };
             if self.heard.ended < self.count {
                 drive.turn(until_ns, &mut self.heard)?;
@@ -113,7 +113,12 @@ impl<'a> Round<'a> {
     }
 
     /// Begins what is due, and returns when the next one is.
-    fn open(&mut self, drive: &mut Drive<'_>, timetable: Timetable, usable: &[usize]) -> u64 {
+    fn open(
+        &mut self,
+        drive: &mut Drive<'_>,
+        timetable: Timetable,
+        usable: &[usize],
+    ) -> std::io::Result<u64> {
         loop {
             while !drive.failing()
                 && let Some(index) = drive.free.pop_front()
@@ -121,14 +126,15 @@ impl<'a> Round<'a> {
                 self.next_on(drive, index);
             }
             if self.started == self.count || drive.failing() {
-                return u64::MAX;
+                return Ok(u64::MAX);
             }
             let intended_ns = timetable.intended_ns(self.started);
             if intended_ns > crate::probe::clock::now_ns() {
-                return intended_ns;
+                return Ok(intended_ns);
             }
             let index = usable[(self.started % usable.len() as u64) as usize];
             self.started += 1;
+            drive.expect(timetable.intended_ns(self.started))?;
             drive.slots[index].waiting.push_back(intended_ns);
             self.next_on(drive, index);
         }

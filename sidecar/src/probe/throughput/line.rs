@@ -108,7 +108,7 @@ impl Line<'_> {
 
     fn look(self, count: &mut u32) -> Result<(), Cut> {
         *count += 1;
-        if *count % LOOK_EVERY == 0
+        if count.is_multiple_of(LOOK_EVERY)
             && let Some(stopped) = self.context.must_stop(self.plan, now_ns())
         {
             return Err(Cut::Stopped(stopped));

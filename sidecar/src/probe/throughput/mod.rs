@@ -2,7 +2,7 @@
 //!
 //! Each connection makes one measured transfer per direction, whatever `count` is; an operation is one
 //! transfer. `warmup` is rounded up to whole transfers of every connection and direction, on the same
-//! connections. A transfer "up" lasts from its start until the far end has confirmed its bytes, one
+//! connections; one that fails ends the probe. A transfer "up" lasts from its start until the far end has confirmed its bytes, one
 //! "down" until the last byte is here; in "both" the confirmation follows the far end's own bytes. The
 //! socket buffers are left to the kernel. `timeout` is the longest time without progress, the wait
 //! for the confirmation too. What is checked is said in [`crate::echo::bulk`], and the far end has to be an echo server of ours.
@@ -24,15 +24,19 @@ use super::tally::Tally;
 use line::{Cut, Line};
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
-    let direction = plan.transfer.direction;
-    let directions = 1 + u64::from(direction.up() && direction.down());
-    let planned = plan.spec.connections * directions;
+    let planned = plan.operations();
+    let directions = planned / plan.spec.connections;
     let mut opened = Tally::new(series(plan, planned));
     let streams = open_all(plan, context, directions, &mut opened)?;
     for _ in 0..plan.spec.warmup.div_ceil(planned) {
         if opened.stopped.is_none() {
-            // A connection that fails here fails again below, where it counts.
-            opened.stopped = round(plan, context, &streams, false).stopped;
+            let warm_up = round(plan, context, &streams, false);
+            opened.stopped = warm_up.stopped;
+            // Its connection is in the middle of a transfer, which nothing can follow.
+            if let Some(kind) = warm_up.errors.into_map().into_keys().next() {
+                let what = format!("warm-up: a transfer failed ({})", kind.name());
+                return Err(ProbeError::new(kind, what));
+            }
         }
     }
     if opened.stopped.is_some() {
