@@ -92,7 +92,7 @@ export function isLoopback(host) {
 /** @param {string} url */
 function confirmHost(url) {
   const host = hostOf(url);
-  if (isLoopback(host) || __ENV.CONFIRM_REMOTE === host) return;
+  if (isLoopback(host) || (__ENV.CONFIRM_REMOTE ?? '').split(',').includes(host)) return;
   refuse(`${host} is not this machine: set CONFIRM_REMOTE=${host} if you may put it under load`);
 }
 

@@ -20,22 +20,22 @@ import { decide } from './verdict.js';
  * @property {string} [control] the operation that does the same without the system under test
  */
 
-/** @param {number} value milliseconds, to the microsecond */
-const toMicros = (value) => Math.round(value * 1000) / 1000;
+/** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
+const rounded = (value) => Math.round(value * 1e5) / 1e5;
 
 /** @param {Record<string, number>} values of a Trend */
 function latencyOf(values) {
   if (values.count === 0) return null;
   const percentiles = PERCENTILES.map(([field, key, share]) => [
     field,
-    carries(share, values.count) ? toMicros(values[key]) : null,
+    carries(share, values.count) ? rounded(values[key]) : null,
   ]);
   return {
     count: values.count,
-    avg: toMicros(values.avg),
-    min: toMicros(values.min),
+    avg: rounded(values.avg),
+    min: rounded(values.min),
     ...Object.fromEntries(percentiles),
-    max: toMicros(values.max),
+    max: rounded(values.max),
   };
 }
 
@@ -64,7 +64,7 @@ export function operationOf(metrics, name, spec) {
   // For k6 a sample of true is a pass: here it means a failed request.
   const requests = success + (of('operation_failed')?.passes ?? 0);
   const active = of('operation_active_s')?.count;
-  const windowSeconds = requests === 0 ? 0 : (active ?? toMicros(clock.max - clock.min) / 1000);
+  const windowSeconds = requests === 0 ? 0 : (active ?? rounded((clock.max - clock.min) / 1000));
   const perSecond = (/** @type {number} */ count) =>
     windowSeconds > 0 ? Math.round((count / windowSeconds) * 1000) / 1000 : null;
   const carried = of('operation_items')?.count ?? 0;
@@ -96,9 +96,9 @@ function probedOf(of, seconds, success) {
   );
   if (bytes === undefined || probe === undefined) return {};
   const each = (/** @type {number | undefined} */ cpu) =>
-    cpu === undefined || success === 0 ? null : toMicros((cpu * 1e6) / success);
+    cpu === undefined || success === 0 ? null : rounded((cpu * 1e6) / success);
   return {
-    transfer: { bytes, mbit_per_s: seconds > 0 ? toMicros((bytes * 8) / seconds / 1e6) : null },
+    transfer: { bytes, mbit_per_s: seconds > 0 ? rounded((bytes * 8) / seconds / 1e6) : null },
     cpu: {
       system_s: system ?? null,
       system_us_per_operation: each(system),
@@ -121,7 +121,7 @@ export function controlsOf(rows, specs) {
   return pairs.map(({ row, control }) => {
     const added = (/** @type {'p50' | 'p95' | 'p99'} */ key) => {
       const [own, other] = [row.latency_ms, control.latency_ms].map((latency) => latency?.[key] ?? null);
-      return own === null || other === null ? null : toMicros(own - other);
+      return own === null || other === null ? null : rounded(own - other);
     };
     const comparable = row.rate_per_s !== null && control.rate_per_s;
     return {
@@ -130,7 +130,7 @@ export function controlsOf(rows, specs) {
       p50_ms: added('p50'),
       p95_ms: added('p95'),
       p99_ms: added('p99'),
-      rate_ratio: comparable ? toMicros(/** @type {number} */ (row.rate_per_s) / comparable) : null,
+      rate_ratio: comparable ? rounded(/** @type {number} */ (row.rate_per_s) / comparable) : null,
     };
   });
 }

@@ -8,6 +8,7 @@ import { descendants, isAlive, until } from '../support/processes.js';
 const folder = temporaryFolder('dataplane-real');
 after(folder.remove);
 
+const split = ['throughput', 'concurrency'];
 const SCENARIOS = ['socks-tcp', 'socks-udp', 'handshake', 'throughput', 'concurrency', 'queue-sweep'];
 
 for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
@@ -27,7 +28,7 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
         assert.ok(rows.client.cpu_s > 0 && rows.server.cpu_s > 0, `${run.scenario}: CPU of both`);
         assert.equal(rows.total.peak_rss_bytes, rows.client.peak_rss_bytes + rows.server.peak_rss_bytes);
         assert.ok(rows.sidecar.cpu_s > 0, 'the meter’s own');
-        assert.equal(run.placement.name, run.scenario === 'throughput' ? 'split' : 'shared');
+        assert.equal(run.placement.name, split.includes(run.scenario) ? 'split' : 'shared');
       }
       const [tcp, udp, handshake, throughput, concurrency, sweep] = results;
       for (const [result, name] of [

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,21 +12,32 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// printSummary prints a row per operation, then why what did not pass did not.
+// printSummary prints a row per operation, controls left out, then why what did not pass did not.
 func (b *bench) printSummary(set report.Set) {
-	rows := [][]string{{"SCENARIO", "OPERATION", "REQUESTS", "SUCCESS", "RATE/S", "P50 MS", "P95 MS", "P99 MS", "VERDICT"}}
-	for _, e := range set.Entries() {
+	head := []string{"SCENARIO", "OPERATION", "REQUESTS", "SUCCESS", "RATE/S", "P50 MS", "P95 MS", "P99 MS", "VERDICT"}
+	entries := set.Entries()
+	probed := slices.ContainsFunc(entries, func(e report.Entry) bool { return e.Result != nil && e.Result.Transfers() })
+	if probed {
+		head = slices.Insert(head, 5, "MBIT/S")
+	}
+	rows := [][]string{head}
+	for _, e := range entries {
 		if e.Result == nil || len(e.Result.Operations) == 0 {
-			rows = append(rows, []string{e.Name, format.None, format.None, format.None, format.None,
-				format.None, format.None, format.None, e.Outcome})
+			dashes := slices.Repeat([]string{format.None}, len(head)-2)
+			rows = append(rows, slices.Concat([]string{e.Name}, dashes, []string{e.Outcome}))
 			continue
 		}
 		name, outcome := e.Name, e.Outcome
-		for _, op := range e.Result.Operations {
+		for _, op := range e.Result.Judged() {
 			row := []string{name, op.Name, format.Count(op.Requests), format.Success(op.Success, op.Requests),
-				format.Rate(op.RatePerS), format.None, format.None, format.None, outcome}
+				format.Rate(op.RatePerS)}
+			if probed {
+				row = append(row, report.Mbit(op))
+			}
 			if l := op.LatencyMS; l != nil {
-				row[5], row[6], row[7] = format.MS(l.P50), format.MS(l.P95), format.MS(l.P99)
+				row = append(row, format.MS(l.P50), format.MS(l.P95), format.MS(l.P99), outcome)
+			} else {
+				row = append(row, format.None, format.None, format.None, outcome)
 			}
 			rows = append(rows, row)
 			name, outcome = "", ""

@@ -32,16 +32,19 @@ type column struct {
 	cell func(result.Operation) string
 }
 
+// Mbit is the payload rate of an operation in one direction, a dash where it carries none.
+func Mbit(op result.Operation) string {
+	if op.Transfer == nil {
+		return format.None
+	}
+	return format.Mbit(op.Transfer.MbitPerS)
+}
+
 // transferColumns are those of operations that carry payload: none where no operation does.
 func transferColumns(r result.Result) []column {
 	var columns []column
-	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Transfer != nil }) {
-		columns = append(columns, column{"Mbit/s", func(op result.Operation) string {
-			if op.Transfer == nil {
-				return format.None
-			}
-			return format.Mbit(op.Transfer.MbitPerS)
-		}})
+	if r.Transfers() {
+		columns = append(columns, column{"Mbit/s", Mbit})
 	}
 	if slices.ContainsFunc(r.Operations, result.Operation.IsDatagrams) {
 		columns = append(columns, column{"Lost", func(op result.Operation) string {

@@ -212,20 +212,31 @@ func variables(values map[string]any) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// summaryTable has a row per operation of all scenarios.
+// summaryTable has a row per operation of all scenarios; controls are in the scenarios' own tables.
 func summaryTable(entries []Entry) Table {
 	t := Table{
 		Head: []string{"Scenario", "Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)",
 			"P95 (ms)", "P99 (ms)", "Verdict"},
 		Numbers: 2, State: 9,
 	}
+	probed := slices.ContainsFunc(entries, func(e Entry) bool { return e.Result != nil && e.Result.Transfers() })
+	if probed {
+		t.Head = slices.Insert(t.Head, 9, "Mbit/s")
+		t.State++
+	}
+	cells := func(op result.Operation) []string {
+		if !probed {
+			return operationRow(op)
+		}
+		return append(operationRow(op), Mbit(op))
+	}
 	for _, e := range entries {
 		if e.Result == nil || len(e.Result.Operations) == 0 {
-			t.Rows = append(t.Rows, append(append([]string{e.Name}, dashes(8)...), e.Outcome))
+			t.Rows = append(t.Rows, append(append([]string{e.Name}, dashes(len(t.Head)-2)...), e.Outcome))
 			continue
 		}
-		for i, op := range e.Result.Operations {
-			row := append([]string{e.Name}, operationRow(op)...)
+		for i, op := range e.Result.Judged() {
+			row := append([]string{e.Name}, cells(op)...)
 			verdict := e.Outcome
 			if i > 0 {
 				row[0], verdict = "", ""

@@ -230,6 +230,16 @@ func (r Result) IsControl(operation string) bool {
 		slices.ContainsFunc(r.Controls, func(c Control) bool { return c.Control == operation })
 }
 
+// Judged are the operations that are not controls.
+func (r Result) Judged() []Operation {
+	return slices.DeleteFunc(slices.Clone(r.Operations), func(op Operation) bool { return r.IsControl(op.Name) })
+}
+
+// Transfers reports whether an operation carries payload that is counted.
+func (r Result) Transfers() bool {
+	return slices.ContainsFunc(r.Operations, func(op Operation) bool { return op.Transfer != nil })
+}
+
 // Name is SYSTEM/SCENARIO.
 func (r Result) Name() string { return r.Run.System + "/" + r.Run.Scenario }
 
