@@ -86,6 +86,10 @@ validate: bin/k6 ## Check environments and testbeds against their schemas
 benchmark-generators: build .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
 	@bin/sidecar testbed run pulsar-relay -- .venv/benchmarks/bin/python benchmarks/generators/compare.py
 
+.PHONY: benchmark-meters
+benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain Python script
+	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
+
 ## Building -----------------------------------------------------------------
 
 .PHONY: build
