@@ -4,10 +4,14 @@ use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::RawFd;
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
+use nix::sys::socket::{
+    ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg, sendmsg,
+};
 
 /// The largest datagram that UDP has, and a byte to notice a longer one.
 const DATAGRAM: usize = 65_536;
+/// The most that one send may hold: 65,535 less the headers of IP and UDP.
+const MAX_PAYLOAD: usize = 65_507;
 
 /// Datagrams that were received together, and room for them.
 pub struct Batch {
@@ -18,6 +22,8 @@ pub struct Batch {
     send: MultiHeaders<SockaddrStorage>,
     /// The most that the next call takes: filling in headers costs too, so few when few came.
     take: usize,
+    /// Whether the kernel cuts buffers into datagrams on the way to the peers.
+    cuts: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -35,6 +41,7 @@ impl Batch {
             receive: MultiHeaders::preallocate(size, None),
             send: MultiHeaders::preallocate(size, None),
             take: 1,
+            cuts: true,
         }
     }
 
@@ -75,29 +82,109 @@ impl Batch {
     pub fn send_back(&mut self, socket: RawFd) -> nix::Result<usize> {
         let mut sent = 0;
         while sent < self.received.len() {
-            let slices: Vec<[IoSlice<'_>; 1]> = self.received[sent..]
-                .iter()
-                .zip(&self.buffers[sent..])
-                .map(|(received, buffer)| [IoSlice::new(&buffer[..received.length])])
-                .collect();
-            let addresses: Vec<Option<SockaddrStorage>> = self.received[sent..]
-                .iter()
-                .map(|received| received.from)
-                .collect();
-            match sendmmsg(
-                socket,
-                &mut self.send,
-                &slices,
-                addresses,
-                [],
-                MsgFlags::empty(),
-            ) {
-                Ok(results) => sent += results.count().max(1),
+            let alike = self.alike(sent);
+            let result = if self.cuts && alike > 1 {
+                self.send_cut(socket, sent, alike)
+            } else {
+                self.send_each(socket, sent)
+            };
+            match result {
+                Ok(count) => sent += count.max(1),
                 Err(Errno::EINTR) => {}
+                Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE) if self.cuts => {
+                    self.cuts = false;
+                }
                 Err(_) if sent > 0 => return Ok(sent),
                 Err(error) => return Err(error),
             }
         }
         Ok(sent)
+    }
+
+    /// How many datagrams from `first` on are of one size and from one peer.
+    fn alike(&self, first: usize) -> usize {
+        let one = self.received[first];
+        let most = MAX_PAYLOAD.checked_div(one.length).unwrap_or(1);
+        let same = |other: &&Received| other.length == one.length && other.from == one.from;
+        let rest = self.received[first..].iter().take(most);
+        rest.take_while(same).count()
+    }
+
+    /// All of them are one buffer that the kernel cuts (UDP_SEGMENT, udp(7)): it goes through the
+    /// stack once.
+    fn send_cut(&self, socket: RawFd, first: usize, count: usize) -> nix::Result<usize> {
+        let Received { length, from } = self.received[first];
+        let parts: Vec<IoSlice<'_>> = self.buffers[first..first + count]
+            .iter()
+            .map(|buffer| IoSlice::new(&buffer[..length]))
+            .collect();
+        let size = length as u16;
+        let cut = [ControlMessage::UdpGsoSegments(&size)];
+        sendmsg(socket, &parts, &cut, MsgFlags::empty(), from.as_ref())?;
+        Ok(count)
+    }
+
+    fn send_each(&mut self, socket: RawFd, first: usize) -> nix::Result<usize> {
+        let received = &self.received[first..];
+        let slices: Vec<[IoSlice<'_>; 1]> = received
+            .iter()
+            .zip(&self.buffers[first..])
+            .map(|(received, buffer)| [IoSlice::new(&buffer[..received.length])])
+            .collect();
+        let addresses: Vec<Option<SockaddrStorage>> =
+            received.iter().map(|received| received.from).collect();
+        let results = sendmmsg(
+            socket,
+            &mut self.send,
+            &slices,
+            addresses,
+            [],
+            MsgFlags::empty(),
+        )?;
+        Ok(results.count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::os::fd::AsRawFd;
+    use std::time::Duration;
+
+    #[test]
+    fn datagrams_go_back_to_each_peer_as_they_came() {
+        for cuts in [true, false] {
+            let echo = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let patience = Some(Duration::from_secs(10));
+            echo.set_read_timeout(patience).unwrap();
+            let mut batch = Batch::new(64);
+            batch.cuts = cuts;
+            let peers = [0, 1].map(|_| {
+                let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+                peer.connect(echo.local_addr().unwrap()).unwrap();
+                peer.set_read_timeout(patience).unwrap();
+                peer
+            });
+            let sizes = [0, 0, 3, 512, 512, 512, 512, 9_000, 9_000, 512, 1];
+            for number in 0..sizes.len() * 2 {
+                let bytes = vec![number as u8; sizes[number / 2]];
+                peers[usize::from(number % 7 == 0)].send(&bytes).unwrap();
+            }
+            let mut left = sizes.len() * 2;
+            while left > 0 {
+                let count = batch.receive(echo.as_raw_fd()).unwrap();
+                assert_eq!(batch.send_back(echo.as_raw_fd()), Ok(count));
+                left -= count;
+            }
+            let mut buffer = vec![0; 70_000];
+            for number in 0..sizes.len() * 2 {
+                let peer = &peers[usize::from(number % 7 == 0)];
+                let count = peer.recv(&mut buffer).unwrap();
+                assert_eq!(count, sizes[number / 2]);
+                assert!(buffer[..count].iter().all(|byte| *byte == number as u8));
+            }
+            assert_eq!(batch.cuts, cuts);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Waiting for many sockets, with deadlines finer than a millisecond.
 //!
 //! A `timerfd` and no timeout of `epoll_wait`: it is set once per deadline and not at each wait, and
-//! before a request goes out. On a virtual machine setting a timer costs some 10 µs, which would
-//! otherwise lie between a request and its answer.
+//! before a request goes out, so that setting it does not lie between a request and its answer. What
+//! it costs shows as lateness in its place.
 
 use std::os::fd::{AsFd, OwnedFd};
 
