@@ -18,6 +18,7 @@ import { decide } from './verdict.js';
  * @property {string} latencyIs from what to what the latency is measured
  * @property {string} [items] name of what a request carries, where it carries many
  * @property {string} [control] the operation that does the same without the system under test
+ * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
@@ -214,7 +215,9 @@ function checksOf(measured, operations, thresholds, controls) {
   return [
     ...(measured.limit ? [] : [completeness]),
     validity.generatorCpu(measured.usage, controls.length > 0),
-    ...controls.map((control) => validity.headroom(control, measured.operations[control.operation].loop)),
+    ...controls.map((control) =>
+      validity.headroom(control, measured.operations[control.operation].saturates),
+    ),
     validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
     validity.processesAlive(measured.usage),
     validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),

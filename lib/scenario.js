@@ -29,6 +29,7 @@ export const VERSION = '0.1.0';
  * @property {string} [items] name of what a request carries, where it carries many
  * @property {string} [owns] the k6 scenario that does nothing else, so that k6 tags all its samples with the operation
  * @property {string} [control] the operation that does the same without the system under test
+ * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  *
  * @typedef {object} Definition
  * @property {string} system

@@ -52,13 +52,14 @@ export function generatorCpu(usage, controlled = false) {
 }
 
 /**
- * What the meter can do without the system is the bound of what it can tell of the system.
+ * Where as much is sent as comes through, what the meter can do without the system bounds what it can
+ * tell of the system. One round trip at a time has no such bound.
  * @param {{ operation: string, rate_ratio: number | null }} control
- * @param {'open' | 'closed'} loop
+ * @param {boolean | undefined} saturates
  * @returns {Check | undefined}
  */
-export function headroom({ operation, rate_ratio: ratio }, loop) {
-  if (loop === 'open' || ratio === null || ratio === 0) return undefined;
+export function headroom({ operation, rate_ratio: ratio }, saturates) {
+  if (!saturates || ratio === null || ratio === 0) return undefined;
   return {
     check: `generator headroom: ${operation}`,
     ok: ratio <= 1 / HEADROOM,

@@ -18,8 +18,10 @@ import { controlName, planeScenario, withControl } from './scenario.js';
  * @property {number} p95 ms; default bound
  * @property {Record<string, string | number | boolean>} parameters
  * @property {Record<string, unknown>} probe kind and what is special to it
+ * @property {(rate: number) => object} [openProbe] what the open loop needs besides
  * @property {Record<string, import('./scenario.js').PlaneOperation>} [stages] rows beside it, of other series
  * @property {string} [series]
+ * @property {boolean} [saturates] whether several are in flight
  */
 
 /** @param {SingleSpec} spec */
@@ -35,12 +37,14 @@ export function singleOperations(spec) {
     bounds: { 'p(95)': spec.p95 },
     least: total,
     series: spec.series,
+    saturates: spec.saturates || connections > 1,
   };
   const openName = `${spec.operation}_open`;
   const openRow = {
     ...closedRow,
     title: `${spec.what}, open loop`,
     loop: /** @type {const} */ ('open'),
+    saturates: false,
     latencyIs: `${spec.latencyIs}, counted from the intended start`,
     least: 1,
   };
@@ -71,6 +75,7 @@ export function singleOperations(spec) {
       }
       plane.pair(index, [openName], {
         ...spec.probe,
+        ...spec.openProbe?.(round.rate),
         connections,
         loop: { open: { rate_per_s: round.rate } },
         count: Math.max(1, Math.round(round.rate * round.seconds)),

@@ -50,6 +50,7 @@ const submetricOf = (figure, value, run) => `sweep_${figure}{operation:${operati
 
 const row = {
   latencyIs: 'from the datagram sent to its answer received',
+  saturates: window > 1,
   // What is lost is what the values are compared by.
   bounds: { failed: 0.5, errors: undefined },
 };

@@ -26,13 +26,15 @@ const script = singleOperations({
   base: { smoke: 400, quick: 2000, full: 20000, rate: 1000 },
   countVariable: 'ROUND_TRIPS',
   p95: 50,
+  saturates: window > 1,
   parameters: {
     payload_bytes: payloadBytes,
     window,
     timeout_ms: timeoutMs,
     address: envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']),
   },
-  // An open loop may have as many in flight as come within a time-out.
+  // At a rate, as many are in flight as go out until one is given up.
+  openProbe: (rate) => ({ window: Math.min(4096, Math.max(window, Math.ceil((rate * timeoutMs) / 1000))) }),
   probe: { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs },
 });
 

@@ -60,6 +60,7 @@ const row = ({ name, write, direction, connections }) =>
     latencyIs:
       'from the first byte sent to the confirmation of the last one, of one connection and direction',
     series: 'transfer',
+    saturates: true,
     bounds: {},
   });
 

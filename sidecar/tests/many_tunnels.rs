@@ -103,13 +103,13 @@ fn an_open_loop_keeps_its_timetable_whatever_the_connections() {
         "count": 20, "loop": {"open": {"rate_per_s": 20}}}));
     let p50 = series(&probe, "round_trip")["p50_ns"].as_u64().unwrap();
     assert!((100_000_000..110_000_000).contains(&p50), "{p50}");
-    // One that is too slow is late, and the latency says so: 2 connections, 20 a second at most.
+    // One that is too slow shows in the latency, and not as a late generator: 2 connections, 20 a second at most.
     let probe = server.measure(&json!({"kind": "tcp", "target": target, "connections": 2,
         "count": 40, "loop": {"open": {"rate_per_s": 40}}}));
     let max = series(&probe, "round_trip")["max_ns"].as_u64().unwrap();
     let late = series(&probe, "lateness")["max_ns"].as_u64().unwrap();
     assert!((900_000_000..1_500_000_000).contains(&max), "{max}");
-    assert!(max - late < 300_000_000 && late > 800_000_000, "{late}");
+    assert!(late < 300_000_000, "{late}");
 }
 
 #[test]

@@ -239,3 +239,43 @@ fn an_instance_is_measured_over_the_measured_part_only() {
     assert!(usage["total"]["cpu_s"].as_f64().unwrap() > 0.0);
     assert!(outcome["probe_cpu_s"].as_f64().unwrap() < measured);
 }
+
+#[test]
+fn a_paused_window_adds_up_what_probes_measure_and_nothing_between() {
+    let root = Root::new();
+    root.python("busy", "while True: pass", "");
+    let server = root.serve();
+    let started = server.start("busy", "{}");
+    let echo = tcp_echo(Duration::from_millis(50)).to_string();
+    let open = json!({"instance": started["id"], "paused": true, "sidecar": true});
+    let (status, window) = server.post("/windows", &open.to_string());
+    assert_eq!(status, 201, "{window}");
+    let path = format!("/windows/{}", window["id"].as_str().unwrap());
+    let mut measured = 0.0;
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_secs(1));
+        assert!((server.get(&path).1["duration_s"].as_f64().unwrap() - measured).abs() < 0.4);
+        let probe = server.measure(
+            &json!({"kind": "tcp", "target": echo, "count": 20, "usage_window": window["id"]}),
+        );
+        measured += probe["outcome"]["duration_s"].as_f64().unwrap();
+    }
+    let (_, usage) = server.post(&format!("{path}/close"), "");
+    let duration = usage["duration_s"].as_f64().unwrap();
+    assert!(
+        duration >= measured && duration < measured * 1.3,
+        "{duration} is not {measured}: {usage}"
+    );
+    let processes = usage["processes"].as_array().unwrap();
+    let of = |name: &str| processes.iter().find(|one| one["name"] == name).unwrap();
+    let cpu = of("sidecar")["cpu_s"].as_f64().unwrap();
+    assert!(
+        cpu < duration,
+        "the child's time is not the sidecar's: {cpu}"
+    );
+    let busy = usage["total"]["cpu_s"].as_f64().unwrap();
+    assert!(busy > duration * 0.2 && busy < duration * 1.1, "{busy}");
+    let late = json!({"kind": "tcp", "target": echo, "usage_window": window["id"]});
+    let (status, answer) = server.post("/probes", &late.to_string());
+    assert_eq!(status, 422, "a closed window measures nothing: {answer}");
+}

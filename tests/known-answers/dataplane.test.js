@@ -43,7 +43,8 @@ for (const [scenario, row] of [
 ]) {
   test(`${scenario} reports an injected delay, through the proxy and direct`, async () => {
     await withEcho(['--delay-ms', '120'], async (entry) => {
-      const { code, result } = await run(scenario, entry, { ROUND_TRIPS: '40' });
+      const thresholds = { [scenario]: { [row]: { 'p(95)': 200 } } };
+      const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
       assert.equal(code, 0, JSON.stringify(result.reasons));
       for (const name of [row, `${row}_direct`]) {
         const { latency_ms: latency, success } = operation(result, name);

@@ -160,7 +160,7 @@ test('a probe’s rate is over the time that it measured, and its control tells 
   const control = rowOf('tcp_direct', 1, 1);
   const [found] = controlsOf([row, control], { tcp: { control: 'tcp_direct' }, tcp_direct: {} });
   assert.deepEqual([found.p50_ms, found.p95_ms, found.p99_ms, found.rate_ratio], [2, 4, 6, 0.25]);
-  assert.equal(headroom(found, 'closed').ok, true);
-  assert.equal(headroom({ operation: 'tcp', rate_ratio: 0.9 }, 'closed').ok, false);
-  assert.equal(headroom({ operation: 'tcp', rate_ratio: 1 }, 'open'), undefined);
+  assert.equal(headroom(found, true).ok, true);
+  assert.equal(headroom({ operation: 'tcp', rate_ratio: 0.9 }, true).ok, false);
+  assert.equal(headroom({ operation: 'tcp', rate_ratio: 1 }, false), undefined);
 });

@@ -13,7 +13,7 @@ use crate::net::poller::pause;
 use crate::probe::spec::Wait;
 
 /// More connections are closed as soon as they are made; the events engine has room for thousands.
-pub const MAX_CONNECTIONS: usize = 128;
+pub const MAX_CONNECTIONS: usize = 1024;
 const BUFFER: usize = 64 * 1024;
 
 /// The connections there are, so that they can be ended.

@@ -39,7 +39,7 @@ const UDP_BUFFER: usize = 4 << 20;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
-    /// A thread per TCP connection, 128 at most, and one for UDP.
+    /// A thread per TCP connection, 1,024 at most, and one for UDP.
     #[default]
     Blocking,
     /// One thread for all.

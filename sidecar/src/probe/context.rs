@@ -15,7 +15,6 @@ pub trait Observer: Send + Sync {
     /// Closes it and tells what it measured.
     fn ended(&self) -> Option<Usage>;
     /// Resident memory of the system's processes now, bytes; none without an instance.
-    #[allow(dead_code, reason = "the concurrency engine asks it")]
     fn rss_bytes(&self) -> Option<u64>;
 }
 
@@ -120,7 +119,6 @@ impl Context {
             .clone()
     }
 
-    #[allow(dead_code, reason = "the concurrency engine asks it")]
     pub fn rss_bytes(&self) -> Option<u64> {
         self.observer.rss_bytes()
     }

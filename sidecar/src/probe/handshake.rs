@@ -152,6 +152,7 @@ impl Shared<'_> {
             if tally.stopped.is_some() {
                 return;
             }
+            let free = now_ns();
             if !self.wait(timetable, index) {
                 tally.stopped = self.stopped();
                 return;
@@ -161,7 +162,7 @@ impl Shared<'_> {
                     self.failures.store(0, Ordering::Relaxed);
                     tally.end_ns = stages.connected;
                     let intended = timetable.map(|timetable| timetable.intended_ns(index));
-                    record(tally, &stages, intended);
+                    record(tally, &stages, intended, free);
                     tally.success(0);
                 }
                 Err(error) => {
@@ -205,7 +206,8 @@ impl Shared<'_> {
     }
 }
 
-fn record(tally: &mut Tally, stages: &Stages, intended_ns: Option<u64>) {
+/// `free_ns` is when the thread could begin at the earliest.
+fn record(tally: &mut Tally, stages: &Stages, intended_ns: Option<u64>, free_ns: u64) {
     let logged_in = stages.logged_in.unwrap_or(stages.greeted);
     let values = [
         Some(stages.connected - intended_ns.unwrap_or(stages.began)),
@@ -213,7 +215,7 @@ fn record(tally: &mut Tally, stages: &Stages, intended_ns: Option<u64>) {
         Some(stages.greeted - stages.dialled),
         stages.logged_in.map(|moment| moment - stages.greeted),
         Some(stages.connected - logged_in),
-        intended_ns.map(|intended| stages.began - intended),
+        intended_ns.map(|intended| stages.began - intended.max(free_ns)),
     ];
     for (series, value) in tally.series.iter_mut().zip(values) {
         if let Some(ns) = value {

@@ -37,7 +37,6 @@ pub struct Plan {
     pub stall: Duration,
     pub handshake_timeout: Duration,
     pub limit_ns: u64,
-    #[allow(dead_code, reason = "the throughput engine reads it")]
     pub transfer: Transfer,
 }
 

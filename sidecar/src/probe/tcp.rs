@@ -106,11 +106,11 @@ impl Probe<'_> {
             let intended = timetable.map(|timetable| timetable.intended_ns(index));
             match self.operation(intended) {
                 Ok((sent, ended)) => {
-                    now = ended;
+                    let free = std::mem::replace(&mut now, ended);
                     self.tally.end_ns = ended;
                     self.tally.series[ROUND_TRIP].record(ended - intended.unwrap_or(sent));
                     if let Some(intended) = intended {
-                        self.tally.series[LATENESS].record(sent - intended);
+                        self.tally.series[LATENESS].record(sent - intended.max(free));
                     }
                     self.tally.success(self.request.len() as u64);
                 }

@@ -160,7 +160,8 @@ impl<'a> Drive<'a> {
     pub fn begin(&mut self, index: usize, intended_ns: Option<u64>, tell: &mut dyn Hears) {
         self.serial += 1;
         let slot = &mut self.slots[index];
-        slot.operation = Some(Operation::new(self.serial, intended_ns));
+        let due_ns = intended_ns.map(|intended| intended.max(slot.free_since_ns));
+        slot.operation = Some(Operation::new(self.serial, intended_ns, due_ns));
         if let Some(error) = slot.broken.take() {
             self.failed(index, error, tell);
         } else if matches!(slot.tunnel, Tunnel::Down) {
@@ -209,6 +210,7 @@ impl<'a> Drive<'a> {
 
     fn answered(&mut self, index: usize, tell: &mut dyn Hears) {
         let now_ns = now_ns();
+        self.slots[index].free_since_ns = now_ns;
         if let Some(operation) = self.slots[index].operation.take() {
             self.failures = 0;
             tell.hear(Happened::Answered { operation, now_ns });
@@ -221,10 +223,11 @@ impl<'a> Drive<'a> {
         let slot = &mut self.slots[index];
         slot.tunnel = Tunnel::Down;
         slot.operation = None;
+        slot.free_since_ns = now_ns();
         self.failures += 1;
         tell.hear(Happened::Failed {
             error,
-            now_ns: now_ns(),
+            now_ns: slot.free_since_ns,
         });
         self.free.push_back(index);
     }

@@ -27,8 +27,8 @@ impl Hears for Heard<'_> {
     fn hear(&mut self, happened: Happened) {
         match happened {
             Happened::Sent { operation, now_ns } => {
-                if let Some(intended_ns) = operation.intended_ns {
-                    self.tally.series[LATENESS].record(now_ns.saturating_sub(intended_ns));
+                if let Some(due_ns) = operation.due_ns {
+                    self.tally.series[LATENESS].record(now_ns.saturating_sub(due_ns));
                 }
             }
             Happened::Answered { operation, now_ns } => {

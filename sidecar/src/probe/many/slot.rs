@@ -21,6 +21,8 @@ pub struct Operation {
     pub serial: u64,
     /// When it was intended, in the open loop.
     pub intended_ns: Option<u64>,
+    /// When it could have been sent at the earliest: as intended, or once the one before had ended.
+    pub due_ns: Option<u64>,
     /// When it was sent; none while its tunnel is being opened.
     pub sent_ns: Option<u64>,
     sent: usize,
@@ -37,6 +39,8 @@ pub struct Slot {
     /// Dials count from here, so that a deadline finds its own.
     pub dials: u64,
     pub began_ns: u64,
+    /// Since when it has no operation.
+    pub free_since_ns: u64,
 }
 
 /// Buffers of which one is enough for all.
@@ -74,10 +78,11 @@ impl Scratch {
 }
 
 impl Operation {
-    pub fn new(serial: u64, intended_ns: Option<u64>) -> Self {
+    pub fn new(serial: u64, intended_ns: Option<u64>, due_ns: Option<u64>) -> Self {
         Self {
             serial,
             intended_ns,
+            due_ns,
             sent_ns: None,
             sent: 0,
             got: 0,
@@ -155,6 +160,7 @@ impl Slot {
             broken: None,
             dials: 0,
             began_ns: 0,
+            free_since_ns: 0,
         }
     }
 
