@@ -99,7 +99,10 @@ function probedOf(of, seconds, success) {
   const each = (/** @type {number | undefined} */ cpu) =>
     cpu === undefined || success === 0 ? null : rounded((cpu * 1e6) / success);
   return {
-    transfer: { bytes, mbit_per_s: seconds > 0 ? rounded((bytes * 8) / seconds / 1e6) : null },
+    // A handshake carries nothing.
+    ...(bytes > 0
+      ? { transfer: { bytes, mbit_per_s: seconds > 0 ? rounded((bytes * 8) / seconds / 1e6) : null } }
+      : {}),
     cpu: {
       system_s: system ?? null,
       system_us_per_operation: each(system),

@@ -5,13 +5,18 @@ use std::os::fd::RawFd;
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg, sendmsg,
+    ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, recvfrom, recvmmsg, sendmmsg, sendmsg,
+    sendto,
 };
 
 /// The largest datagram that UDP has, and a byte to notice a longer one.
 const DATAGRAM: usize = 65_536;
 /// The most that one send may hold: 65,535 less the headers of IP and UDP.
 const MAX_PAYLOAD: usize = 65_507;
+/// Of datagrams that come one by one, after how many a batch is tried: it costs a µs more, which a
+/// round trip of ten would show.
+const TRY_EVERY: u32 = 16;
+const TRY: usize = 8;
 
 /// Datagrams that were received together, and room for them.
 pub struct Batch {
@@ -22,6 +27,8 @@ pub struct Batch {
     send: MultiHeaders<SockaddrStorage>,
     /// The most that the next call takes: filling in headers costs too, so few when few came.
     take: usize,
+    /// Datagrams that came one by one since a batch was tried.
+    singles: u32,
     /// Whether the kernel cuts buffers into datagrams on the way to the peers.
     cuts: bool,
 }
@@ -41,6 +48,7 @@ impl Batch {
             receive: MultiHeaders::preallocate(size, None),
             send: MultiHeaders::preallocate(size, None),
             take: 1,
+            singles: 0,
             cuts: true,
         }
     }
@@ -49,6 +57,9 @@ impl Batch {
     /// many came.
     pub fn receive(&mut self, socket: RawFd) -> nix::Result<usize> {
         self.received.clear();
+        if self.take == 1 {
+            return self.receive_one(socket);
+        }
         let mut slices: Vec<[IoSliceMut<'_>; 1]> = self.buffers[..self.take]
             .iter_mut()
             .map(|buffer| [IoSliceMut::new(buffer)])
@@ -67,8 +78,18 @@ impl Batch {
             });
         }
         let count = self.received.len();
-        self.take = (2 * count).clamp(1, self.buffers.len());
+        self.take = if count == 1 { 1 } else { 2 * count }.min(self.buffers.len());
         Ok(count)
+    }
+
+    fn receive_one(&mut self, socket: RawFd) -> nix::Result<usize> {
+        let (length, from) = recvfrom::<SockaddrStorage>(socket, &mut self.buffers[0])?;
+        self.received.push(Received { length, from });
+        self.singles += 1;
+        if self.singles.is_multiple_of(TRY_EVERY) {
+            self.take = TRY.min(self.buffers.len());
+        }
+        Ok(1)
     }
 
     /// A received datagram and where it came from.
@@ -83,7 +104,15 @@ impl Batch {
         let mut sent = 0;
         while sent < self.received.len() {
             let alike = self.alike(sent);
-            let result = if self.cuts && alike > 1 {
+            let result = if let [
+                Received {
+                    length,
+                    from: Some(from),
+                },
+            ] = &self.received[..]
+            {
+                sendto(socket, &self.buffers[0][..*length], from, MsgFlags::empty()).map(|_| 1)
+            } else if self.cuts && alike > 1 {
                 self.send_cut(socket, sent, alike)
             } else {
                 self.send_each(socket, sent)
