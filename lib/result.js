@@ -223,6 +223,7 @@ function checksOf(measured, operations, thresholds, controls) {
     ),
     validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
     validity.processesAlive(measured.usage),
+    validity.probesWhole(metrics.probes_cut?.values.count),
     validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),
     ...operations.map((row) => validity.clockSane(row.name, row.latency_ms?.min)),
     ...operations.map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),

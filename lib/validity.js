@@ -149,6 +149,16 @@ export function roundsFinished(begun, done) {
 }
 
 /**
+ * @param {number | undefined} cut probes that ended before they had measured all
+ * @returns {Check | undefined}
+ */
+export function probesWhole(cut) {
+  if (cut === undefined) return undefined;
+  const detail = cut === 0 ? 'all ran to their end' : `${cut} ended early: the log says why`;
+  return { check: 'probes', ok: cut === 0, detail };
+}
+
+/**
  * An end before its start: the clock of WebSocket frames jumped.
  * @param {string} operation
  * @param {number | undefined} least ms

@@ -98,6 +98,12 @@ export function measure(spec) {
     return { error: probe.error ?? { kind: 'network', message: `the probe was ${probe.state}` } };
   }
   const { outcome } = probe;
+  const cut = outcome.series.find((/** @type {any} */ { count, kept }) => kept < count);
+  if (cut) {
+    return stop(
+      `a probe took ${cut.count} samples and at most ${cut.kept} are kept: ask for fewer operations, or a lower RATE`,
+    );
+  }
   const values = Object.fromEntries(
     outcome.series.map((/** @type {any} */ series) => [series.name, fetchSeries(id, series)]),
   );

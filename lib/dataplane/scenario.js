@@ -10,6 +10,7 @@ import { loadOfRound } from './load.js';
 import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
 import {
   PROBE_METRICS,
+  probesCut,
   recordAnomalies,
   recordErrors,
   recordLateness,
@@ -19,6 +20,8 @@ import {
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
 const WARMUP = 50;
+/** The most samples of a series that the sidecar keeps; measure() refuses a probe that had more. */
+const KEEP = 4_000_000;
 
 /**
  * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` is the probe's that
@@ -91,6 +94,7 @@ export class Plane {
       target: this.target(spec.kind === 'udp' ? 'udp' : 'tcp'),
       cpus: cpusOf(placement.probe_cpus),
       wait: placement.wait,
+      keep: KEEP,
       ...via,
       ...spec,
     });
@@ -107,7 +111,10 @@ export class Plane {
     recordAnomalies(first, known(outcome.anomalies));
     recordUse(first, outcome);
     recordLateness(first, values.lateness);
-    if (outcome.stopped) console.warn(`${first}: the probe ended early: ${outcome.stopped}`);
+    if (outcome.stopped) {
+      probesCut.add(1);
+      console.warn(`${first}: the probe ended early: ${outcome.stopped}`);
+    }
     return measured;
   }
 
@@ -166,6 +173,7 @@ export function planeScenario(definition) {
     placement: environment.placement,
     paused: true,
     metrics: { ...PROBE_METRICS, ...definition.metrics },
+    keep: { probes_cut: 'counter', ...definition.keep },
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
   });
   /** @type {Plane | undefined} */

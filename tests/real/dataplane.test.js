@@ -60,6 +60,45 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
   });
 }
 
+for (const [what, variables] of /** @type {[string, Record<string, string>][]} */ ([
+  ['IPv6', { ADDRESS: 'ipv6', TESTBED: 'sing-box' }],
+  ['a domain name', { ADDRESS: 'domain', TESTBED: 'xray' }],
+  ['user and password', { TESTBED: 'sing-box:auth=true' }],
+  [
+    'many connections',
+    { CONNECTIONS: '8', ONLY: 'dataplane/socks-tcp', TESTBED: 'xray', PLACEMENT: 'split' },
+  ],
+  [
+    'a probe that spins',
+    { WAIT: 'spin', PLACEMENT: 'split', ONLY: 'dataplane/socks-tcp,dataplane/socks-udp' },
+  ],
+  ['an open loop', { PROFILE: 'soak', DURATION: '8s', RATE: '200', TESTBED: 'sing-box' }],
+])) {
+  test(`round trips and handshakes with ${what}`, async () => {
+    const bench = startBench({
+      ONLY: 'dataplane/socks-tcp,dataplane/socks-udp,dataplane/handshake',
+      ...variables,
+    });
+    try {
+      const code = await bench.ended;
+      // A crowded machine may make a run inconclusive; what was measured must be whole all the same.
+      assert.ok(code === 0 || code === 3, bench.output.stdout);
+      const names = bench
+        .files()
+        .flatMap(({ name }) => /^dataplane-(socks-tcp|socks-udp|handshake)\.json$/.exec(name)?.[1] ?? []);
+      assert.ok(names.length >= 1);
+      for (const name of names) {
+        for (const { requests, success, name: row } of bench.result(`dataplane-${name}`).operations) {
+          assert.ok(requests > 0 && success === requests, `${name} ${row}: ${success} of ${requests}`);
+        }
+      }
+      if (what === 'user and password') operation(bench.result('dataplane-handshake'), 'auth');
+    } finally {
+      bench.remove();
+    }
+  });
+}
+
 test('without a target, and with a proxy that is not there, one line says so', async () => {
   const ENV = writeEnvironment(
     folder.path,
