@@ -87,7 +87,7 @@ export function findLimit(metrics, bounds, steps, loadOf, validity) {
   if (broken?.step === 0)
     return { notes, verdict: 'fail', reasons: [`not even the first step held: ${broken.text}`] };
   const reasons = validity
-    .filter((check) => check.ok === false && /^(generator|processes|rounds|clock)/.test(check.check))
+    .filter((check) => check.ok === false && /^(generator|processes|probes|rounds|clock)/.test(check.check))
     .map((check) => `${check.check}: ${check.detail}`);
   if (!broken)
     reasons.push('every step held: the limit is above the highest load of this run, or the run ended early');

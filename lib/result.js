@@ -64,7 +64,7 @@ export function operationOf(metrics, name, spec) {
   const success = latency.count;
   // For k6 a sample of true is a pass: here it means a failed request.
   const requests = success + (of('operation_failed')?.passes ?? 0);
-  const active = of('operation_active_s')?.count;
+  const active = of('operation_active_s')?.count || undefined;
   const windowSeconds = requests === 0 ? 0 : (active ?? rounded((clock.max - clock.min) / 1000));
   const perSecond = (/** @type {number} */ count) =>
     windowSeconds > 0 ? Math.round((count / windowSeconds) * 1000) / 1000 : null;
@@ -92,10 +92,11 @@ export function operationOf(metrics, name, spec) {
  * @param {number} success
  */
 function probedOf(of, seconds, success) {
-  const [bytes, system, probe] = ['bytes', 'system_cpu_s', 'probe_cpu_s'].map(
-    (name) => of(`operation_${name}`)?.count,
-  );
-  if (bytes === undefined || probe === undefined) return {};
+  const sum = (/** @type {string} */ name) => of(`operation_${name}`)?.count ?? 0;
+  // Of a counter without samples k6 says 0, as of one that counted nothing.
+  if (sum('active_s') === 0) return {};
+  const [bytes, probe] = [sum('bytes'), sum('probe_cpu_s')];
+  const system = sum('system_peak_bytes') > 0 ? sum('system_cpu_s') : undefined;
   const each = (/** @type {number | undefined} */ cpu) =>
     cpu === undefined || success === 0 ? null : rounded((cpu * 1e6) / success);
   return {

@@ -42,6 +42,7 @@ export const VERSION = '0.1.0';
  * @property {string[]} [notes] on this profile, such as a part that does not apply
  * @property {object} [placement] which CPUs did what
  * @property {boolean} [paused] the measuring window only runs while a probe measures
+ * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured
  * @property {Record<string, 'trend' | 'counter'>} [metrics] more of them, by operation
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
@@ -86,7 +87,10 @@ function optionsOf(definition, bounds) {
     const countedBy = owns && !items ? 'iterations' : 'operation_items';
     // A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
     if (steps) return [name, { bounds: {}, leastItems: 0, countedBy }];
-    return [name, { bounds: bounds[name], leastItems: fixed ? (least ?? 1) : 1, countedBy }];
+    // As many may be missing as may fail.
+    const most = fixed ? (least ?? 1) : 1;
+    const leastItems = Math.max(1, Math.floor(most * (1 - (bounds[name].failed ?? 0))));
+    return [name, { bounds: bounds[name], leastItems, countedBy }];
   });
   return {
     scenarios: tagScenarios(definition),
@@ -245,7 +249,10 @@ export function defineScenario(definition) {
         runId,
         startedAt: new Date().toISOString(),
         loadFrom: now(),
-        window: sidecar.openWindow(definition.paused),
+        window: sidecar.openWindow(
+          definition.ownInstances ? null : __ENV.INSTANCE || null,
+          definition.paused,
+        ),
       };
     },
 

@@ -47,13 +47,14 @@ function ask(method, path, body) {
 
 /**
  * Opens a window over the testbed's processes and this k6.
+ * @param {string | null} instance of the testbed
  * @param {boolean} [paused] it only runs while a probe that names it measures, and measures the sidecar too
  * @returns {string | null} its id
  */
-export function openWindow(paused = false) {
+export function openWindow(instance, paused = false) {
   const pid = Number(__ENV.GENERATOR_PID);
   const opened = ask('POST', '/windows', {
-    instance: __ENV.INSTANCE || null,
+    instance,
     pids: pid ? { k6: pid } : {},
     ...(paused ? { paused, sidecar: true } : {}),
   });

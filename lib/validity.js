@@ -34,6 +34,7 @@ export function generatorCpu(usage, controlled = false) {
   const generators = usage?.processes.filter((process) => process.role === 'generator') ?? [];
   if (!usage || generators.length === 0)
     return { check: 'generator CPU', ok: null, detail: 'not measured: no sidecar' };
+  if (usage.duration_s === 0) return { check: 'generator CPU', ok: null, detail: 'nothing was measured' };
   const own = generators.reduce((sum, process) => sum + process.cpu_percent, 0);
   const { cpus, busy_percent: busy } = usage.host;
   const known = usage.processes.reduce((sum, process) => sum + process.cpu_percent, 0);

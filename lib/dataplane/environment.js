@@ -5,7 +5,7 @@ import { refuse, secret, systemEntry } from '../environment.js';
 /**
  * @typedef {{ address: string, username: string | null, password: string | null }} Proxy
  * @typedef {object} Placement
- * @property {string} name shared, split or free: docs/placement.md
+ * @property {string} name shared, split or free: docs/dataplane.md
  * @property {string} probe_cpus a list such as 0-1; empty where not pinned
  * @property {string} echo_cpus
  * @property {string} system_cpus
@@ -41,8 +41,24 @@ function credentials(auth) {
   };
 }
 
+/** Whether two lists of CPUs have one in common; a list that is empty has all. @param {string} one @param {string} other */
+export const overlaps = (one, other) =>
+  !one || !other || cpusOf(one).some((cpu) => cpusOf(other).includes(cpu));
+
 /** @returns {Placement} */
 function placement() {
+  const placed = read();
+  const { wait, probe_cpus: probe, system_cpus: system } = placed;
+  if (wait === 'spin' && __ENV.INSTANCE && overlaps(probe, system)) {
+    return refuse(
+      `WAIT=spin: probe and system share a CPU (placement ${placed.name}), and a probe that polls takes the system's time: set PLACEMENT=split, or WAIT=yield`,
+    );
+  }
+  return placed;
+}
+
+/** @returns {Placement} */
+function read() {
   return {
     name: __ENV.PLACEMENT || 'free',
     probe_cpus: __ENV.PROBE_CPUS || '',

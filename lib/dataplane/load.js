@@ -14,6 +14,9 @@ import { currentProfile, durationSeconds, envCount, envNumber } from '../profile
 /** Rounds that a fixed number of operations is dealt to. */
 const CLOSED_ROUNDS = { smoke: 2, quick: 4, full: 10 };
 const OPEN_SECONDS = 10;
+/** Of one probe: the sidecar's own limits, less some seconds to end in. */
+const PROBE_MOST_S = 3500;
+export const SAMPLES_MOST = 4_000_000;
 
 /** Multiples of the base load, a round each, and the seconds of all of them. */
 const SHAPES = /** @type {Record<string, { factors: number[], seconds: number }>} */ ({
@@ -82,6 +85,12 @@ export function probeLoad(base, countVariable) {
     seconds,
     factor,
   }));
+  const large = open.find(
+    (round) => round.seconds > PROBE_MOST_S || round.rate * round.seconds > SAMPLES_MOST,
+  );
+  if (large) {
+    throw `a probe of ${Math.round(large.seconds)} s at ${Math.round(large.rate)} a second is more than the sidecar measures at once (${PROBE_MOST_S} s, ${SAMPLES_MOST} samples): give a shorter DURATION or a lower RATE, or PROFILE=soak, which goes in short rounds`;
+  }
   return roundsLoad([...closed, ...open]);
 }
 

@@ -3,10 +3,11 @@
  * probe after the other and turns what they measured into k6's metrics.
  */
 import { KINDS } from '../errors.js';
+import { envChoice } from '../profiles.js';
 import { ownScenario } from '../execution.js';
 import { defineScenario } from '../scenario.js';
-import { loadPlane, cpusOf } from './environment.js';
-import { loadOfRound } from './load.js';
+import { cpusOf, loadPlane, overlaps } from './environment.js';
+import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
 import {
   PROBE_METRICS,
@@ -20,8 +21,6 @@ import {
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
 const WARMUP = 50;
-/** The most samples of a series that the sidecar keeps; measure() refuses a probe that had more. */
-const KEEP = 4_000_000;
 
 /**
  * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` is the probe's that
@@ -40,6 +39,7 @@ const KEEP = 4_000_000;
  * @property {import('../scenario.js').Definition['more']} [more]
  * @property {Record<string, 'trend' | 'counter'>} [metrics]
  * @property {import('../scenario.js').Definition['keep']} [keep]
+ * @property {boolean} [ownInstances]
  *
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct
@@ -60,10 +60,16 @@ const known = (counts) =>
 
 /** One VU's view of a run. */
 export class Plane {
-  /** @param {import('./environment.js').PlaneEnvironment} environment @param {PlaneDefinition} definition @param {Data} data */
-  constructor(environment, definition, data) {
+  /**
+   * @param {import('./environment.js').PlaneEnvironment} environment
+   * @param {PlaneDefinition} definition
+   * @param {string} address
+   * @param {Data} data
+   */
+  constructor(environment, definition, address, data) {
     this.environment = environment;
     this.definition = definition;
+    this.address = address;
     this.data = data;
     const { proxy } = environment;
     /** @type {Via} */
@@ -76,7 +82,7 @@ export class Plane {
   target(protocol) {
     const given = this.environment.target[protocol];
     if (given) return given;
-    return addressed(/** @type {import('./meter.js').Echo} */ (this.data.echo)[protocol]);
+    return addressed(this.address, /** @type {import('./meter.js').Echo} */ (this.data.echo)[protocol]);
   }
 
   /**
@@ -94,13 +100,14 @@ export class Plane {
       target: this.target(spec.kind === 'udp' ? 'udp' : 'tcp'),
       cpus: cpusOf(placement.probe_cpus),
       wait: placement.wait,
-      keep: KEEP,
+      keep: SAMPLES_MOST,
       ...via,
       ...spec,
     });
     const [first] = operations;
     if ('error' in measured) {
       recordErrors(first, known({ [measured.error.kind]: 1 }));
+      probesCut.add(1);
       console.warn(`${first}: ${measured.error.message}`);
       return null;
     }
@@ -141,11 +148,18 @@ export class Plane {
 export const controlName = (operation) => `${operation}_direct`;
 
 /**
- * ADDRESS says how the far end is named to the proxy: ipv4, ipv6 or domain.
+ * How the far end is named to the proxy.
+ * @param {string} kind
  * @param {string} address of an echo server
  */
-function addressed(address) {
-  return __ENV.ADDRESS === 'domain' ? address.replace(/^.*:/, 'localhost:') : address;
+const addressed = (kind, address) => (kind === 'domain' ? address.replace(/^.*:/, 'localhost:') : address);
+
+/** @param {import('./environment.js').PlaneEnvironment} environment */
+function addressOf({ target }) {
+  const address = envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']);
+  if (!target.tcp && !target.udp) return address;
+  if (__ENV.ADDRESS) throw `ADDRESS=${address}: the environment's target says how the far end is named`;
+  return 'given';
 }
 
 /**
@@ -162,12 +176,17 @@ export function withControl(name, operation) {
   };
 }
 
+/** A far end that polls on the probe's own CPU would take its time from it. @param {import('./environment.js').Placement} placement */
+const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) => (overlaps(probe, echo) ? 'block' : wait);
+
 /** @param {PlaneDefinition} definition */
 export function planeScenario(definition) {
   const environment = loadPlane();
   const { load } = definition;
+  const address = addressOf(environment);
   const scenario = defineScenario({
     ...definition,
+    parameters: { ...definition.parameters, address },
     system: 'dataplane',
     environment,
     placement: environment.placement,
@@ -188,10 +207,10 @@ export function planeScenario(definition) {
       const { placement } = environment;
       const echo = needed
         ? startEcho({
-            host: __ENV.ADDRESS === 'ipv6' ? '::1' : '127.0.0.1',
+            host: address === 'ipv6' ? '::1' : '127.0.0.1',
             engine: definition.echo ?? 'blocking',
             cpus: cpusOf(placement.echo_cpus),
-            wait: placement.wait,
+            wait: echoWait(placement),
           })
         : null;
       return scenario.begin({ ...prepared, echo });
@@ -199,7 +218,7 @@ export function planeScenario(definition) {
 
     /** @param {Data} data */
     round(data) {
-      plane ??= new Plane(environment, definition, data);
+      plane ??= new Plane(environment, definition, address, data);
       const index = ownScenario().iterationInTest;
       scenario.markStep(index);
       definition.round(load.rounds[index], index, plane);

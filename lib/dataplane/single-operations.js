@@ -56,7 +56,11 @@ export function singleOperations(spec) {
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),
       ...(open.length > 0
-        ? { peak_rate_per_s: Math.max(...open.map((round) => round.rate)), open_rounds: open.length }
+        ? {
+            peak_rate_per_s: Math.max(...open.map((round) => round.rate)),
+            open_rounds: open.length,
+            open_seconds: open.reduce((sum, round) => sum + round.seconds, 0),
+          }
         : {}),
       connections,
       ...spec.parameters,

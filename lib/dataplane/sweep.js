@@ -36,37 +36,51 @@ function ranked(values) {
 }
 
 /**
- * The value to take, or null where the runs do not tell it from the one in use.
+ * What parts a value from the one in use, where the runs tell the two apart: first what is lost, then what goes through.
+ * @param {string} variable
+ * @param {SweepValue} candidate
+ * @param {SweepValue} current
+ * @param {number} tests how many are made in all: the best of many is the best by chance more often than one of two
+ */
+function comparison(variable, candidate, current, tests) {
+  const of = (/** @type {SweepValue} */ entry, /** @type {'lost_share' | 'mbit_per_s'} */ key) =>
+    entry.runs.map((run) => run[key]);
+  const pOf = (/** @type {'lost_share' | 'mbit_per_s'} */ key) =>
+    Math.min(1, tests * rankSumP(of(candidate, key), of(current, key)));
+  const [lost, lostNow] = [candidate, current].map((entry) => median(entry, 'lost_share', 1));
+  const [rate, rateNow] = [candidate, current].map((entry) => median(entry, 'mbit_per_s', 0));
+  const say = (/** @type {string} */ what, /** @type {string} */ change, /** @type {number} */ p) =>
+    `${variable} = ${candidate.value} ${what} than ${current.value} (${change}, p = ${p.toPrecision(2)})`;
+  const lossP = pOf('lost_share');
+  const loss = `${percent(lost)} against ${percent(lostNow)}`;
+  if (lost < lostNow && lossP < ALPHA) return { better: true, text: say('loses less', loss, lossP) };
+  if (lost > lostNow && lossP < ALPHA) return { better: false, text: say('loses more', loss, lossP) };
+  const rateP = pOf('mbit_per_s');
+  const change =
+    rateNow > 0 ? `${((rate / rateNow - 1) * 100).toFixed(1)} %` : `${rate.toFixed(1)} Mbit/s against none`;
+  const more = rate > rateNow;
+  return { better: more && rateP < ALPHA, text: say(`moves ${more ? 'more' : 'no more'}`, change, rateP) };
+}
+
+/**
+ * The value to take, or null where the runs do not tell any from the one in use.
  * @param {string} variable
  * @param {SweepValue[]} values
  * @param {Value} inUse
  * @returns {{ recommended: Value | null, reason: string }}
  */
 export function recommend(variable, values, inUse) {
-  const [best] = ranked(values);
-  const current = values.find(({ value }) => value === inUse) ?? values[0];
-  if (best === current)
-    return { recommended: null, reason: `${variable} = ${current.value} is in use, and no other did better` };
-  const byLoss = median(best, 'lost_share', 1) !== median(current, 'lost_share', 1);
-  const key = byLoss ? 'lost_share' : 'mbit_per_s';
-  // The best of many is the best by chance more often than one of two.
-  const p = Math.min(
-    1,
-    (values.length - 1) *
-      rankSumP(
-        best.runs.map((run) => run[key]),
-        current.runs.map((run) => run[key]),
-      ),
-  );
-  const what = byLoss ? 'loses less' : 'moves more';
-  const change = byLoss
-    ? `${percent(median(best, key, 1))} against ${percent(median(current, key, 1))}`
-    : `${((median(best, key, 0) / median(current, key, 1) - 1) * 100).toFixed(1)} %`;
-  const found = `${variable} = ${best.value} ${what} than ${current.value} (${change}, p = ${p.toPrecision(2)})`;
-  if (p < ALPHA) return { recommended: best.value, reason: found };
+  const current = values.find(({ value }) => value === inUse);
+  if (!current)
+    return { recommended: null, reason: `${variable} = ${inUse}, which is in use, was not measured` };
+  const others = ranked(values).filter((entry) => entry !== current);
+  const tests = 2 * others.length;
+  const found = others.map((entry) => ({ entry, ...comparison(variable, entry, current, tests) }));
+  const best = found.find(({ better }) => better);
+  if (best) return { recommended: best.entry.value, reason: best.text };
   return {
     recommended: null,
-    reason: `${found}: with ${best.runs.length} runs of each that is noise; keep ${current.value}`,
+    reason: `${found[0].text}: with ${current.runs.length} runs of each that is noise; keep ${current.value}`,
   };
 }
 

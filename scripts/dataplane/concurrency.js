@@ -5,15 +5,16 @@
  * seconds: the time to open them all, the round trip while all are open, what failed,
  * and the proxy's memory for each tunnel; each level beside the same direct.
  * Variables: TUNNELS (a list), RATE (requests a second of each tunnel), SECONDS,
- * PAYLOAD_BYTES.
+ * PAYLOAD_BYTES, ADDRESS, WAIT.
  */
-import { Trend } from 'k6/metrics';
+import { Counter, Trend } from 'k6/metrics';
 import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { submetric } from '../../lib/thresholds.js';
 
 const MOST = 4096;
+const asked = new Counter('tunnels_asked');
 const openAll = new Trend('tunnels_open_all_s');
 const perTunnel = new Trend('tunnels_bytes_each');
 
@@ -21,7 +22,8 @@ const levels = (__ENV.TUNNELS || (currentProfile() === 'smoke' ? '10,100' : '10,
   .split(',')
   .map(Number);
 const odd = levels.find((level) => !Number.isInteger(level) || level < 1 || level > MOST);
-if (odd !== undefined) throw `TUNNELS=${__ENV.TUNNELS}: whole numbers from 1 to ${MOST} are wanted`;
+if (odd !== undefined || new Set(levels).size !== levels.length)
+  throw `TUNNELS=${__ENV.TUNNELS}: different whole numbers from 1 to ${MOST} are wanted`;
 const rate = envNumber('RATE', 5);
 const seconds = envCount('SECONDS', currentProfile() === 'smoke' ? 2 : 5);
 const payloadBytes = envCount('PAYLOAD_BYTES', 256);
@@ -29,6 +31,9 @@ const load = repeatedLoad(
   { smoke: { rounds: 1, count: 1 }, quick: { rounds: 2, count: 1 }, full: { rounds: 6, count: 1 } },
   'the shape varies the number of tunnels',
 );
+const steepest = Math.max(...load.rounds.map(({ factor }) => factor)) * Math.max(...levels);
+if (steepest > MOST)
+  throw `TUNNELS=${levels.join(',')}: profile ${currentProfile()} would open ${steepest} at once, and at most ${MOST} are possible: give fewer, such as TUNNELS=${Math.floor((MOST * Math.max(...levels)) / steepest)}`;
 
 /** @param {number} level */
 const rows = (level) => ({
@@ -59,10 +64,10 @@ const script = planeScenario({
     rounds: load.rounds.length,
   },
   operations: Object.assign({}, ...levels.map(rows)),
-  metrics: { tunnels_open_all_s: 'trend', tunnels_bytes_each: 'trend' },
+  metrics: { tunnels_asked: 'counter', tunnels_open_all_s: 'trend', tunnels_bytes_each: 'trend' },
   round(round, index, plane) {
     for (const level of levels) {
-      const tunnels = Math.min(MOST, Math.max(1, Math.round(level * round.factor)));
+      const tunnels = Math.max(1, Math.round(level * round.factor));
       const spec = {
         kind: 'concurrency',
         connections: tunnels,
@@ -85,6 +90,7 @@ const script = planeScenario({
 function note(operation, measured) {
   const tunnels = measured?.outcome.tunnels;
   if (!tunnels) return;
+  asked.add(tunnels.asked, { operation });
   openAll.add(tunnels.open_all_s, { operation });
   const { rss_before_bytes: before, rss_open_bytes: open } = tunnels;
   if (before !== null && open !== null && tunnels.open > 0) {
@@ -100,7 +106,7 @@ function tunnelsOf(metrics, level) {
   };
   const opened = metrics[submetric('operation_ms', `open_${level}`)]?.values.count ?? 0;
   return {
-    asked: level * load.rounds.length,
+    asked: metrics[submetric('tunnels_asked', `request_${level}`)]?.values.count ?? 0,
     open: opened,
     open_all_s: of('tunnels_open_all_s', `request_${level}`),
     direct_open_all_s: of('tunnels_open_all_s', `request_${level}_direct`),

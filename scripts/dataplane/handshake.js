@@ -5,9 +5,8 @@
  * quick: 1,000 tunnels, one after the other, in 4 rounds, each beside as many plain TCP
  * connections. From full on also in an open loop, at a fixed RATE a second.
  * Variables: HANDSHAKES, CONNECTIONS (at a time), ADDRESS (ipv4, ipv6, domain), RATE,
- * DURATION.
+ * DURATION, WAIT.
  */
-import { envChoice } from '../../lib/profiles.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
 
@@ -26,7 +25,7 @@ const script = singleOperations({
   countVariable: 'HANDSHAKES',
   p95: 100,
   series: 'total',
-  parameters: { auth: withAuth, address: envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']) },
+  parameters: { auth: withAuth },
   probe: { kind: 'handshake' },
   stages: {
     dial: stage('dial', '… dial', 'TCP connection to the proxy'),

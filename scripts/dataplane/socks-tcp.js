@@ -7,7 +7,7 @@
  * Variables: ROUND_TRIPS, PAYLOAD_BYTES, CONNECTIONS, ADDRESS (ipv4, ipv6, domain), RATE,
  * DURATION, WAIT (block, spin, yield).
  */
-import { envChoice, envCount } from '../../lib/profiles.js';
+import { envCount } from '../../lib/profiles.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 
 const payloadBytes = envCount('PAYLOAD_BYTES', 1024);
@@ -21,7 +21,7 @@ const script = singleOperations({
   base: { smoke: 400, quick: 2000, full: 20000, rate: 1000 },
   countVariable: 'ROUND_TRIPS',
   p95: 50,
-  parameters: { payload_bytes: payloadBytes, address: envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']) },
+  parameters: { payload_bytes: payloadBytes },
   probe: { kind: 'tcp', payload_bytes: payloadBytes },
 });
 

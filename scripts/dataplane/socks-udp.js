@@ -8,7 +8,7 @@
  * Variables: ROUND_TRIPS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS, ADDRESS (ipv4, ipv6,
  * domain), RATE, DURATION, WAIT (block, spin, yield).
  */
-import { envChoice, envCount } from '../../lib/profiles.js';
+import { envCount } from '../../lib/profiles.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 
 const payloadBytes = envCount('PAYLOAD_BYTES', 1024);
@@ -31,7 +31,6 @@ const script = singleOperations({
     payload_bytes: payloadBytes,
     window,
     timeout_ms: timeoutMs,
-    address: envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']),
   },
   // At a rate, as many are in flight as go out until one is given up.
   openProbe: (rate) => ({ window: Math.min(4096, Math.max(window, Math.ceil((rate * timeoutMs) / 1000))) }),

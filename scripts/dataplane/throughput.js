@@ -3,7 +3,7 @@
  *
  * quick: 32 MiB for each of 1 KiB, 64 KiB, 256 KiB and 1 MiB writes, up, down and both,
  * over 1 and 8 connections, in 3 rounds, each beside the same direct.
- * Variables: TRANSFER_MIB, WRITES (KiB, a list), DIRECTIONS, MANY (connections).
+ * Variables: TRANSFER_MIB, WRITES (KiB, a list), DIRECTIONS, MANY (connections), ADDRESS, WAIT.
  */
 import { currentProfile, envCount } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
@@ -16,7 +16,8 @@ const DIRECTIONS = ['up', 'down', 'both'];
 function list(name, fallback, fits, wanted) {
   const items = (__ENV[name] || fallback).split(',');
   const odd = items.find((item) => !fits(item));
-  if (odd !== undefined) throw `${name}: ${odd}: ${wanted}`;
+  if (odd !== undefined || new Set(items).size !== items.length)
+    throw `${name}=${items.join(',')}: ${wanted}, each once`;
   return items;
 }
 
@@ -44,7 +45,7 @@ const load = repeatedLoad(
 
 const cases = writes.flatMap((write) =>
   directions.flatMap((direction) =>
-    [1, many].map((connections) => ({
+    [...new Set([1, many])].map((connections) => ({
       name: `${direction}_${write}k_x${connections}`,
       write,
       direction,

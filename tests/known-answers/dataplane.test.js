@@ -57,7 +57,11 @@ for (const [scenario, row] of [
 
 test('socks-udp counts exactly what is lost and what comes twice', async () => {
   await withEcho(['--loss', '0.1', '--duplicate', '0.05', '--seed', '7'], async (entry) => {
-    const { code, result } = await run('socks-udp', entry, { ROUND_TRIPS: '1000', TIMEOUT_MS: '150' });
+    const { code, result } = await run('socks-udp', entry, {
+      ROUND_TRIPS: '1000',
+      TIMEOUT_MS: '150',
+      WINDOW: '8',
+    });
     const [row, direct] = [operation(result, 'udp'), operation(result, 'udp_direct')];
     // The far end drops exactly 100 of each 1,000 that reach it; 50 a probe are warm-up, in four probes.
     const lost = (row.errors.lost ?? 0) + (direct.errors.lost ?? 0);

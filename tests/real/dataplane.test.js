@@ -20,8 +20,10 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
       const wrong = results.flatMap(({ run, reasons }) =>
         reasons.map((reason) => `${run.scenario}: ${reason}`),
       );
-      assert.deepEqual(wrong, []);
-      assert.equal(code, 0);
+      // That others use the machine is told, and is no fault of what is tested.
+      const crowded = wrong.filter((reason) => /: generator (CPU|lateness)/.test(reason));
+      assert.deepEqual(wrong, crowded);
+      assert.equal(code, crowded.length > 0 ? 3 : 0);
       for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
         assert.equal(run.testbed.name, TESTBED);
         const rows = Object.fromEntries(processes.map((row) => [row.name, row]));
@@ -115,6 +117,33 @@ test('without a target, and with a proxy that is not there, one line says so', a
     bench.remove();
   }
 });
+
+for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
+  [{ ONLY: 'dataplane/socks-udp', WINDOW: '5000' }, /window/],
+  [{ ONLY: 'dataplane/socks-tcp', PAYLOAD_BYTES: '4' }, /payload_bytes/],
+  [{ ONLY: 'dataplane/queue-sweep', SWEEP: 'cipher', VALUES: 'a,b' }, /VALUES=a,b: .* must be among them/],
+  [
+    { ONLY: 'dataplane/queue-sweep', SWEEP: 'colour', VALUES: 'a,b' },
+    /SWEEP=colour: testbed sing-box-pair has no such variable/,
+  ],
+  [{ ONLY: 'dataplane/queue-sweep', PROFILE: 'soak' }, /a sweep compares values under one load/],
+  [{ ONLY: 'dataplane/socks-tcp', WAIT: 'spin' }, /WAIT=spin: probe and system share a CPU/],
+  [{ ONLY: 'dataplane/socks-tcp', PROFILE: 'stress', DURATION: '8h' }, /give a shorter DURATION/],
+  [{ ONLY: 'dataplane/concurrency', TUNNELS: '1000', PROFILE: 'spike' }, /would open 5000 at once/],
+  [{ ONLY: 'dataplane/throughput', DIRECTIONS: 'sideways' }, /DIRECTIONS=sideways/],
+])) {
+  test(`${JSON.stringify(variables)} is refused in one line`, async () => {
+    const bench = startBench(variables);
+    try {
+      assert.equal(await bench.ended, 4, bench.output.stdout);
+      const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
+      assert.equal(lines.length, 1, bench.output.stdout);
+      assert.match(lines[0], line);
+    } finally {
+      bench.remove();
+    }
+  });
+}
 
 test('a sidecar that is killed in mid-probe ends the run with one line', async () => {
   const bench = startBench({

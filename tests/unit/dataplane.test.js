@@ -85,7 +85,7 @@ test('a sweep recommends what is better beyond noise, and nothing else', () => {
   assert.equal(recommend('queue', [slow, fast], 64).recommended, 512);
   assert.match(
     recommend('queue', [slow, fast], 64).reason,
-    /512 moves more than 64 \(100\.0 %, p = 0\.0079\)/,
+    /512 moves more than 64 \(100\.0 %, p = 0\.016\)/,
   );
   assert.equal(recommend('queue', [slow, fast], 512).recommended, null, 'in use already');
   const alike = { value: 512, runs: runsAt([10, 12, 10, 12, 9]) };
@@ -108,6 +108,18 @@ test('loss comes before throughput', () => {
   const { recommended, reason } = recommend('queue', [fast, whole], 64);
   assert.equal(recommended, 512);
   assert.match(reason, /loses less than 64 \(0\.00 % against 10\.00 %/);
+});
+
+test('a value that moves more is found behind one that only loses less by chance', () => {
+  const now = { value: 64, runs: runsAt([35, 36, 35, 34, 35], 0.0002) };
+  const lucky = { value: 128, runs: runsAt([35, 34, 36, 35, 35], 0) };
+  lucky.runs[0].lost_share = 0.001;
+  lucky.runs[1].lost_share = 0.001;
+  const fast = { value: 256, runs: runsAt([70, 71, 72, 70, 71], 0.0002) };
+  assert.equal(recommend('queue', [now, lucky, fast], 64).recommended, 256);
+  const failing = { value: 256, runs: [...runsAt([70, 71, 72, 70], 0), ...runsAt([0], 1)] };
+  assert.equal(recommend('queue', [now, failing], 64).recommended, null, 'one of its runs carried nothing');
+  assert.match(recommend('queue', [lucky, fast], 64).reason, /64, which is in use, was not measured/);
 });
 
 test('a table of spreads, with a gap where nothing was measured', () => {
@@ -143,6 +155,7 @@ const rowOf = (name, p50, seconds) => {
     operation_bytes: { count: 1_000_000 },
     operation_probe_cpu_s: { count: 0.001 },
     operation_system_cpu_s: { count: 0.01 },
+    operation_system_peak_bytes: { count: 1 },
   };
   const metrics = Object.fromEntries(
     Object.entries(values).map(([metric, own]) => [

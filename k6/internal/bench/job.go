@@ -167,11 +167,19 @@ func (b *session) judge(j job, code int, message string, entry *run.Scenario) (b
 		entry.Outcome, entry.Message = run.Fail, "k6 says that a threshold failed: "+message
 	case code != exitcode.Pass && code != exitcode.Fail && measured.Verdict == result.Pass:
 		entry.Outcome, entry.Message = run.Inconclusive, ended+": "+message
+	case code == scriptAborted && measured.Verdict == result.Inconclusive:
+		entry.Outcome, entry.Message = run.Inconclusive, message
+		if !measured.HasMeasured() {
+			entry.Outcome = run.SetupFailed
+		}
 	default:
 		entry.Outcome = measured.Verdict
 	}
 	return ""
 }
+
+// scriptAborted is k6's exit code where a script gave up by exec.test.abort.
+const scriptAborted = 108
 
 // stopWithSidecar stops k6 gracefully when the sidecar, and the testbed with it, ends: k6 would load a dead
 // port. What it returns ends the watch.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,16 @@ func (s Scenario) String() string { return s.System + "/" + s.Name }
 
 // FileStem is the stem of the scenario's files in the folder of the run.
 func (s Scenario) FileStem() string { return s.System + "-" + s.Name }
+
+var needsTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed\b`)
+
+// NeedsTestbed reports whether the comment at the script's top says so: a line that begins with
+// `Needs a testbed`.
+func (s Scenario) NeedsTestbed() bool {
+	text, err := os.ReadFile(s.Script)
+	head, _, _ := strings.Cut(string(text), "*/")
+	return err == nil && needsTestbed.MatchString(head)
+}
 
 // Scenarios lists the scripts under root/scripts: systems alphabetically, and within a system as
 // the file scripts/SYSTEM/ORDER lists them (a name per line, # starts a comment), then the rest

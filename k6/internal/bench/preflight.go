@@ -118,14 +118,20 @@ func (p *plan) replaceTestbed(o Options) *fault {
 	return nil
 }
 
-// split keeps the scenarios whose system the environment has.
+// split keeps the scenarios whose system the environment has, and which need no testbed where it has none.
 func (p *plan) split(chosen []Scenario) {
 	missing := map[string]int{}
 	for _, s := range chosen {
-		if _, ok := p.env.Systems[s.System]; ok {
-			p.scenarios = append(p.scenarios, s)
-		} else {
+		system, ok := p.env.Systems[s.System]
+		switch {
+		case !ok:
 			missing[s.System]++
+		case system.Testbed == nil && s.NeedsTestbed():
+			p.leftOut = append(p.leftOut, fmt.Sprintf(
+				"%s is left out: it starts a testbed again and again, and environments/%s.json has none for %s; give TESTBED=…",
+				s, p.env.Name, s.System))
+		default:
+			p.scenarios = append(p.scenarios, s)
 		}
 	}
 	for _, s := range chosen {

@@ -230,6 +230,11 @@ func (r Result) IsControl(operation string) bool {
 		slices.ContainsFunc(r.Controls, func(c Control) bool { return c.Control == operation })
 }
 
+// HasMeasured reports whether any operation was tried at all.
+func (r Result) HasMeasured() bool {
+	return slices.ContainsFunc(r.Operations, func(op Operation) bool { return op.Requests > 0 })
+}
+
 // Judged are the operations that are not controls.
 func (r Result) Judged() []Operation {
 	return slices.DeleteFunc(slices.Clone(r.Operations), func(op Operation) bool { return r.IsControl(op.Name) })
