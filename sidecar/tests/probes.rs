@@ -77,14 +77,14 @@ fn an_open_loop_counts_from_the_intended_time() {
     let round_trip = series(&outcome_tcp, "round_trip");
     within_a_tenth(&round_trip["max_ns"], DELAY * 10 - DELAY / 2 * 9);
     within_a_tenth(&series(&outcome_tcp, "lateness")["max_ns"], DELAY / 2 * 9);
-    // With a window datagrams do not wait for each other.
-    let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 20, "window": 64,
-        "timeout_ms": 5_000, "loop": {"open": {"rate_per_s": 50}}});
+    // With a window datagrams do not wait for each other: 24 are on their way, from the start.
+    let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 40, "window": 64,
+        "timeout_ms": 5_000, "loop": {"open": {"rate_per_s": 200}}});
     let outcome_udp = outcome(&server, spec);
     within_a_tenth(&series(&outcome_udp, "round_trip")["p50_ns"], DELAY);
     let duration = outcome_udp["duration_s"].as_f64().unwrap();
     assert!(
-        duration >= 19.0 / 50.0 + DELAY.as_secs_f64() * 0.99,
+        duration >= 39.0 / 200.0 + DELAY.as_secs_f64() * 0.99,
         "{duration}"
     );
     let handshake = json!({"kind": "handshake", "target": "127.0.0.1:9", "count": 20, "connections": 4,

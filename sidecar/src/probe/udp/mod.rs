@@ -2,7 +2,7 @@
 //!
 //! Closed loop: as many are on their way as the window has room for; it opens by one per answer
 //! until it is full, so that the first burst overflows no buffer. Open loop: each datagram has its
-//! intended moment, and the window bounds what is on its way.
+//! intended moment, and the whole window bounds what is on its way, from the start.
 
 mod control;
 mod exchange;

@@ -13,7 +13,7 @@ use crate::probe::payload::Pattern;
 use crate::probe::plan::Plan;
 use crate::probe::tally::{FAILURES_IN_A_ROW, Tally};
 
-/// The window's first size; it opens from there.
+/// The closed loop's window at first; it opens from there. A timetable spaces datagrams by itself.
 const FIRST_WINDOW: u64 = 8;
 pub struct Part<'a> {
     pub plan: &'a Plan,
@@ -63,7 +63,10 @@ impl Part<'_> {
             first,
             end: first + count as usize,
             timetable: rate.map(|rate| Timetable::new(start, rate)),
-            window: self.plan.spec.window.min(FIRST_WINDOW),
+            window: match rate {
+                Some(_) => self.plan.spec.window,
+                None => self.plan.spec.window.min(FIRST_WINDOW),
+            },
             silent_since_ns: None,
             stall_ns: (self.plan.stall.as_nanos() as u64).max(pauses_ns),
             timeout_ns: self.plan.timeout.as_nanos() as u64,
