@@ -53,7 +53,8 @@ impl Wire {
         })
     }
 
-    /// Sends a request and returns as many bytes that came back. `over` is asked when nothing comes.
+    /// Sends a request and returns as many bytes that came back. `over` is asked whenever less than the
+    /// whole answer is there: a peer that trickles must not hold the probe up.
     #[inline]
     pub fn exchange(
         &mut self,
@@ -87,6 +88,10 @@ impl Wire {
             }
             if blocked {
                 self.pause(sent < request.len(), &mut asked, &over)?;
+            } else if (sent < request.len() || (1..self.answer.len()).contains(&have))
+                && let Some(broken) = over(now_ns())
+            {
+                return Err(broken);
             }
         }
         Ok(&self.answer)

@@ -35,6 +35,14 @@ impl Deadline<'_> {
     fn over(&self) -> bool {
         now_ns() >= self.at_ns || (self.cancelled)()
     }
+
+    /// Asked after a part of an answer: a peer that trickles never makes a wait end by itself.
+    fn goes_on(&self, what: &str, have: usize) -> Result<(), ProbeError> {
+        if have > 0 && self.over() {
+            return Err(ProbeError::io(what, &io::ErrorKind::TimedOut.into()));
+        }
+        Ok(())
+    }
 }
 
 /// A TCP connection with TCP_NODELAY and with [`SLICE`] as the time of each wait in the kernel, and
@@ -220,6 +228,7 @@ fn ask(
                 ));
             }
             Err(Bad::Short) => {
+                deadline.goes_on(what, have)?;
                 have += receive_some(stream, what, &mut bytes[have..], deadline)?;
             }
             Err(bad) => {
@@ -256,6 +265,7 @@ fn receive(
 ) -> Result<(), ProbeError> {
     let mut have = 0;
     while have < bytes.len() {
+        deadline.goes_on(what, have)?;
         have += receive_some(stream, what, &mut bytes[have..], deadline)?;
     }
     Ok(())
