@@ -54,7 +54,8 @@ impl Part<'_> {
                 if progress.timetable.is_some() {
                     for sequence in next..next + sent {
                         let intended = progress.intended_ns(sequence).unwrap_or(*now);
-                        self.tally.series[1].record(*now - intended);
+                        let due = intended.max(progress.room_since_ns);
+                        self.tally.series[1].record(now.saturating_sub(due));
                     }
                 }
                 sent > 0 && self.ledger.in_flight < progress.window
@@ -170,6 +171,7 @@ impl Part<'_> {
             end: 0,
             timetable: None,
             window: 0,
+            room_since_ns: 0,
             silent_since_ns: None,
             stall_ns: 0,
             timeout_ns: 0,

@@ -36,6 +36,8 @@ pub struct Progress {
     pub end: usize,
     pub timetable: Option<Timetable>,
     pub window: u64,
+    /// Since when the window has room, where it has.
+    pub room_since_ns: u64,
     /// Since when answers are awaited and none has come.
     pub silent_since_ns: Option<u64>,
     pub stall_ns: u64,
@@ -67,6 +69,7 @@ impl Part<'_> {
                 Some(_) => self.plan.spec.window,
                 None => self.plan.spec.window.min(FIRST_WINDOW),
             },
+            room_since_ns: start,
             silent_since_ns: None,
             stall_ns: (self.plan.stall.as_nanos() as u64).max(pauses_ns),
             timeout_ns: self.plan.timeout.as_nanos() as u64,
@@ -78,6 +81,7 @@ impl Part<'_> {
                 break;
             }
             while self.send_due(&mut progress, &mut now) {}
+            let full = self.ledger.in_flight >= progress.window;
             let received = self.receive(&progress, &mut now);
             // First, so that what came too late is no success.
             let lost = self.ledger.expire(now.saturating_sub(progress.timeout_ns));
@@ -91,6 +95,9 @@ impl Part<'_> {
                     self.take(index, &mut progress, now);
                 }
                 progress.silent_since_ns = (self.ledger.in_flight > 0).then_some(now);
+            }
+            if full && self.ledger.in_flight < progress.window {
+                progress.room_since_ns = now;
             }
             if self.measured {
                 let done = (self.ledger.next() - first) as u64 - self.ledger.in_flight;
