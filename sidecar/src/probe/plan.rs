@@ -206,8 +206,14 @@ fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
 /// Reads HOST:PORT, resolves it, and refuses what is neither loopback nor allowed by name.
 fn address(field: &str, text: &str, allowed: &Allowed) -> Result<(Address, SocketAddr)> {
     let malformed = || {
+        // What is in front of an @ may be a password.
+        let quoted = if text.contains('@') {
+            "what was given".to_owned()
+        } else {
+            format!("{text:?}")
+        };
         Failure::invalid(
-            format!("{field}: {text:?} is not HOST:PORT"),
+            format!("{field}: {quoted} is not HOST:PORT"),
             "give for example 127.0.0.1:9000, [::1]:9000 or localhost:9000",
         )
     };

@@ -113,3 +113,17 @@ fn the_socks_header_is_part_of_a_datagram() {
     assert_eq!(largest("[::1]:9"), 65_485);
     assert_eq!(largest("localhost:9"), 65_491);
 }
+
+#[test]
+fn no_error_quotes_what_may_be_a_password() {
+    for address in [
+        "anna:secret@127.0.0.1:1080",
+        "anna:secret@127.0.0.1",
+        "anna:secret@[::1]:x",
+    ] {
+        let failure = check("tcp", "proxy", json!({"address": address})).err();
+        let failure = failure.unwrap_or_else(|| panic!("{address}"));
+        assert!(!failure.to_string().contains("secret"), "{failure}");
+        assert!(failure.to_string().contains("HOST:PORT"), "{failure}");
+    }
+}
