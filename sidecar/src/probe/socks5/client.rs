@@ -1,7 +1,7 @@
 //! Opening a tunnel over a blocking socket, each stage with its moment. Nothing waits for ever.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -111,12 +111,8 @@ pub struct Association {
     pub relay: SocketAddr,
 }
 
-/// Asks the proxy for UDP. The client's own address is told as unknown (RFC 1928, section 7).
-pub fn associate(
-    proxy: &Proxy,
-    deadline: &Deadline<'_>,
-    resolve: impl FnOnce(&str, u16) -> io::Result<SocketAddr>,
-) -> Result<Association, ProbeError> {
+/// Asks the proxy for UDP. Where it says that datagrams go is not checked. The client's own address is told as unknown (RFC 1928, section 7).
+pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, ProbeError> {
     let (control, _) = dial(proxy.address, deadline)?;
     enter(&control, proxy, deadline, &mut Stages::default())?;
     let unknown = Address::Ip(match proxy.address {
@@ -126,8 +122,17 @@ pub fn associate(
     let bound = ask(&control, Command::UdpAssociate, &unknown, deadline)?;
     let relay = match bound {
         Address::Ip(address) => address,
-        Address::Domain(name, port) => resolve(&name, port)
-            .map_err(|error| ProbeError::io(format_args!("UDP relay {name}"), &error))?,
+        Address::Domain(name, port) => {
+            let ip = relay_ip(&name, proxy).ok_or_else(|| {
+                ProbeError::new(
+                    ErrorKind::SocksGarbage,
+                    format!(
+                        "UDP associate: the relay {name:?} is neither an address nor the proxy"
+                    ),
+                )
+            })?;
+            SocketAddr::new(ip, port)
+        }
     };
     if relay.port() == 0 {
         return Err(ProbeError::new(
@@ -141,6 +146,23 @@ pub fn associate(
         relay
     };
     Ok(Association { control, relay })
+}
+
+/// A proxy may name its relay, and nothing is looked up for that: a lookup has no deadline.
+fn relay_ip(name: &str, proxy: &Proxy) -> Option<IpAddr> {
+    if name.eq_ignore_ascii_case(&proxy.host) {
+        return Some(proxy.address.ip());
+    }
+    if name.eq_ignore_ascii_case("localhost") {
+        return Some(match proxy.address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    name.trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .ok()
 }
 
 /// Greeting and login.
