@@ -179,9 +179,13 @@ impl Part<'_> {
         let began = now_ns();
         let mut last = began;
         let mut now = began;
-        while now - last < QUIET_NS && now - began < DRAIN_NS && !self.context.cancelled() {
+        let goes_on = |now: u64| now - began < DRAIN_NS && !self.context.cancelled();
+        while now - last < QUIET_NS && goes_on(now) {
             self.sleep(now + QUIET_NS, &mut now);
-            while let Ok(count) = self.transport.receive(true) {
+            // Whoever floods this socket does not hold the end up.
+            while goes_on(last)
+                && let Ok(count) = self.transport.receive(true)
+            {
                 last = now_ns();
                 for index in 0..count {
                     self.take(index, &mut progress, last);
