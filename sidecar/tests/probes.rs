@@ -209,6 +209,16 @@ fn relays_with_other_addresses_are_found() {
             assert_eq!(outcome(&server, spec)["succeeded"], 100);
         }
     }
+    let third = proxy(|mut stream, _, _| {
+        let mut bytes = vec![5, 0, 0, 3, 15];
+        bytes.extend(b"example.invalid\x00\x09");
+        write(&mut stream, &bytes);
+        silent(stream);
+    });
+    let spec =
+        json!({"kind": "udp", "target": "127.0.0.1:9", "proxy": {"address": third.to_string()}});
+    let probe = server.measure(&spec);
+    assert_eq!(probe["error"]["kind"], "socks_garbage", "{probe}");
     let elsewhere = udp_proxy(([192, 0, 2, 1], 9).into());
     let spec = json!({"kind": "udp", "target": "127.0.0.1:9", "proxy": {"address": elsewhere.to_string()}});
     let probe = server.measure(&spec);

@@ -63,6 +63,9 @@ impl Observer for InstanceObserver {
             .sources
             .iter()
             .filter(|(_, role, _)| *role == Role::System);
+        let mut system = system.peekable();
+        // The sum of nothing is not 0 bytes.
+        system.peek()?;
         system
             .map(|(_, _, source)| source.read().map(|reading| reading.rss_bytes))
             .sum()
