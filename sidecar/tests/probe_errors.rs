@@ -346,3 +346,17 @@ fn a_peer_that_trickles_holds_nothing_up() {
         assert_eq!(probe["outcome"]["stopped"], "limit", "{probe}");
     }
 }
+
+#[test]
+fn an_answer_after_the_timeout_is_no_success() {
+    let root = Root::new();
+    let server = root.serve();
+    let slow = tcp_echo(Duration::from_millis(420));
+    for (wait, connections) in [("block", 1), ("spin", 1), ("block", 2), ("yield", 2)] {
+        let probe = server.measure(
+            &json!({"kind": "tcp", "target": slow.to_string(), "count": 2,
+            "timeout_ms": 350, "wait": wait, "connections": connections}),
+        );
+        assert_eq!(probe["outcome"]["errors"], json!({"timeout": 2}), "{probe}");
+    }
+}

@@ -189,7 +189,9 @@ impl Probe<'_> {
         };
         let result = wire.exchange(&self.request, over).and_then(|answer| {
             let ended = now_ns();
-            if self.pattern.matches(self.sequence, answer) {
+            if ended >= deadline_ns {
+                Err(Broken::Failed(ErrorKind::Timeout))
+            } else if self.pattern.matches(self.sequence, answer) {
                 Ok(ended)
             } else {
                 Err(Broken::Failed(ErrorKind::Corrupted))

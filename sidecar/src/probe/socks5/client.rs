@@ -12,7 +12,14 @@ use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::{Plan, Proxy};
 
 /// A wait in the kernel is no longer than this at once, so that a cancel is seen.
-pub const SLICE: Duration = Duration::from_millis(100);
+const SLICE: Duration = Duration::from_millis(100);
+
+/// A part of a timeout that goes into it without a rest, and is not above [`SLICE`]: waits of this
+/// length end when the timeout does.
+pub fn slice(timeout: Duration) -> Duration {
+    let parts = timeout.as_nanos().div_ceil(SLICE.as_nanos()).max(1);
+    timeout / parts as u32
+}
 
 /// Moments of [`now_ns`]. A stage that did not take place has the moment of the one before.
 #[derive(Debug, Clone, Copy, Default)]

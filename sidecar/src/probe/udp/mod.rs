@@ -11,7 +11,6 @@ mod part;
 mod transport;
 
 use std::net::IpAddr;
-use std::time::Duration;
 
 use super::clock::now_ns;
 use super::context::Context;
@@ -19,7 +18,7 @@ use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
 use super::plan::Plan;
 use super::recorder::Series;
-use super::socks5::client::{self, Deadline, SLICE};
+use super::socks5::client::{self, Deadline, slice};
 use super::socks5::codec::udp_header;
 use super::tally::Tally;
 use control::Control;
@@ -124,12 +123,6 @@ fn open(plan: &Plan, context: &Context) -> Result<(Transport, Option<Control>), 
     .map_err(|error| ProbeError::io(format_args!("UDP {peer}"), &error))
 }
 
-/// A part of the timeout that goes into it without a rest, and is not above [`SLICE`].
-fn slice(timeout: Duration) -> Duration {
-    let parts = timeout.as_nanos().div_ceil(SLICE.as_nanos()).max(1);
-    timeout / parts as u32
-}
-
 /// A proxy must not aim datagrams at a third host.
 fn may_relay(relay: IpAddr, proxy: IpAddr, allowed: &[IpAddr]) -> bool {
     let (relay, proxy) = (relay.to_canonical(), proxy.to_canonical());
@@ -138,6 +131,8 @@ fn may_relay(relay: IpAddr, proxy: IpAddr, allowed: &[IpAddr]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
