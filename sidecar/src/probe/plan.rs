@@ -165,7 +165,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
-            within("transfer.write_bytes", transfer.write_bytes, 64, 16 * MIB)
+            within("transfer.write_bytes", transfer.write_bytes, 64, MIB)
         }
         (Some(_), kind) => Err(Failure::invalid(
             format!("transfer: a {kind} probe has none"),

@@ -27,6 +27,8 @@ const BUFFER: usize = 256 * 1024;
 /// Connections that are accepted before the others have their turn again.
 const ACCEPT_AT_ONCE: usize = 64;
 const LISTEN_AGAIN_NS: u64 = 10_000_000;
+/// As many as a probe may have, and a few that are just ending. More wait to be accepted.
+const MAX_CONNECTIONS: usize = 4_096 + 64;
 
 /// What is done later; bytes go with it.
 pub enum Action {
@@ -38,7 +40,7 @@ pub enum Action {
     Datagram(SocketAddr),
     /// A held datagram goes out at last.
     Release(u64),
-    /// There were no file descriptors left, and there may be some now.
+    /// There were no file descriptors left, or too many connections; it may be better now.
     ListenAgain,
 }
 
@@ -119,6 +121,9 @@ impl Events {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPT_AT_ONCE {
+            if self.connections.len() >= MAX_CONNECTIONS {
+                return self.listen_later();
+            }
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     let id = self.next_id;
@@ -134,14 +139,15 @@ impl Events {
                     }
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                Err(_) => {
-                    let _ = self.poller.modify(&self.listener, LISTENER, Flags::empty());
-                    let again = (Action::ListenAgain, Vec::new());
-                    self.timers.add(now_ns() + LISTEN_AGAIN_NS, again);
-                    return;
-                }
+                Err(_) => return self.listen_later(),
             }
         }
+    }
+
+    fn listen_later(&mut self) {
+        let _ = self.poller.modify(&self.listener, LISTENER, Flags::empty());
+        let again = (Action::ListenAgain, Vec::new());
+        self.timers.add(now_ns() + LISTEN_AGAIN_NS, again);
     }
 
     /// Lets a connection work, and drops it when it is over.

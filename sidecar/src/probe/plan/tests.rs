@@ -51,6 +51,11 @@ fn every_bound_is_named() {
         ("throughput", "loop", json!({"open": {"rate_per_s": 10}})),
         ("tcp", "transfer", json!({"bytes": 10})),
         ("throughput", "transfer", json!({"bytes": 0})),
+        (
+            "throughput",
+            "transfer",
+            json!({"bytes": 10, "write_bytes": MIB + 1}),
+        ),
         ("tcp", "cpus", json!([99_999])),
         ("tcp", "target", json!("127.0.0.1")),
         ("tcp", "target", json!("127.0.0.1:0")),
