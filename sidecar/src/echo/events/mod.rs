@@ -5,7 +5,7 @@ mod datagrams;
 mod link;
 mod transfer;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub struct Events {
     datagrams: Datagrams,
     connections: HashMap<u64, Connection>,
     next_id: u64,
+    /// Connections that may not have been read because the link was full.
+    unread: HashSet<u64>,
     link: Link,
     timers: Timers<(Action, Vec<u8>)>,
     buffer: Vec<u8>,
@@ -90,6 +92,7 @@ impl Events {
             datagrams: Datagrams::new(udp, faults.is_none()),
             connections: HashMap::new(),
             next_id: FIRST_CONNECTION,
+            unread: HashSet::new(),
             link: Link::new(faults.unwrap_or_default()),
             timers: Timers::new(),
             buffer: vec![0; BUFFER],
@@ -116,6 +119,11 @@ impl Events {
                 }
             }
             self.fire();
+            if !self.link.full() {
+                for id in std::mem::take(&mut self.unread) {
+                    self.with(id, |_, _| Ok(()));
+                }
+            }
         }
     }
 
@@ -161,7 +169,11 @@ impl Events {
         };
         let mut tools = tools!(self);
         let mut worked = work(connection, &mut tools);
-        let wanted = connection.wanted();
+        let full = self.link.full();
+        if full {
+            self.unread.insert(id);
+        }
+        let wanted = connection.wanted(full);
         if worked.is_ok() && wanted != connection.interest {
             connection.interest = wanted;
             let changed = self.poller.modify(&connection.stream, id, wanted);
@@ -187,6 +199,9 @@ impl Events {
                 self.timers.add(self.link.stall_until_ns(), (action, bytes));
                 continue;
             }
+            if is_answer {
+                self.link.let_go(bytes.len());
+            }
             match action {
                 Action::Answer(id) | Action::Reset(id) | Action::Close(id) => {
                     self.with(id, |connection, tools| {
@@ -203,7 +218,10 @@ impl Events {
                     let mut tools = tools!(self);
                     self.datagrams.due(to, bytes, &mut tools);
                 }
-                Action::Release(id) => self.datagrams.release(id, &self.shared.counters),
+                Action::Release(id) => {
+                    let mut tools = tools!(self);
+                    self.datagrams.release(id, &mut tools);
+                }
                 Action::ListenAgain => {
                     let _ = self.poller.modify(&self.listener, LISTENER, Flags::IN);
                 }
