@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -298,4 +299,64 @@ fn a_udp_relay_that_says_nothing_or_ends() {
 
     let direct = json!({"kind": "udp", "target": nobody().to_string(), "count": 20});
     fails(&server, &direct, "connection_refused");
+}
+
+/// Sends one byte at a time, so that no wait for the next one is ever long.
+fn trickle(mut stream: &std::net::TcpStream, bytes: &[u8]) {
+    for byte in bytes {
+        if stream.write_all(&[*byte]).is_err() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_peer_that_trickles_holds_nothing_up() {
+    let root = Root::new();
+    let server = root.serve();
+    let mut long = vec![5, 0, 0, 3, 255];
+    long.extend([b'a'; 257]);
+    let slow_reply = proxy(move |stream, _, _| trickle(&stream, &long));
+    for kind in ["tcp", "handshake", "udp"] {
+        let began = Instant::now();
+        fails(&server, &spec(kind, slow_reply), "timeout");
+        // All of it would be 13 s for each.
+        assert!(began.elapsed() < Duration::from_secs(9), "{kind}");
+    }
+    let slow_echo = tcp_server(|mut stream| {
+        let mut request = vec![0; 1_024];
+        while stream.read_exact(&mut request).is_ok() {
+            trickle(&stream, &request);
+        }
+    });
+    for wait in ["block", "spin"] {
+        let began = Instant::now();
+        let probe = server.measure(
+            &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,
+            "timeout_ms": 300, "wait": wait}),
+        );
+        assert_eq!(probe["outcome"]["errors"], json!({"timeout": 2}), "{probe}");
+        // All of it would be 51 s.
+        assert!(began.elapsed() < Duration::from_secs(20), "{wait}");
+        let probe = server.measure(
+            &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,
+            "timeout_ms": 60_000, "limit_s": 0.5, "wait": wait}),
+        );
+        assert_eq!(probe["outcome"]["stopped"], "limit", "{probe}");
+    }
+}
+
+#[test]
+fn an_answer_after_the_timeout_is_no_success() {
+    let root = Root::new();
+    let server = root.serve();
+    let slow = tcp_echo(Duration::from_millis(420));
+    for (wait, connections) in [("block", 1), ("spin", 1), ("block", 2), ("yield", 2)] {
+        let probe = server.measure(
+            &json!({"kind": "tcp", "target": slow.to_string(), "count": 2,
+            "timeout_ms": 350, "wait": wait, "connections": connections}),
+        );
+        assert_eq!(probe["outcome"]["errors"], json!({"timeout": 2}), "{probe}");
+    }
 }

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use serde_path_to_error::Segment;
 
 use crate::failure::{Failure, Kind, Result};
 
@@ -96,10 +97,22 @@ pub fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
         )
     };
     // With the path of the field that is wrong.
-    let value = serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| malformed(error.to_string()))?;
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        malformed(if may_quote_a_secret(&error) {
+            format!("{}: wrong type", error.path())
+        } else {
+            error.to_string()
+        })
+    })?;
     json.end().map_err(|error| malformed(error.to_string()))?;
     Ok(value)
+}
+
+/// Serde quotes the value that is wrong, and below `proxy` that may be a password.
+fn may_quote_a_secret(error: &serde_path_to_error::Error<serde_json::Error>) -> bool {
+    let first = error.path().iter().next();
+    error.inner().is_data()
+        && matches!(first, Some(Segment::Map { key }) if key.as_str() == "proxy")
 }
 
 /// Runs what may take long where it holds nothing up.
@@ -114,4 +127,31 @@ pub async fn blocking<T: Send + 'static>(
                 "report it",
             ))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::spec::Spec;
+
+    #[test]
+    fn no_error_quotes_a_value_below_proxy() {
+        for proxy in [
+            r#""anna:secret@127.0.0.1:9""#,
+            r#"{"address": "127.0.0.1:9", "password": ["secret"]}"#,
+            r#"{"address": "127.0.0.1:9", "secret": 1}"#,
+        ] {
+            let body = format!(r#"{{"kind": "tcp", "target": "127.0.0.1:9", "proxy": {proxy}}}"#);
+            let failure = read::<Spec>(&Bytes::from(body)).err().unwrap().to_string();
+            assert!(failure.contains("proxy"), "{failure}");
+            assert!(!failure.contains(r#""secret"#), "{failure}");
+            assert!(!failure.contains("anna"), "{failure}");
+        }
+        let body = Bytes::from(r#"{"kind": "tcp", "target": 7}"#);
+        let failure = read::<Spec>(&body).err().unwrap().to_string();
+        assert!(
+            failure.contains("target") && failure.contains("integer `7`"),
+            "{failure}"
+        );
+    }
 }

@@ -50,8 +50,8 @@ async fn start(
 ) -> Result<(StatusCode, Json<serde_json::Value>)> {
     let spec: Spec = read(&body)?;
     let id = blocking(move || {
-        let observer = observer(&probes.supervisor, &spec)?;
         let plan = Plan::check(spec, &probes.registry.allowed)?;
+        let observer = observer(&probes.supervisor, &plan.spec)?;
         probes.registry.start(plan, observer)
     })
     .await?;
@@ -74,7 +74,8 @@ fn observer(supervisor: &Supervisor, spec: &Spec) -> Result<Box<dyn Observer>> {
     if sources.is_empty() && resumed.is_none() {
         return Ok(Box::new(Nobody));
     }
-    Ok(Box::new(InstanceObserver::new(windows, sources, resumed)))
+    let observer = InstanceObserver::new(windows, sources, resumed)?;
+    Ok(Box::new(observer))
 }
 
 async fn list(State(probes): State<Probes>) -> Json<Vec<Probe>> {

@@ -23,7 +23,7 @@ pub const BLOCK: usize = 1024;
 const FULL: u64 = 16;
 const NUMBER: usize = 8;
 /// The largest write, bytes.
-pub const MAX_WRITE: usize = 16 << 20;
+pub const MAX_WRITE: usize = 1 << 20;
 /// The most that one direction of one transfer carries, bytes: 128 GiB less one.
 pub const MAX_BYTES: u64 = (1 << BYTES_BITS) - 1;
 const BYTES_BITS: u32 = 37;

@@ -246,3 +246,36 @@ fn what_cannot_be_served_is_refused() {
     assert!(refused(json!({"cpus": [99_999]})).contains("99999"));
     assert!(refused(json!({"faults": {"loss": 2}})).starts_with("faults.loss"));
 }
+
+#[test]
+fn what_is_held_for_later_is_bounded() {
+    let echo = faulty(json!({"delay_ms": 10_000}));
+    let mut stream = connect(&echo);
+    let pause = Duration::from_secs(1);
+    stream.set_write_timeout(Some(pause)).unwrap();
+    let chunk = vec![7; 1 << 20];
+    let mut sent = 0;
+    while sent < 256 << 20 {
+        match stream.write(&chunk) {
+            Ok(count) => sent += count,
+            Err(_) => break,
+        }
+    }
+    assert!((64 << 20..256 << 20).contains(&sent), "{sent}");
+    let socket = udp(&echo);
+    for _ in 0..10 {
+        socket.send(&[1; 100]).unwrap();
+    }
+    let began = Instant::now();
+    while echo.state().counted.dropped < 10 && began.elapsed() < pause {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(echo.state().counted.dropped, 10);
+    // When its time has come it all goes back, and what was not read is.
+    let mut buffer = vec![0; 1 << 20];
+    let mut got = 0;
+    while got < sent {
+        got += stream.read(&mut buffer).unwrap();
+    }
+    assert_eq!(got, sent);
+}

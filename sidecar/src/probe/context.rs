@@ -14,6 +14,8 @@ pub trait Observer: Send + Sync {
     fn begins(&self);
     /// Closes it and tells what it measured.
     fn ended(&self) -> Option<Usage>;
+    /// The probe is over, whether or not it measured anything.
+    fn over(&self) {}
     /// Resident memory of the system's processes now, bytes; none without an instance.
     fn rss_bytes(&self) -> Option<u64>;
 }
@@ -110,6 +112,12 @@ impl Context {
             let usage = self.observer.ended();
             *self.usage.lock().unwrap_or_else(|error| error.into_inner()) = usage;
         }
+    }
+
+    /// Nothing is measured any more. Called once, at the very end.
+    pub fn over(&self) {
+        self.measured_ended();
+        self.observer.over();
     }
 
     pub fn usage(&self) -> Option<Usage> {

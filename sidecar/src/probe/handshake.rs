@@ -1,10 +1,11 @@
 //! From TCP dial to a usable tunnel, by stages; up to 64 threads, each with one tunnel at a time.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread::Builder;
 
 use super::clock::now_ns;
 use super::context::Context;
+use super::gate::Gate;
 use super::kinds::ProbeError;
 use super::outcome::{Outcome, Stopped};
 use super::pace::{Timetable, exact_sleeps, wait_until};
@@ -23,9 +24,11 @@ struct Shared<'a> {
     warm: AtomicU64,
     next: AtomicU64,
     failures: AtomicU32,
-    warmed_up: Barrier,
-    begin: Barrier,
-    /// The measured part's start; set between the two barriers.
+    /// All threads are there, and the warm-up begins.
+    warm_up: Gate,
+    /// All have warmed up, and the measured part begins.
+    begin: Gate,
+    /// The measured part's start; set before its gate opens.
     start_ns: AtomicU64,
     threads: u64,
 }
@@ -34,29 +37,39 @@ type Thread = (Tally, Option<ProbeError>);
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let threads = plan.spec.connections.min(plan.spec.count);
-    let everyone = threads as usize + 1;
     let shared = Shared {
         plan,
         context,
         warm: AtomicU64::new(0),
         next: AtomicU64::new(0),
         failures: AtomicU32::new(0),
-        warmed_up: Barrier::new(everyone),
-        begin: Barrier::new(everyone),
+        warm_up: Gate::default(),
+        begin: Gate::default(),
         start_ns: AtomicU64::new(0),
         threads,
     };
     let ended: Vec<Thread> = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(|| shared.run())).collect();
-        shared.warmed_up.wait();
+        let mut running = Vec::new();
+        for _ in 0..threads {
+            match Builder::new().spawn_scoped(scope, || shared.run()) {
+                Ok(thread) => running.push(thread),
+                Err(error) => {
+                    shared.warm_up.abandon(&error);
+                    return Vec::new();
+                }
+            }
+        }
+        shared.warm_up.open();
+        shared.begin.gather(running.len());
         if !shared.failed() {
             context.measured_begins();
         }
         shared.start_ns.store(now_ns(), Ordering::SeqCst);
-        shared.begin.wait();
+        shared.begin.open();
         let ended = running.into_iter().flat_map(|thread| thread.join());
-        ended.collect()
+        ended.flatten().collect()
     });
+    shared.warm_up.result()?;
     context.measured_ended();
     let mut first_error = None;
     let mut all: Option<Tally> = None;
@@ -101,8 +114,12 @@ impl Shared<'_> {
         self.context.must_stop(self.plan, now_ns())
     }
 
-    fn run(&self) -> Thread {
+    /// None where not all threads could be started.
+    fn run(&self) -> Option<Thread> {
         exact_sleeps();
+        if !self.warm_up.pass() {
+            return None;
+        }
         let spec = &self.plan.spec;
         let keep = spec.keep / self.threads;
         let series = NAMES.map(|name| Series::new(name, spec.count, keep));
@@ -128,8 +145,7 @@ impl Shared<'_> {
                 }
             }
         }
-        self.warmed_up.wait();
-        self.begin.wait();
+        self.begin.pass();
         tally.begin();
         let start = self.start_ns.load(Ordering::SeqCst);
         let timetable = timetable(start);
@@ -138,7 +154,7 @@ impl Shared<'_> {
         }
         self.measure(timetable, &mut tally, &mut first_error);
         tally.end();
-        (tally, first_error)
+        Some((tally, first_error))
     }
 
     fn measure(

@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod context;
+mod gate;
 mod handshake;
 pub mod kinds;
 mod many;

@@ -1,8 +1,10 @@
 //! Measures what a testbed's processes use while a probe measures.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::context::Observer;
+use crate::failure::Result;
 use crate::process::usage::Source;
 use crate::process::window::Usage;
 use crate::process::windows::Windows;
@@ -11,51 +13,63 @@ use crate::testbed::file::Role;
 pub struct InstanceObserver {
     windows: Arc<Windows>,
     sources: Vec<(String, Role, Source)>,
-    window: Mutex<Option<String>>,
+    /// Its own window, paused until the probe measures.
+    window: Option<String>,
     /// A window that runs while the probe measures, for who adds up several probes.
     resumed: Option<String>,
+    resumes: AtomicBool,
 }
 
 impl InstanceObserver {
-    /// Of an instance's processes, where there are any.
+    /// Of an instance's processes, where there are any. A conflict where too many windows are open.
     pub fn new(
         windows: Arc<Windows>,
         sources: Vec<(String, Role, Source)>,
         resumed: Option<String>,
-    ) -> Self {
-        Self {
+    ) -> Result<Self> {
+        let window = match sources.is_empty() {
+            true => None,
+            false => Some(windows.open(sources.clone(), true)?),
+        };
+        Ok(Self {
             windows,
             sources,
-            window: Mutex::default(),
+            window,
             resumed,
-        }
+            resumes: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Drop for InstanceObserver {
+    fn drop(&mut self) {
+        self.over();
     }
 }
 
 impl Observer for InstanceObserver {
-    /// Where too many windows are open the usage is missing from the outcome.
     fn begins(&self) {
         if let Some(id) = &self.resumed {
+            let resumed = self.windows.resume(id);
+            self.resumes.store(resumed, Ordering::SeqCst);
+        }
+        if let Some(id) = &self.window {
             self.windows.resume(id);
         }
-        if self.sources.is_empty() {
-            return;
-        }
-        let window = self.windows.open(self.sources.clone(), false).ok();
-        *self.window.lock().unwrap_or_else(PoisonError::into_inner) = window;
     }
 
     fn ended(&self) -> Option<Usage> {
-        let window = self
-            .window
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let usage = window.and_then(|id| self.windows.close(&id));
-        if let Some(id) = &self.resumed {
+        let usage = self.window.as_ref().and_then(|id| self.windows.close(id));
+        if let Some(id) = &self.resumed
+            && self.resumes.swap(false, Ordering::SeqCst)
+        {
             self.windows.pause(id);
         }
         usage
+    }
+
+    fn over(&self) {
+        self.ended();
     }
 
     fn rss_bytes(&self) -> Option<u64> {
@@ -63,6 +77,9 @@ impl Observer for InstanceObserver {
             .sources
             .iter()
             .filter(|(_, role, _)| *role == Role::System);
+        let mut system = system.peekable();
+        // The sum of nothing is not 0 bytes.
+        system.peek()?;
         system
             .map(|(_, _, source)| source.read().map(|reading| reading.rss_bytes))
             .sum()

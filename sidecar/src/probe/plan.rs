@@ -18,8 +18,16 @@ const MIB: u64 = 1 << 20;
 #[derive(Debug, Clone, Default)]
 pub struct Allowed(pub Vec<String>);
 
+impl Allowed {
+    fn addresses(&self) -> Vec<IpAddr> {
+        self.0.iter().filter_map(|host| host.parse().ok()).collect()
+    }
+}
+
 #[derive(Clone)]
 pub struct Proxy {
+    /// As it was written, without the port and brackets.
+    pub host: String,
     pub address: SocketAddr,
     /// User name and password.
     pub login: Option<(String, String)>,
@@ -33,6 +41,8 @@ pub struct Plan {
     /// The same, resolved, for a direct connection.
     pub target_address: SocketAddr,
     pub proxy: Option<Proxy>,
+    /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
+    pub allowed: Vec<IpAddr>,
     pub timeout: Duration,
     pub stall: Duration,
     pub handshake_timeout: Duration,
@@ -72,6 +82,7 @@ impl Plan {
             target,
             target_address,
             proxy,
+            allowed: allowed.addresses(),
             timeout: Duration::from_millis(timeout_ms),
             stall: Duration::from_millis(spec.stall_ms),
             handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
@@ -154,7 +165,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
-            within("transfer.write_bytes", transfer.write_bytes, 64, 16 * MIB)
+            within("transfer.write_bytes", transfer.write_bytes, 64, MIB)
         }
         (Some(_), kind) => Err(Failure::invalid(
             format!("transfer: a {kind} probe has none"),
@@ -180,6 +191,8 @@ fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Fai
 
 fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
     let (_, address) = address("proxy.address", &spec.address, allowed)?;
+    let (host, _) = spec.address.rsplit_once(':').unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
     let login = match (&spec.username, &spec.password) {
         (None, None) => None,
         (Some(username), Some(password)) => {
@@ -200,14 +213,24 @@ fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
             ));
         }
     };
-    Ok(Proxy { address, login })
+    Ok(Proxy {
+        host: host.to_owned(),
+        address,
+        login,
+    })
 }
 
 /// Reads HOST:PORT, resolves it, and refuses what is neither loopback nor allowed by name.
 fn address(field: &str, text: &str, allowed: &Allowed) -> Result<(Address, SocketAddr)> {
     let malformed = || {
+        // What is in front of an @ may be a password.
+        let quoted = if text.contains('@') {
+            "what was given".to_owned()
+        } else {
+            format!("{text:?}")
+        };
         Failure::invalid(
-            format!("{field}: {text:?} is not HOST:PORT"),
+            format!("{field}: {quoted} is not HOST:PORT"),
             "give for example 127.0.0.1:9000, [::1]:9000 or localhost:9000",
         )
     };

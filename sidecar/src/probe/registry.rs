@@ -210,7 +210,7 @@ impl Entry {
                 "the sidecar failed; report it",
             ))
         });
-        self.context.measured_ended();
+        self.context.over();
         let (state, error, outcome) = match result {
             Ok(outcome) if outcome.stopped == Some(Stopped::Cancelled) => {
                 (State::Cancelled, None, Some(Arc::new(outcome)))

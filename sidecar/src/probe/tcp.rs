@@ -26,6 +26,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         plan,
         context,
         wire: Some(open(plan, context)?),
+        opened_ns: 0,
         pattern: plan.pattern(),
         sequence: 0,
         request: vec![0; spec.payload_bytes as usize],
@@ -43,6 +44,8 @@ struct Probe<'a> {
     context: &'a Context,
     /// None after a failure: the next operation opens a new tunnel.
     wire: Option<Wire>,
+    /// When the last tunnel was reopened.
+    opened_ns: u64,
     pattern: Pattern,
     sequence: u32,
     request: Vec<u8>,
@@ -110,7 +113,8 @@ impl Probe<'_> {
                     self.tally.end_ns = ended;
                     self.tally.series[ROUND_TRIP].record(ended - intended.unwrap_or(sent));
                     if let Some(intended) = intended {
-                        self.tally.series[LATENESS].record(sent - intended.max(free));
+                        self.tally.series[LATENESS]
+                            .record(sent - intended.max(free).max(self.opened_ns));
                     }
                     self.tally.success(self.request.len() as u64);
                 }
@@ -160,6 +164,7 @@ impl Probe<'_> {
                 }
             })?;
             self.wire = Some(wire);
+            self.opened_ns = now_ns();
         }
         self.sequence = self.sequence.wrapping_add(1);
         self.pattern.fill(self.sequence, &mut self.request);
@@ -184,7 +189,9 @@ impl Probe<'_> {
         };
         let result = wire.exchange(&self.request, over).and_then(|answer| {
             let ended = now_ns();
-            if self.pattern.matches(self.sequence, answer) {
+            if ended >= deadline_ns {
+                Err(Broken::Failed(ErrorKind::Timeout))
+            } else if self.pattern.matches(self.sequence, answer) {
                 Ok(ended)
             } else {
                 Err(Broken::Failed(ErrorKind::Corrupted))

@@ -3,13 +3,14 @@
 use std::io::{ErrorKind as Io, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::clock::now_ns;
 use super::kinds::{ErrorKind, ProbeError};
 use super::plan::Plan;
-use super::socks5::client::SLICE;
+use super::socks5::client::slice;
 use super::spec::Wait;
 
 /// Payloads above this are sent and received in turns: both ends' buffers might fill otherwise, and
@@ -30,6 +31,8 @@ pub struct Wire {
     answer: Vec<u8>,
     wait: Wait,
     large: bool,
+    /// The most that one wait in the kernel takes.
+    slice: Duration,
 }
 
 impl Wire {
@@ -37,11 +40,10 @@ impl Wire {
         let size = plan.spec.payload_bytes as usize;
         let wait = plan.spec.wait;
         let large = size > LARGE_BYTES;
+        let slice = slice(plan.timeout);
         let set = || {
-            if plan.timeout < SLICE {
-                stream.set_read_timeout(Some(plan.timeout))?;
-                stream.set_write_timeout(Some(plan.timeout))?;
-            }
+            stream.set_read_timeout(Some(slice))?;
+            stream.set_write_timeout(Some(slice))?;
             stream.set_nonblocking(large || wait != Wait::Block)
         };
         set().map_err(|error| ProbeError::io("socket", &error))?;
@@ -50,10 +52,12 @@ impl Wire {
             answer: vec![0; size],
             wait,
             large,
+            slice,
         })
     }
 
-    /// Sends a request and returns as many bytes that came back. `over` is asked when nothing comes.
+    /// Sends a request and returns as many bytes that came back. `over` is asked whenever less than the
+    /// whole answer is there: a peer that trickles must not hold the probe up.
     #[inline]
     pub fn exchange(
         &mut self,
@@ -87,6 +91,10 @@ impl Wire {
             }
             if blocked {
                 self.pause(sent < request.len(), &mut asked, &over)?;
+            } else if (sent < request.len() || (1..self.answer.len()).contains(&have))
+                && let Some(broken) = over(now_ns())
+            {
+                return Err(broken);
             }
         }
         Ok(&self.answer)
@@ -112,7 +120,7 @@ impl Wire {
             Wait::Block => {
                 let mut events = PollFlags::POLLIN;
                 events.set(PollFlags::POLLOUT, sending);
-                let timeout = PollTimeout::try_from(SLICE).unwrap_or(PollTimeout::ZERO);
+                let timeout = PollTimeout::try_from(self.slice).unwrap_or(PollTimeout::ZERO);
                 let _ = poll(&mut [PollFd::new(self.stream.as_fd(), events)], timeout);
             }
         }

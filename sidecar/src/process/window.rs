@@ -66,6 +66,8 @@ pub struct Window {
     id: String,
     /// Since when it runs; none while it is paused.
     running: Option<(Instant, HostTime)>,
+    /// Who resumed it and has not paused it: it runs until the last one does.
+    resumed: usize,
     /// Of earlier stretches.
     elapsed: Duration,
     host: HostTime,
@@ -140,6 +142,7 @@ impl Window {
         Self {
             id,
             running: None,
+            resumed: 0,
             elapsed: Duration::ZERO,
             host: HostTime::default(),
             targets,
@@ -147,8 +150,9 @@ impl Window {
         }
     }
 
-    /// Begins a stretch; one that runs or is closed stays as it is.
+    /// Begins a stretch; one that runs goes on until each resume has had its pause.
     pub fn resume(&mut self) {
+        self.resumed += 1;
         if self.running.is_some() || !self.is_open() {
             return;
         }
@@ -156,8 +160,12 @@ impl Window {
         self.running = Some((Instant::now(), HostTime::now()));
     }
 
-    /// Ends a stretch; the next one adds to it.
+    /// Ends a stretch, where nobody else needs it; the next one adds to it.
     pub fn pause(&mut self) {
+        self.resumed = self.resumed.saturating_sub(1);
+        if self.resumed > 0 || !self.is_open() {
+            return;
+        }
         let Some((since, host)) = self.running.take() else {
             return;
         };
@@ -174,16 +182,28 @@ impl Window {
         self.is_open() && self.running.is_some()
     }
 
-    /// Takes one sample. Where nothing is left of all that is measured, the window is closed.
+    /// Takes one sample where it runs. Where nothing is left of all that is measured but this very
+    /// process, the window is closed.
     pub fn look(&mut self) {
-        if !self.runs() {
+        if !self.is_open() {
             return;
         }
-        let gone = self.targets.iter().all(|target| target.source.gone());
-        self.targets.iter_mut().for_each(Target::look);
+        let gone = self.gone();
+        if self.runs() {
+            self.targets.iter_mut().for_each(Target::look);
+        }
         if gone {
             self.close();
         }
+    }
+
+    fn gone(&self) -> bool {
+        let mut others = self
+            .targets
+            .iter()
+            .filter(|target| !matches!(target.source, Source::Own))
+            .peekable();
+        others.peek().is_some() && others.all(|target| target.source.gone())
     }
 
     /// What was measured so far, or until it was closed.

@@ -148,3 +148,50 @@ impl Windows {
         self.all().windows.values_mut().for_each(Window::look);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn own() -> (String, Role, Source) {
+        ("own".to_owned(), Role::Generator, Source::Own)
+    }
+
+    #[test]
+    fn a_window_runs_until_the_last_who_resumed_it_pauses_it() {
+        let windows = Windows::default();
+        let id = windows.open(vec![own()], true).unwrap();
+        let runs = || windows.with(&id, |window| window.runs()).unwrap();
+        assert!(!runs());
+        assert!(windows.resume(&id) && windows.resume(&id) && runs());
+        windows.pause(&id);
+        assert!(runs());
+        windows.pause(&id);
+        assert!(!runs());
+        windows.pause(&id);
+        assert!(windows.resume(&id) && runs());
+    }
+
+    #[test]
+    fn what_is_gone_closes_its_windows_paused_or_not() {
+        let windows = Windows::default();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let source = Source::pid(child.id() as i32);
+        let source = source.unwrap_or_else(|error| panic!("{error:?}"));
+        let target = ("child".to_owned(), Role::System, source);
+        let ids = [true, false].map(|paused| {
+            let sources = vec![target.clone(), own()];
+            windows.open(sources, paused).unwrap()
+        });
+        let alone = windows.open(vec![own()], true).unwrap();
+        windows.look();
+        assert!(ids.iter().all(|id| windows.is_open(id)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        windows.look();
+        assert!(ids.iter().all(|id| !windows.is_open(id)));
+        assert!(windows.is_open(&alone));
+    }
+}

@@ -78,7 +78,7 @@ impl Connection {
         if let Work::Bulk(_) = self.work {
             return self.step(tools);
         }
-        if flags.contains(Flags::IN) {
+        if flags.contains(Flags::IN) && !tools.link.full() {
             self.read(tools)?;
         }
         Ok(())
@@ -150,6 +150,7 @@ impl Connection {
             return self.act(&action, &bytes, tools.counters);
         }
         self.scheduled += 1;
+        tools.link.hold(bytes.len());
         tools.timers.add(due_ns, (action, bytes));
         Ok(())
     }
@@ -214,11 +215,11 @@ impl Connection {
         Ok(())
     }
 
-    /// What this connection waits for.
-    pub fn wanted(&self) -> Flags {
+    /// What this connection waits for. Where the link is full it is not read.
+    pub fn wanted(&self, full: bool) -> Flags {
         let mut flags = match &self.work {
             Work::Bulk(transfer) => transfer.wanted(),
-            _ if self.read_to_end || self.pending.len() > MAX_PENDING => Flags::empty(),
+            _ if full || self.read_to_end || self.pending.len() > MAX_PENDING => Flags::empty(),
             _ => Flags::IN,
         };
         if !self.pending.is_empty() {

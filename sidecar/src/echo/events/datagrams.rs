@@ -60,7 +60,7 @@ impl Datagrams {
             let Some(to) = from.as_ref().and_then(address) else {
                 continue;
             };
-            if tools.link.loss.draw() {
+            if tools.link.loss.draw() || tools.link.full() {
                 Counters::add(&tools.counters.dropped, 1);
                 continue;
             }
@@ -71,6 +71,7 @@ impl Datagrams {
             if due_ns > tools.now_ns {
                 Counters::add(&tools.counters.delayed, 1);
             }
+            tools.link.hold(bytes.len());
             tools.timers.add(due_ns, (Action::Datagram(to), bytes));
         }
     }
@@ -81,6 +82,7 @@ impl Datagrams {
             Counters::add(&tools.counters.reordered, 1);
             self.held_ids += 1;
             let id = self.held_ids;
+            tools.link.hold(bytes.len());
             self.held.push_back(Held {
                 id,
                 left: HELD_FOR,
@@ -102,16 +104,18 @@ impl Datagrams {
         while self.held.front().is_some_and(|held| held.left == 0)
             && let Some(held) = self.held.pop_front()
         {
+            tools.link.let_go(held.bytes.len());
             self.send(held.to, &held.bytes, tools.counters);
         }
     }
 
     /// A held answer has waited long enough, unless it went out already.
-    pub fn release(&mut self, id: u64, counters: &Counters) {
+    pub fn release(&mut self, id: u64, tools: &mut Tools<'_>) {
         if let Some(at) = self.held.iter().position(|held| held.id == id)
             && let Some(held) = self.held.remove(at)
         {
-            self.send(held.to, &held.bytes, counters);
+            tools.link.let_go(held.bytes.len());
+            self.send(held.to, &held.bytes, tools.counters);
         }
     }
 

@@ -8,6 +8,10 @@ use crate::echo::faults::Faults;
 /// So much of an unused rate may be used later: a thread that woke a little late makes up for it.
 const CREDIT_NS: u64 = 5_000_000;
 const NS_PER_MS: f64 = 1e6;
+/// So much is held for later at most, bytes: then datagrams are dropped and streams are not read.
+const MAX_HELD: usize = 64 << 20;
+/// What an answer costs besides its bytes, about.
+const HELD_EACH: usize = 128;
 
 pub struct Link {
     pub faults: Faults,
@@ -19,6 +23,7 @@ pub struct Link {
     answered: u64,
     stall_until_ns: u64,
     free_at_ns: u64,
+    held: usize,
 }
 
 impl Link {
@@ -33,6 +38,7 @@ impl Link {
             answered: 0,
             stall_until_ns: 0,
             free_at_ns: 0,
+            held: 0,
             faults,
         }
     }
@@ -58,6 +64,21 @@ impl Link {
         let takes = (bytes as f64 * 1e9 / rate as f64) as u64;
         self.free_at_ns = self.free_at_ns.max(now_ns.saturating_sub(CREDIT_NS)) + takes;
         self.free_at_ns.max(now_ns)
+    }
+
+    /// An answer of `bytes` waits for its time.
+    pub fn hold(&mut self, bytes: usize) {
+        self.held += bytes + HELD_EACH;
+    }
+
+    /// It does not any more.
+    pub fn let_go(&mut self, bytes: usize) {
+        self.held = self.held.saturating_sub(bytes + HELD_EACH);
+    }
+
+    /// Whether no more can be held.
+    pub fn full(&self) -> bool {
+        self.held > MAX_HELD
     }
 
     /// Answers that are due during a stall wait for its end.

@@ -5,7 +5,7 @@ mod datagrams;
 mod link;
 mod transfer;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ const BUFFER: usize = 256 * 1024;
 /// Connections that are accepted before the others have their turn again.
 const ACCEPT_AT_ONCE: usize = 64;
 const LISTEN_AGAIN_NS: u64 = 10_000_000;
+/// As many as a probe may have, and a few that are just ending. More wait to be accepted.
+const MAX_CONNECTIONS: usize = 4_096 + 64;
 
 /// What is done later; bytes go with it.
 pub enum Action {
@@ -38,7 +40,7 @@ pub enum Action {
     Datagram(SocketAddr),
     /// A held datagram goes out at last.
     Release(u64),
-    /// There were no file descriptors left, and there may be some now.
+    /// There were no file descriptors left, or too many connections; it may be better now.
     ListenAgain,
 }
 
@@ -48,6 +50,8 @@ pub struct Events {
     datagrams: Datagrams,
     connections: HashMap<u64, Connection>,
     next_id: u64,
+    /// Connections that may not have been read because the link was full.
+    unread: HashSet<u64>,
     link: Link,
     timers: Timers<(Action, Vec<u8>)>,
     buffer: Vec<u8>,
@@ -88,6 +92,7 @@ impl Events {
             datagrams: Datagrams::new(udp, faults.is_none()),
             connections: HashMap::new(),
             next_id: FIRST_CONNECTION,
+            unread: HashSet::new(),
             link: Link::new(faults.unwrap_or_default()),
             timers: Timers::new(),
             buffer: vec![0; BUFFER],
@@ -114,11 +119,19 @@ impl Events {
                 }
             }
             self.fire();
+            if !self.link.full() {
+                for id in std::mem::take(&mut self.unread) {
+                    self.with(id, |_, _| Ok(()));
+                }
+            }
         }
     }
 
     fn accept(&mut self) {
         for _ in 0..ACCEPT_AT_ONCE {
+            if self.connections.len() >= MAX_CONNECTIONS {
+                return self.listen_later();
+            }
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     let id = self.next_id;
@@ -134,14 +147,15 @@ impl Events {
                     }
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                Err(_) => {
-                    let _ = self.poller.modify(&self.listener, LISTENER, Flags::empty());
-                    let again = (Action::ListenAgain, Vec::new());
-                    self.timers.add(now_ns() + LISTEN_AGAIN_NS, again);
-                    return;
-                }
+                Err(_) => return self.listen_later(),
             }
         }
+    }
+
+    fn listen_later(&mut self) {
+        let _ = self.poller.modify(&self.listener, LISTENER, Flags::empty());
+        let again = (Action::ListenAgain, Vec::new());
+        self.timers.add(now_ns() + LISTEN_AGAIN_NS, again);
     }
 
     /// Lets a connection work, and drops it when it is over.
@@ -155,7 +169,11 @@ impl Events {
         };
         let mut tools = tools!(self);
         let mut worked = work(connection, &mut tools);
-        let wanted = connection.wanted();
+        let full = self.link.full();
+        if full {
+            self.unread.insert(id);
+        }
+        let wanted = connection.wanted(full);
         if worked.is_ok() && wanted != connection.interest {
             connection.interest = wanted;
             let changed = self.poller.modify(&connection.stream, id, wanted);
@@ -181,6 +199,9 @@ impl Events {
                 self.timers.add(self.link.stall_until_ns(), (action, bytes));
                 continue;
             }
+            if is_answer {
+                self.link.let_go(bytes.len());
+            }
             match action {
                 Action::Answer(id) | Action::Reset(id) | Action::Close(id) => {
                     self.with(id, |connection, tools| {
@@ -197,7 +218,10 @@ impl Events {
                     let mut tools = tools!(self);
                     self.datagrams.due(to, bytes, &mut tools);
                 }
-                Action::Release(id) => self.datagrams.release(id, &self.shared.counters),
+                Action::Release(id) => {
+                    let mut tools = tools!(self);
+                    self.datagrams.release(id, &mut tools);
+                }
                 Action::ListenAgain => {
                     let _ = self.poller.modify(&self.listener, LISTENER, Flags::IN);
                 }

@@ -72,7 +72,13 @@ impl Drive<'_> {
         let has_operation = slot.operation.is_some();
         let began_ns = slot.began_ns;
         match result {
-            Ok(()) if has_operation => self.send(index, tell),
+            Ok(()) if has_operation => {
+                if let Some(operation) = &mut slot.operation {
+                    let now = now_ns();
+                    operation.due_ns = operation.due_ns.map(|due| due.max(now));
+                }
+                self.send(index, tell);
+            }
             Err(error) if has_operation => self.failed(index, error.kind, tell),
             Ok(()) => tell.hear(Happened::Opened {
                 began_ns,

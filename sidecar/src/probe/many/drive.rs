@@ -210,6 +210,13 @@ impl<'a> Drive<'a> {
 
     fn answered(&mut self, index: usize, tell: &mut dyn Hears) {
         let now_ns = now_ns();
+        let timeout_ns = self.plan.timeout.as_nanos() as u64;
+        let sent_ns = self.slots[index]
+            .operation
+            .and_then(|operation| operation.sent_ns);
+        if sent_ns.is_some_and(|sent| now_ns >= sent + timeout_ns) {
+            return self.failed(index, ErrorKind::Timeout, tell);
+        }
         self.slots[index].free_since_ns = now_ns;
         if let Some(operation) = self.slots[index].operation.take() {
             self.failures = 0;

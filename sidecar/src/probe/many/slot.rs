@@ -21,7 +21,8 @@ pub struct Operation {
     pub serial: u64,
     /// When it was intended, in the open loop.
     pub intended_ns: Option<u64>,
-    /// When it could have been sent at the earliest: as intended, or once the one before had ended.
+    /// When it could have been sent at the earliest: as intended, once the one before had ended, or once
+    /// its new tunnel was there.
     pub due_ns: Option<u64>,
     /// When it was sent; none while its tunnel is being opened.
     pub sent_ns: Option<u64>,

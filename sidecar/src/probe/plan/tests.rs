@@ -51,6 +51,11 @@ fn every_bound_is_named() {
         ("throughput", "loop", json!({"open": {"rate_per_s": 10}})),
         ("tcp", "transfer", json!({"bytes": 10})),
         ("throughput", "transfer", json!({"bytes": 0})),
+        (
+            "throughput",
+            "transfer",
+            json!({"bytes": 10, "write_bytes": MIB + 1}),
+        ),
         ("tcp", "cpus", json!([99_999])),
         ("tcp", "target", json!("127.0.0.1")),
         ("tcp", "target", json!("127.0.0.1:0")),
@@ -112,4 +117,18 @@ fn the_socks_header_is_part_of_a_datagram() {
     assert_eq!(largest("127.0.0.1:9"), 65_497);
     assert_eq!(largest("[::1]:9"), 65_485);
     assert_eq!(largest("localhost:9"), 65_491);
+}
+
+#[test]
+fn no_error_quotes_what_may_be_a_password() {
+    for address in [
+        "anna:secret@127.0.0.1:1080",
+        "anna:secret@127.0.0.1",
+        "anna:secret@[::1]:x",
+    ] {
+        let failure = check("tcp", "proxy", json!({"address": address})).err();
+        let failure = failure.unwrap_or_else(|| panic!("{address}"));
+        assert!(!failure.to_string().contains("secret"), "{failure}");
+        assert!(failure.to_string().contains("HOST:PORT"), "{failure}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Opening a tunnel over a blocking socket, each stage with its moment. Nothing waits for ever.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -12,7 +12,14 @@ use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::{Plan, Proxy};
 
 /// A wait in the kernel is no longer than this at once, so that a cancel is seen.
-pub const SLICE: Duration = Duration::from_millis(100);
+const SLICE: Duration = Duration::from_millis(100);
+
+/// A part of a timeout that goes into it without a rest, and is not above [`SLICE`]: waits of this
+/// length end when the timeout does.
+pub fn slice(timeout: Duration) -> Duration {
+    let parts = timeout.as_nanos().div_ceil(SLICE.as_nanos()).max(1);
+    timeout / parts as u32
+}
 
 /// Moments of [`now_ns`]. A stage that did not take place has the moment of the one before.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,6 +41,14 @@ pub struct Deadline<'a> {
 impl Deadline<'_> {
     fn over(&self) -> bool {
         now_ns() >= self.at_ns || (self.cancelled)()
+    }
+
+    /// Asked after a part of an answer: a peer that trickles never makes a wait end by itself.
+    fn goes_on(&self, what: &str, have: usize) -> Result<(), ProbeError> {
+        if have > 0 && self.over() {
+            return Err(ProbeError::io(what, &io::ErrorKind::TimedOut.into()));
+        }
+        Ok(())
     }
 }
 
@@ -103,12 +118,8 @@ pub struct Association {
     pub relay: SocketAddr,
 }
 
-/// Asks the proxy for UDP. The client's own address is told as unknown (RFC 1928, section 7).
-pub fn associate(
-    proxy: &Proxy,
-    deadline: &Deadline<'_>,
-    resolve: impl FnOnce(&str, u16) -> io::Result<SocketAddr>,
-) -> Result<Association, ProbeError> {
+/// Asks the proxy for UDP. Where it says that datagrams go is not checked. The client's own address is told as unknown (RFC 1928, section 7).
+pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, ProbeError> {
     let (control, _) = dial(proxy.address, deadline)?;
     enter(&control, proxy, deadline, &mut Stages::default())?;
     let unknown = Address::Ip(match proxy.address {
@@ -118,8 +129,17 @@ pub fn associate(
     let bound = ask(&control, Command::UdpAssociate, &unknown, deadline)?;
     let relay = match bound {
         Address::Ip(address) => address,
-        Address::Domain(name, port) => resolve(&name, port)
-            .map_err(|error| ProbeError::io(format_args!("UDP relay {name}"), &error))?,
+        Address::Domain(name, port) => {
+            let ip = relay_ip(&name, proxy).ok_or_else(|| {
+                ProbeError::new(
+                    ErrorKind::SocksGarbage,
+                    format!(
+                        "UDP associate: the relay {name:?} is neither an address nor the proxy"
+                    ),
+                )
+            })?;
+            SocketAddr::new(ip, port)
+        }
     };
     if relay.port() == 0 {
         return Err(ProbeError::new(
@@ -133,6 +153,23 @@ pub fn associate(
         relay
     };
     Ok(Association { control, relay })
+}
+
+/// A proxy may name its relay, and nothing is looked up for that: a lookup has no deadline.
+fn relay_ip(name: &str, proxy: &Proxy) -> Option<IpAddr> {
+    if name.eq_ignore_ascii_case(&proxy.host) {
+        return Some(proxy.address.ip());
+    }
+    if name.eq_ignore_ascii_case("localhost") {
+        return Some(match proxy.address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    name.trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .ok()
 }
 
 /// Greeting and login.
@@ -220,6 +257,7 @@ fn ask(
                 ));
             }
             Err(Bad::Short) => {
+                deadline.goes_on(what, have)?;
                 have += receive_some(stream, what, &mut bytes[have..], deadline)?;
             }
             Err(bad) => {
@@ -256,6 +294,7 @@ fn receive(
 ) -> Result<(), ProbeError> {
     let mut have = 0;
     while have < bytes.len() {
+        deadline.goes_on(what, have)?;
         have += receive_some(stream, what, &mut bytes[have..], deadline)?;
     }
     Ok(())

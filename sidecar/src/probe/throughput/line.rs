@@ -13,8 +13,6 @@ use crate::probe::plan::Plan;
 
 /// Read at once, bytes: what stays in a core's cache is read faster than larger pieces.
 const BUFFER: usize = 64 * 1024;
-/// The time limit is looked at once in so many reads or writes.
-const LOOK_EVERY: u32 = 32;
 
 /// Why a transfer is not whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +50,7 @@ impl Line<'_> {
         self.ask()?;
         let transfer = &self.plan.transfer;
         let mut source = Source::new(transfer.bytes, transfer.write_bytes as usize);
-        let mut look = 0;
         while !source.done() {
-            self.look(&mut look)?;
             let bytes = source.next();
             let sent = self.patiently(|mut stream| stream.write(bytes))?;
             source.written(sent);
@@ -67,9 +63,7 @@ impl Line<'_> {
         let bytes = self.plan.transfer.bytes;
         let mut checker = Checker::default();
         let mut buffer = vec![0; BUFFER];
-        let mut look = 0;
         while checker.received() < bytes {
-            self.look(&mut look)?;
             let left = (bytes - checker.received()).min(BUFFER as u64) as usize;
             let count = self.some(&mut buffer[..left])?;
             checker.take(&buffer[..count]);
@@ -106,31 +100,21 @@ impl Line<'_> {
         }
     }
 
-    fn look(self, count: &mut u32) -> Result<(), Cut> {
-        *count += 1;
-        if count.is_multiple_of(LOOK_EVERY)
-            && let Some(stopped) = self.context.must_stop(self.plan, now_ns())
-        {
-            return Err(Cut::Stopped(stopped));
-        }
-        Ok(())
-    }
-
     /// Tries until it succeeds, fails, or nothing has moved for too long. A blocking socket comes back
-    /// every 100 ms.
+    /// every 100 ms. Whether the probe has to end is asked before each try.
     fn patiently(
         self,
         mut what: impl FnMut(&TcpStream) -> io::Result<usize>,
     ) -> Result<usize, Cut> {
         let mut deadline_ns = None;
         loop {
+            let now = now_ns();
+            if let Some(stopped) = self.context.must_stop(self.plan, now) {
+                return Err(Cut::Stopped(stopped));
+            }
             match what(self.stream) {
                 Ok(count) => return Ok(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let now = now_ns();
-                    if let Some(stopped) = self.context.must_stop(self.plan, now) {
-                        return Err(Cut::Stopped(stopped));
-                    }
                     let timeout_ns = self.plan.timeout.as_nanos() as u64;
                     if now >= *deadline_ns.get_or_insert(now + timeout_ns) {
                         return Err(Cut::Failed(ErrorKind::Timeout));

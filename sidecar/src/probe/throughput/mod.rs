@@ -10,10 +10,12 @@
 mod line;
 
 use std::net::TcpStream;
-use std::sync::{Barrier, OnceLock};
+use std::sync::OnceLock;
+use std::thread::Builder;
 
 use super::clock::now_ns;
 use super::context::Context;
+use super::gate::Gate;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::Outcome;
 use super::plan::Plan;
@@ -30,7 +32,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let streams = open_all(plan, context, directions, &mut opened)?;
     for _ in 0..plan.spec.warmup.div_ceil(planned) {
         if opened.stopped.is_none() {
-            let warm_up = round(plan, context, &streams, false);
+            let warm_up = round(plan, context, &streams, false)?;
             opened.stopped = warm_up.stopped;
             // Its connection is in the middle of a transfer, which nothing can follow.
             if let Some(kind) = warm_up.errors.into_map().into_keys().next() {
@@ -43,8 +45,9 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         return Ok(opened.outcome(plan, context, planned));
     }
     context.measured_begins();
-    let mut tally = round(plan, context, &streams, true);
+    let tally = round(plan, context, &streams, true);
     context.measured_ended();
+    let mut tally = tally?;
     tally.errors.merge(opened.errors);
     Ok(tally.outcome(plan, context, planned))
 }
@@ -87,45 +90,60 @@ fn open_all(
     Ok(streams)
 }
 
-/// One transfer per connection and direction, all at once.
-fn round(plan: &Plan, context: &Context, streams: &[TcpStream], measured: bool) -> Tally {
+/// One transfer per connection and direction, all at once. Fails where a thread cannot be started.
+fn round(
+    plan: &Plan,
+    context: &Context,
+    streams: &[TcpStream],
+    measured: bool,
+) -> Result<Tally, ProbeError> {
     let directions =
         1 + usize::from(plan.transfer.direction.up() && plan.transfer.direction.down());
-    let start = Barrier::new(streams.len() * directions);
+    let start = Gate::default();
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
-        let threads: Vec<_> = streams
-            .iter()
-            .map(|stream| {
-                let line = Line {
-                    plan,
-                    context,
-                    stream,
-                };
-                let start = &start;
-                scope.spawn(move || connection(line, start, measured))
-            })
-            .collect();
+        let mut threads = Vec::new();
+        for stream in streams {
+            let line = Line {
+                plan,
+                context,
+                stream,
+            };
+            let start = &start;
+            match Builder::new().spawn_scoped(scope, move || connection(line, start, measured)) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    start.abandon(&error);
+                    return Vec::new();
+                }
+            }
+        }
+        start.gather(streams.len() * directions);
+        start.open();
         threads
             .into_iter()
             .flat_map(|thread| thread.join().unwrap_or_default())
             .collect()
     });
-    tallies
+    start.result()?;
+    let all = tallies
         .into_iter()
         .reduce(|mut all, tally| {
             all.merge(tally, plan.spec.keep);
             all
         })
-        .unwrap_or_else(|| Tally::new(Vec::new()))
+        .unwrap_or_else(|| Tally::new(Vec::new()));
+    Ok(all)
 }
 
-/// All that one connection carries.
-fn connection(line: Line<'_>, start: &Barrier, measured: bool) -> Vec<Tally> {
+/// All that one connection carries; nothing where not all threads could be started.
+fn connection(line: Line<'_>, start: &Gate, measured: bool) -> Vec<Tally> {
     let direction = line.plan.transfer.direction;
     let new = || Tally::new(series(line.plan, 2));
     if !direction.down() {
         let mut tally = new();
-        start.wait();
+        if !start.pass() {
+            return Vec::new();
+        }
         let began_ns = tally.begin();
         let sent = line.send().and_then(|()| line.confirmed());
         note(line, &mut tally, began_ns, sent, measured);
@@ -134,7 +152,9 @@ fn connection(line: Line<'_>, start: &Barrier, measured: bool) -> Vec<Tally> {
     }
     if !direction.up() {
         let mut tally = new();
-        start.wait();
+        if !start.pass() {
+            return Vec::new();
+        }
         let began_ns = tally.begin();
         let received = line.ask().and_then(|()| line.receive());
         note(line, &mut tally, began_ns, received, measured);
@@ -148,16 +168,27 @@ fn connection(line: Line<'_>, start: &Barrier, measured: bool) -> Vec<Tally> {
         first
     };
     std::thread::scope(|scope| {
-        let sender = scope.spawn(|| {
+        let sender = Builder::new().spawn_scoped(scope, || {
             let mut tally = new();
-            start.wait();
+            if !start.pass() {
+                return (tally, Ok(()));
+            }
             tally.begin();
             let sent = line.send().map_err(fail);
             tally.end();
             (tally, sent)
         });
+        let sender = match sender {
+            Ok(sender) => sender,
+            Err(error) => {
+                start.abandon(&error);
+                return Vec::new();
+            }
+        };
         let mut tally = new();
-        start.wait();
+        if !start.pass() {
+            return Vec::new();
+        }
         let began_ns = tally.begin();
         let received = line.receive().map_err(fail);
         if received.is_ok() {

@@ -54,7 +54,8 @@ impl Part<'_> {
                 if progress.timetable.is_some() {
                     for sequence in next..next + sent {
                         let intended = progress.intended_ns(sequence).unwrap_or(*now);
-                        self.tally.series[1].record(*now - intended);
+                        let due = intended.max(progress.room_since_ns);
+                        self.tally.series[1].record(now.saturating_sub(due));
                     }
                 }
                 sent > 0 && self.ledger.in_flight < progress.window
@@ -170,6 +171,7 @@ impl Part<'_> {
             end: 0,
             timetable: None,
             window: 0,
+            room_since_ns: 0,
             silent_since_ns: None,
             stall_ns: 0,
             timeout_ns: 0,
@@ -177,9 +179,13 @@ impl Part<'_> {
         let began = now_ns();
         let mut last = began;
         let mut now = began;
-        while now - last < QUIET_NS && now - began < DRAIN_NS && !self.context.cancelled() {
+        let goes_on = |now: u64| now - began < DRAIN_NS && !self.context.cancelled();
+        while now - last < QUIET_NS && goes_on(now) {
             self.sleep(now + QUIET_NS, &mut now);
-            while let Ok(count) = self.transport.receive(true) {
+            // Whoever floods this socket does not hold the end up.
+            while goes_on(last)
+                && let Ok(count) = self.transport.receive(true)
+            {
                 last = now_ns();
                 for index in 0..count {
                     self.take(index, &mut progress, last);

@@ -2,7 +2,7 @@
 //!
 //! Closed loop: as many are on their way as the window has room for; it opens by one per answer
 //! until it is full, so that the first burst overflows no buffer. Open loop: each datagram has its
-//! intended moment, and the window bounds what is on its way.
+//! intended moment, and the whole window bounds what is on its way, from the start.
 
 mod control;
 mod exchange;
@@ -10,9 +10,7 @@ mod ledger;
 mod part;
 mod transport;
 
-use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::time::Duration;
+use std::net::IpAddr;
 
 use super::clock::now_ns;
 use super::context::Context;
@@ -20,7 +18,7 @@ use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
 use super::plan::Plan;
 use super::recorder::Series;
-use super::socks5::client::{self, Deadline, SLICE};
+use super::socks5::client::{self, Deadline, slice};
 use super::socks5::codec::udp_header;
 use super::tally::Tally;
 use control::Control;
@@ -98,12 +96,12 @@ fn open(plan: &Plan, context: &Context) -> Result<(Transport, Option<Control>), 
                     .min(context.limit_ns(plan)),
                 cancelled: &|| context.cancelled(),
             };
-            let association = client::associate(proxy, &deadline, resolve)?;
-            if association.relay.ip().is_loopback() != proxy.address.ip().is_loopback() {
+            let association = client::associate(proxy, &deadline)?;
+            if !may_relay(association.relay.ip(), proxy.address.ip(), &plan.allowed) {
                 return Err(ProbeError::new(
                     ErrorKind::SocksGarbage,
                     format!(
-                        "UDP associate: the relay {} is not where the proxy is",
+                        "UDP associate: the relay {} is neither where the proxy is nor allowed",
                         association.relay
                     ),
                 ));
@@ -125,22 +123,34 @@ fn open(plan: &Plan, context: &Context) -> Result<(Transport, Option<Control>), 
     .map_err(|error| ProbeError::io(format_args!("UDP {peer}"), &error))
 }
 
-/// A part of the timeout that goes into it without a rest, and is not above [`SLICE`].
-fn slice(timeout: Duration) -> Duration {
-    let parts = timeout.as_nanos().div_ceil(SLICE.as_nanos()).max(1);
-    timeout / parts as u32
-}
-
-fn resolve(name: &str, port: u16) -> io::Result<SocketAddr> {
-    (name, port)
-        .to_socket_addrs()?
-        .next()
-        .ok_or_else(|| io::Error::other("the name has no address"))
+/// A proxy must not aim datagrams at a third host.
+fn may_relay(relay: IpAddr, proxy: IpAddr, allowed: &[IpAddr]) -> bool {
+    let (relay, proxy) = (relay.to_canonical(), proxy.to_canonical());
+    relay == proxy || (relay.is_loopback() && proxy.is_loopback()) || allowed.contains(&relay)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn datagrams_go_to_the_proxy_or_where_they_may() {
+        let allowed = ["192.0.2.7".parse().unwrap()];
+        for (relay, proxy, may) in [
+            ("192.0.2.1", "192.0.2.1", true),
+            ("::ffff:192.0.2.1", "192.0.2.1", true),
+            ("127.0.0.1", "::1", true),
+            ("192.0.2.7", "192.0.2.1", true),
+            ("192.0.2.2", "192.0.2.1", false),
+            ("192.0.2.1", "127.0.0.1", false),
+            ("127.0.0.1", "192.0.2.1", false),
+        ] {
+            let (ip, proxy) = (relay.parse().unwrap(), proxy.parse().unwrap());
+            assert_eq!(may_relay(ip, proxy, &allowed), may, "{relay} {proxy}");
+        }
+    }
 
     #[test]
     fn slices_go_into_the_timeout() {

@@ -13,7 +13,7 @@ use crate::probe::payload::Pattern;
 use crate::probe::plan::Plan;
 use crate::probe::tally::{FAILURES_IN_A_ROW, Tally};
 
-/// The window's first size; it opens from there.
+/// The closed loop's window at first; it opens from there. A timetable spaces datagrams by itself.
 const FIRST_WINDOW: u64 = 8;
 pub struct Part<'a> {
     pub plan: &'a Plan,
@@ -36,6 +36,8 @@ pub struct Progress {
     pub end: usize,
     pub timetable: Option<Timetable>,
     pub window: u64,
+    /// Since when the window has room, where it has.
+    pub room_since_ns: u64,
     /// Since when answers are awaited and none has come.
     pub silent_since_ns: Option<u64>,
     pub stall_ns: u64,
@@ -63,7 +65,11 @@ impl Part<'_> {
             first,
             end: first + count as usize,
             timetable: rate.map(|rate| Timetable::new(start, rate)),
-            window: self.plan.spec.window.min(FIRST_WINDOW),
+            window: match rate {
+                Some(_) => self.plan.spec.window,
+                None => self.plan.spec.window.min(FIRST_WINDOW),
+            },
+            room_since_ns: start,
             silent_since_ns: None,
             stall_ns: (self.plan.stall.as_nanos() as u64).max(pauses_ns),
             timeout_ns: self.plan.timeout.as_nanos() as u64,
@@ -75,6 +81,7 @@ impl Part<'_> {
                 break;
             }
             while self.send_due(&mut progress, &mut now) {}
+            let full = self.ledger.in_flight >= progress.window;
             let received = self.receive(&progress, &mut now);
             // First, so that what came too late is no success.
             let lost = self.ledger.expire(now.saturating_sub(progress.timeout_ns));
@@ -88,6 +95,9 @@ impl Part<'_> {
                     self.take(index, &mut progress, now);
                 }
                 progress.silent_since_ns = (self.ledger.in_flight > 0).then_some(now);
+            }
+            if full && self.ledger.in_flight < progress.window {
+                progress.room_since_ns = now;
             }
             if self.measured {
                 let done = (self.ledger.next() - first) as u64 - self.ledger.in_flight;

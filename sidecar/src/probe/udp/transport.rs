@@ -130,8 +130,9 @@ impl Transport {
                 MsgFlags::empty(),
             ) {
                 Ok(_) => return Ok(count),
-                Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE) if count > 1 => {
-                    // This way to the peer does not cut buffers.
+                Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE) if self.segments > 1 => {
+                    // This way to the peer does not cut buffers, and even one of them is too large for
+                    // its MTU where it is not fragmented.
                     self.segments = 1;
                     setsockopt(&self.socket, sockopt::UdpGsoSegment, &0)?;
                 }
