@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
 use super::counters::Counters;
@@ -15,6 +16,8 @@ use crate::probe::spec::Wait;
 /// More connections are closed as soon as they are made; the events engine has room for thousands.
 pub const MAX_CONNECTIONS: usize = 1024;
 const BUFFER: usize = 64 * 1024;
+/// How long a connection may be idle between two bulk transfers.
+const BETWEEN_TRANSFERS: Duration = Duration::from_secs(2);
 
 /// The connections there are, so that they can be ended.
 #[derive(Default)]
@@ -79,7 +82,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             First::Unsure => have += some(connection.read(&mut buffer[have..HEADER])?)?,
             First::Bulk(header) => {
                 transfer(connection, header, &mut buffer)?;
-                have = 0;
+                have = some(next_header(connection, &mut buffer[..HEADER])?)?;
             }
             First::Broken => return Err(io::ErrorKind::InvalidData.into()),
             First::Echo => break,
@@ -90,6 +93,21 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         connection.write_all(&buffer[..have])?;
         have = some(connection.read(&mut buffer)?)?;
     }
+}
+
+/// What comes after a transfer. Some proxies keep the connection for minutes after the client has left
+/// it: one without another header is ended here, or they would be all that there may be.
+fn next_header(mut connection: Patient<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    if connection.shared.wait != Wait::Block {
+        return connection.read(buffer);
+    }
+    connection
+        .stream
+        .set_read_timeout(Some(BETWEEN_TRANSFERS))?;
+    let mut stream = connection.stream;
+    let count = stream.read(buffer)?;
+    connection.stream.set_read_timeout(None)?;
+    Ok(count)
 }
 
 fn some(count: usize) -> io::Result<usize> {
