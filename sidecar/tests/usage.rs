@@ -291,7 +291,9 @@ fn a_window_whose_processes_are_all_gone_closes_itself() {
 #[test]
 fn the_number_of_open_windows_is_bounded() {
     let root = Root::new();
+    root.python("idle", "import time\ntime.sleep(600)", "");
     let server = root.serve();
+    let started = server.start("idle", "{}");
     let mut child = sleeper();
     let body = json!({"pids": {"a": pid(&child)}}).to_string();
     let (refused, windows) = {
@@ -307,7 +309,15 @@ fn the_number_of_open_windows_is_bounded() {
     };
     assert_eq!((refused.0, windows.len()), (409, 16));
     assert!(refused.1["error"].as_str().unwrap().contains("16 windows"));
+    let probe = json!({"kind": "tcp", "target": "127.0.0.1:9", "instance": started["id"]});
+    let (status, answer) = server.post("/probes", &probe.to_string());
+    assert_eq!(status, 409, "it could not measure the instance: {answer}");
     server.post(&format!("/windows/{}/close", windows[3]), "");
+    // A probe that measures nothing leaves no window open.
+    for _ in 0..3 {
+        let failed = server.measure(&probe);
+        assert_eq!(failed["state"], "failed", "{failed}");
+    }
     assert_eq!(server.post("/windows", &body).0, 201);
     child.kill().unwrap();
     child.wait().unwrap();

@@ -249,7 +249,7 @@ fn what_cannot_be_served_is_refused() {
 
 #[test]
 fn what_is_held_for_later_is_bounded() {
-    let echo = faulty(json!({"delay_ms": 10_000}));
+    let echo = faulty(json!({"delay_ms": 5_000}));
     let mut stream = connect(&echo);
     let pause = Duration::from_secs(1);
     stream.set_write_timeout(Some(pause)).unwrap();
