@@ -45,6 +45,10 @@ export const VERSION = '0.1.0';
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured
  * @property {Record<string, 'trend' | 'counter'>} [metrics] more of them, by operation
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
+ * @property {string} [leftovers] what a run may leave on the target, in the plural; topics unless given
+ * @property {number} [setupSeconds] for setup() and for teardown(), each; 60 unless given
+ * @property {(metrics: import('./result.js').Metrics) => import('./verdict.js').Integrity[]} [integrity] whether the
+ *   target holds what the run says it did
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
@@ -107,8 +111,8 @@ function optionsOf(definition, bounds) {
       profile: currentProfile(),
     },
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
-    setupTimeout: '60s',
-    teardownTimeout: '60s',
+    setupTimeout: `${definition.setupSeconds ?? 60}s`,
+    teardownTimeout: `${definition.setupSeconds ?? 60}s`,
     noCookiesReset: true,
   };
 }
@@ -183,6 +187,8 @@ function summaryOf(definition, bounds) {
         plannedSeconds: load.seconds,
         seconds,
         limit,
+        leftovers: definition.leftovers ?? 'topics',
+        integrity: definition.integrity?.(data.metrics),
       }),
     };
     result.notes.push(...load.notes, ...(definition.notes ?? []));
