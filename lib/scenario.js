@@ -47,8 +47,9 @@ export const VERSION = '0.1.0';
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
  * @property {string} [leftovers] what a run may leave on the target, in the plural; topics unless given
  * @property {number} [setupSeconds] for setup() and for teardown(), each; 60 unless given
- * @property {(metrics: import('./result.js').Metrics) => import('./verdict.js').Integrity[]} [integrity] whether the
- *   target holds what the run says it did
+ * @property {(metrics: import('./result.js').Metrics, data: any) => import('./verdict.js').Integrity[]} [integrity]
+ *   whether the target holds what the run says it did; `data` is what setup() returned
+ * @property {(metrics: import('./result.js').Metrics) => string[]} [remarks] notes that depend on what was measured
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
@@ -136,6 +137,12 @@ function resultPath(runId, definition) {
   return import.meta.resolve(`../results/${runId}-${file}`).replace(/^file:\/\//, '');
 }
 
+/** @param {Definition} definition @param {import('./result.js').Metrics} metrics @param {Begun} begun */
+const integrityOf = ({ integrity }, metrics, begun) => integrity?.(metrics, begun);
+
+/** @param {Definition} definition @param {import('./result.js').Metrics} metrics @returns {string[]} */
+const remarksOf = ({ remarks = () => [] }, metrics) => remarks(metrics);
+
 /**
  * handleSummary: the result as a file, and its table on the terminal.
  * @param {Definition} definition
@@ -188,10 +195,10 @@ function summaryOf(definition, bounds) {
         seconds,
         limit,
         leftovers: definition.leftovers ?? 'topics',
-        integrity: definition.integrity?.(data.metrics),
+        integrity: integrityOf(definition, data.metrics, begun),
       }),
     };
-    result.notes.push(...load.notes, ...(definition.notes ?? []));
+    result.notes.push(...load.notes, ...(definition.notes ?? []), ...remarksOf(definition, data.metrics));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     return {
       [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
