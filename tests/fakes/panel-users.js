@@ -1,0 +1,266 @@
+/** The users of the fake panel, and what its API answers of them: as strict as Marzban 0.8.4, apart from its faults. */
+
+/** @typedef {import('./panel-timings.js').Operation} Operation */
+/** @typedef {{ username: string, status: string, note: string | null, createdAt: string }} User */
+/** @typedef {{ method: string, path: string, query: URLSearchParams, headers: import('node:http').IncomingHttpHeaders, text: string }} Request */
+/** @typedef {{ status: number, body: unknown, reset?: boolean }} Answer a string as body is plain text; reset cuts the connection */
+
+/**
+ * @typedef {object} UserFaults
+ * @property {{ every: number, answer: 409 | 422 | 500 | 'reset' }} [createError] each nth create; nobody is created
+ * @property {number} [databaseLockedEvery] each nth create, modification and deletion finds the database locked
+ * @property {number} [lostEvery] each nth create is answered as a success, and the user is not kept
+ * @property {number} [statusLieEvery] each nth modification is answered 200 with the old status, which stays
+ * @property {boolean} [ownerless] a deletion is done and answered 500: Marzban, where its admin is not in the database
+ * @property {string[]} [foreign] users that are there before, active
+ */
+
+const TAG = 'Shadowsocks TCP';
+const STATUSES = ['active', 'disabled', 'limited', 'expired', 'on_hold'];
+const CHANGES = ['active', 'disabled', 'on_hold'];
+
+/** @param {unknown} body @returns {Answer} */
+export const ok = (body) => ({ status: 200, body });
+/** @param {number} status @param {unknown} detail @returns {Answer} */
+export const refuse = (status, detail) => ({ status, body: { detail } });
+/** What an exception that nobody caught becomes. @returns {Answer} */
+const crash = () => ({ status: 500, body: 'Internal Server Error' });
+const notFound = () => refuse(404, 'User not found');
+const locked = () => refuse(500, 'database is locked');
+
+/** Every nth is true. @param {number | undefined} every @param {number} count */
+const nth = (every, count) => every !== undefined && count % every === 0;
+
+/** As Marzban writes times. */
+const timestamp = () => new Date().toISOString().slice(0, 19);
+
+/** @param {string} text @returns {any} undefined where it is no JSON object */
+export function objectOf(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export class Users {
+  /** @param {UserFaults} faults */
+  constructor(faults) {
+    this.faults = faults;
+    this.truth = {
+      created: 0,
+      disabled: 0,
+      enabled: 0,
+      deleted: 0,
+      /** Modifications that found the user as they wanted it. */
+      unchanged: 0,
+      lost: 0,
+      lied: 0,
+      locked: 0,
+      reset: 0,
+      /** Names of everyone who was created, also of those who were lost. @type {Set<string>} */
+      names: new Set(),
+      /** Writes to users that were there before. @type {string[]} */
+      violations: [],
+      /** What Marzban would refuse, or take in a sense that nobody wants. @type {string[]} */
+      mistakes: [],
+    };
+    /** @type {Map<string, User>} */
+    this.all = new Map();
+    for (const username of faults.foreign ?? [])
+      this.all.set(username, { username, status: 'active', note: null, createdAt: timestamp() });
+    this.count = { writes: 0, creates: 0, changes: 0 };
+  }
+
+  /** @param {string} what */
+  mistake(what) {
+    this.truth.mistakes.push(what);
+  }
+
+  /** @param {Operation} operation @param {Request} request @returns {Answer} */
+  answer(operation, request) {
+    const user = this.all.get(decodeURIComponent(request.path.split('/').at(-1) ?? ''));
+    /** @type {Record<Operation, () => Answer>} */
+    const answers = {
+      create: () => this.create(request),
+      read: () => (user ? ok(shown(user)) : notFound()),
+      disable: () => this.modify(request, user),
+      enable: () => this.modify(request, user),
+      delete: () => this.remove(user),
+      list: () => this.list(request.query),
+      system: () => this.system(),
+      core: () => ok({ version: '1.8.24', started: true, logs_websocket: '/api/core/logs' }),
+      restart: () => ok({}),
+      inbounds: () =>
+        ok({ shadowsocks: [{ tag: TAG, protocol: 'shadowsocks', network: 'tcp', port: 2080 }] }),
+    };
+    return answers[operation]();
+  }
+
+  /** A body as FastAPI takes one. @param {Request} request @returns {any} undefined where it refuses it */
+  bodyOf({ method, path, headers, text }) {
+    const json = headers['content-type']?.startsWith('application/json');
+    const body = json ? objectOf(text) : undefined;
+    if (!body) this.mistake(`${method} ${path} without a JSON body`);
+    return body;
+  }
+
+  /** Counts a write, and tells whether the database is locked for it. */
+  findsLock() {
+    this.count.writes += 1;
+    const found = nth(this.faults.databaseLockedEvery, this.count.writes);
+    if (found) this.truth.locked += 1;
+    return found;
+  }
+
+  /** What Marzban's validation says of a new user. @param {any} body @returns {Answer | undefined} */
+  invalid(body) {
+    if (!/^[a-z0-9_]{3,32}$/.test(body.username ?? '')) {
+      this.mistake(`a create with user name ${body.username}`);
+      return refuse(422, { username: 'Username only can be 3 to 32 characters' });
+    }
+    if (!['active', 'on_hold', undefined].includes(body.status)) {
+      this.mistake(`a create with status ${body.status}`);
+      return refuse(422, { status: "Input should be 'active' or 'on_hold'" });
+    }
+    if (Object.keys(body.proxies ?? {}).length === 0) {
+      this.mistake('a create without proxies');
+      return crash();
+    }
+    const other = Object.keys(body.proxies).find((protocol) => protocol !== 'shadowsocks');
+    if (other) return refuse(400, `Protocol ${other} is disabled on your server`);
+    if (body.inbounds === undefined) this.mistake('a create without inbounds');
+    const unknown = (body.inbounds?.shadowsocks ?? []).find((/** @type {string} */ tag) => tag !== TAG);
+    return unknown === undefined ? undefined : refuse(422, { inbounds: `Inbound ${unknown} doesn't exist` });
+  }
+
+  /** @param {Request} request @returns {Answer} */
+  create(request) {
+    const { faults, truth } = this;
+    const body = this.bodyOf(request);
+    if (!body) return refuse(422, { body: 'Input should be a valid dictionary' });
+    const refusal = this.invalid(body);
+    if (refusal) return refusal;
+    this.count.creates += 1;
+    if (faults.createError && nth(faults.createError.every, this.count.creates))
+      return this.failCreate(faults.createError.answer);
+    if (this.findsLock()) return locked();
+    const { username, status = 'active', note = null } = body;
+    if (this.all.has(username)) return refuse(409, 'User already exists');
+    const user = { username, status, note, createdAt: timestamp() };
+    truth.created += 1;
+    truth.names.add(username);
+    if (nth(faults.lostEvery, truth.created)) truth.lost += 1;
+    else this.all.set(username, user);
+    return ok(shown(user));
+  }
+
+  /** @param {409 | 422 | 500 | 'reset'} answer @returns {Answer} */
+  failCreate(answer) {
+    if (answer === 409) return refuse(409, 'User already exists');
+    if (answer === 422) return refuse(422, { username: 'Username only can be 3 to 32 characters' });
+    if (answer === 500) return crash();
+    this.truth.reset += 1;
+    return { status: 0, body: '', reset: true };
+  }
+
+  /** @param {Request} request @param {User | undefined} user @returns {Answer} */
+  modify(request, user) {
+    const { truth } = this;
+    const body = this.bodyOf(request);
+    if (!body) return refuse(422, { body: 'Input should be a valid dictionary' });
+    if (body.status !== undefined && !CHANGES.includes(body.status)) {
+      this.mistake(`a modification to status ${body.status}`);
+      return refuse(422, { status: "Input should be 'active', 'disabled' or 'on_hold'" });
+    }
+    if (!user) return notFound();
+    this.guard('PUT', user);
+    if (this.findsLock()) return locked();
+    this.count.changes += 1;
+    if (nth(this.faults.statusLieEvery, this.count.changes)) {
+      truth.lied += 1;
+      return ok(shown(user));
+    }
+    const status = body.status ?? user.status;
+    if (status === user.status) truth.unchanged += 1;
+    else if (status === 'disabled') truth.disabled += 1;
+    else truth.enabled += 1;
+    user.status = status;
+    user.note = body.note ?? user.note;
+    return ok(shown(user));
+  }
+
+  /** @param {User | undefined} user @returns {Answer} */
+  remove(user) {
+    if (!user) return notFound();
+    this.guard('DELETE', user);
+    if (this.findsLock()) return locked();
+    this.all.delete(user.username);
+    this.truth.deleted += 1;
+    return this.faults.ownerless ? crash() : ok({ detail: 'User successfully deleted' });
+  }
+
+  /** @param {string} method @param {User} user */
+  guard(method, { username }) {
+    if (this.faults.foreign?.includes(username)) this.truth.violations.push(`${method} ${username}`);
+  }
+
+  /** @param {URLSearchParams} query @returns {Answer} */
+  list(query) {
+    const wrong = ['offset', 'limit'].find((name) => query.has(name) && !/^\d+$/.test(query.get(name) ?? ''));
+    if (wrong) return refuse(422, { [wrong]: 'Input should be a valid integer' });
+    const status = query.get('status');
+    if (status !== null && !STATUSES.includes(status))
+      return refuse(422, { status: 'Input should be a status' });
+    if (!query.has('limit')) this.mistake('a list without a limit');
+    const search = (query.get('search') ?? '').toLowerCase();
+    const names = query.getAll('username');
+    const found = [...this.all.values()].filter(
+      (user) =>
+        (user.username.includes(search) || user.note?.toLowerCase().includes(search)) &&
+        (names.length === 0 || names.includes(user.username)) &&
+        (status === null || user.status === status),
+    );
+    const from = Number(query.get('offset') ?? 0);
+    const page = found.slice(from, query.has('limit') ? from + Number(query.get('limit')) : undefined);
+    return ok({ users: page.map(shown), total: found.length });
+  }
+
+  system() {
+    const all = [...this.all.values()];
+    const counts = STATUSES.map((status) => [
+      `users_${status}`,
+      all.filter((user) => user.status === status).length,
+    ]);
+    return ok({ version: '0.8.4', total_user: all.length, ...Object.fromEntries(counts) });
+  }
+}
+
+/** A user as the API shows one. @param {User} user */
+function shown({ username, status, note, createdAt }) {
+  return {
+    username,
+    status,
+    note,
+    created_at: createdAt,
+    used_traffic: 0,
+    lifetime_used_traffic: 0,
+    expire: null,
+    data_limit: null,
+    data_limit_reset_strategy: 'no_reset',
+    on_hold_expire_duration: null,
+    on_hold_timeout: null,
+    sub_updated_at: null,
+    sub_last_user_agent: null,
+    online_at: null,
+    auto_delete_in_days: null,
+    next_plan: null,
+    proxies: { shadowsocks: { password: `password-of-${username}`, method: 'chacha20-ietf-poly1305' } },
+    inbounds: { shadowsocks: [TAG] },
+    excluded_inbounds: { shadowsocks: [] },
+    links: [],
+    subscription_url: `/sub/${username}`,
+    admin: { username: 'admin', is_sudo: true },
+  };
+}

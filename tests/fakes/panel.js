@@ -1,0 +1,196 @@
+/**
+ * A user panel of known faults: it speaks the part of Marzban's API that the
+ * scenarios use, delays, stalls, refuses, loses and lies as it is told, and keeps
+ * the truth for a test to compare a result with.
+ */
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Timings } from './panel-timings.js';
+import { Users, objectOf, ok, refuse } from './panel-users.js';
+
+/** @typedef {import('./panel-timings.js').Operation} Operation */
+/** @typedef {import('./panel-users.js').Request} Request */
+/** @typedef {import('./panel-users.js').Answer} Answer */
+
+/**
+ * @typedef {object} ServerFaults
+ * @property {string} [password] of admin; 'panel' unless given
+ * @property {number} [delayMs] before each answer but that of a log-in; no part of the timings
+ * @property {{ afterRequests: number, ms: number }} [stall] from that request on nothing is answered for ms
+ * @property {number} [tokenRequests] a token is good for so many requests
+ * @property {boolean} [everyTokenDead] once a token is worn out, new ones are refused as well
+ * @property {ConstructorParameters<typeof Timings>[0]} [timings] of each answer, or of the nth to an operation; none unless given
+ * @property {boolean} [serverTiming] whether answers carry the timings; true unless given
+ * @property {boolean} [prometheus] whether /metrics tells them
+ */
+
+/** @typedef {ServerFaults & import('./panel-users.js').UserFaults} Faults */
+/** @typedef {Awaited<ReturnType<typeof startPanel>>} FakePanel */
+
+const OPERATIONS = /** @type {Record<string, Operation>} */ ({
+  'POST /api/user': 'create',
+  'GET /api/users': 'list',
+  'GET /api/system': 'system',
+  'GET /api/core': 'core',
+  'POST /api/core/restart': 'restart',
+  'GET /api/inbounds': 'inbounds',
+  'GET /api/user/{username}': 'read',
+  'PUT /api/user/{username}': 'enable',
+  'DELETE /api/user/{username}': 'delete',
+});
+
+/** @param {Request} request @returns {Operation | undefined} */
+function operationOf({ method, path, text }) {
+  const route = path.replace(/^\/api\/user\/[^/]+$/, '/api/user/{username}');
+  const operation = OPERATIONS[`${method} ${route}`];
+  return operation === 'enable' && objectOf(text)?.status === 'disabled' ? 'disable' : operation;
+}
+
+class Panel {
+  /** @param {Faults} faults */
+  constructor(faults) {
+    this.faults = faults;
+    this.timings = new Timings(faults.timings);
+    this.users = new Users(faults);
+    this.truth = Object.assign(this.users.truth, {
+      logins: 0,
+      unauthorized: 0,
+      /** Requests by operation, refused ones too. @type {Partial<Record<Operation, number>>} */
+      requests: {},
+      /** Answers with timings, by operation. */
+      timed: this.timings.counts,
+      /** Milliseconds from having read a request to answering it, measured here. @type {Partial<Record<Operation, number[]>>} */
+      served: {},
+    });
+    /** Requests that each token was good for. @type {Map<string, number>} */
+    this.uses = new Map();
+    this.wornOut = false;
+    this.requests = 0;
+    this.stalledUntil = 0;
+  }
+
+  async pause() {
+    const { delayMs = 0, stall } = this.faults;
+    this.requests += 1;
+    if (this.requests === stall?.afterRequests) this.stalledUntil = performance.now() + stall.ms;
+    if (delayMs > 0) await sleep(delayMs);
+    while (performance.now() < this.stalledUntil) await sleep(this.stalledUntil - performance.now());
+  }
+
+  /** @param {Request} request @returns {Answer} */
+  logIn({ headers, text }) {
+    this.truth.logins += 1;
+    const form = headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+    const fields = new URLSearchParams(form ? text : '');
+    const missing = ['username', 'password'].filter((name) => !fields.has(name));
+    if (missing.length > 0) {
+      this.users.mistake('a log-in that is no form');
+      return refuse(422, Object.fromEntries(missing.map((name) => [name, 'Field required'])));
+    }
+    if (fields.get('username') !== 'admin' || fields.get('password') !== (this.faults.password ?? 'panel'))
+      return refuse(401, 'Incorrect username or password');
+    const token = `token-${this.truth.logins}`;
+    this.uses.set(token, 0);
+    return ok({ access_token: token, token_type: 'bearer' });
+  }
+
+  /** Counts a use of a token. @param {string} token @returns {boolean} whether it is good */
+  admits(token) {
+    const uses = this.uses.get(token);
+    if (uses === undefined || (this.wornOut && this.faults.everyTokenDead)) return false;
+    if (uses >= (this.faults.tokenRequests ?? Infinity)) {
+      this.wornOut = true;
+      return false;
+    }
+    this.uses.set(token, uses + 1);
+    return true;
+  }
+
+  /** @param {Operation} operation @param {Request} request @returns {Answer} */
+  answer(operation, request) {
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+    if (token && this.admits(token)) return this.users.answer(operation, request);
+    this.truth.unauthorized += 1;
+    return refuse(401, token ? 'Could not validate credentials' : 'Not authenticated');
+  }
+
+  /** @param {Operation} operation @param {Request} request @param {import('node:http').ServerResponse} response */
+  async serve(operation, request, response) {
+    const { truth } = this;
+    const readAt = performance.now();
+    truth.requests[operation] = (truth.requests[operation] ?? 0) + 1;
+    await this.pause();
+    const answer = this.answer(operation, request);
+    const timed = answer.status !== 401 && !answer.reset;
+    const durations = timed ? this.timings.next(operation) : [];
+    if (durations.length > 0 && this.faults.serverTiming !== false)
+      response.setHeader('Server-Timing', Timings.header(durations));
+    send(response, answer);
+    (truth.served[operation] ??= []).push(performance.now() - readAt);
+  }
+
+  /** @param {Request} request @param {import('node:http').ServerResponse} response */
+  async handle(request, response) {
+    const { method, path } = request;
+    if (method === 'POST' && path === '/api/admin/token') return send(response, this.logIn(request));
+    if (this.faults.prometheus && path === '/metrics') return send(response, ok(this.timings.exposition()));
+    const operation = operationOf(request);
+    if (operation) return this.serve(operation, request, response);
+    this.users.mistake(`${method} ${path}`);
+    const known = Object.keys(OPERATIONS).some((key) => key.split(' ')[1] === path);
+    return send(
+      response,
+      known || path.startsWith('/api/user/') ? refuse(405, 'Method Not Allowed') : refuse(404, 'Not Found'),
+    );
+  }
+}
+
+/** @param {import('node:http').ServerResponse} response @param {Answer} answer */
+function send(response, { status, body, reset }) {
+  if (reset) {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  const plain = typeof body === 'string';
+  response.setHeader('Content-Type', plain ? 'text/plain; charset=utf-8' : 'application/json');
+  // uvicorn closes a connection on which the application crashed.
+  if (plain && status === 500) response.setHeader('Connection', 'close');
+  response.writeHead(status).end(plain ? body : JSON.stringify(body));
+}
+
+/** @param {import('node:http').IncomingMessage} incoming @returns {Promise<Request>} */
+async function read(incoming) {
+  const { method = '', url = '', headers } = incoming;
+  let text = '';
+  for await (const chunk of incoming) text += chunk;
+  const { pathname, searchParams } = new URL(url, 'http://panel');
+  return { method, path: pathname, query: searchParams, headers, text };
+}
+
+/** @param {Faults} [faults] */
+export async function startPanel(faults = {}) {
+  const panel = new Panel(faults);
+  const server = createServer((incoming, response) => {
+    const aborted = () => response.destroy();
+    void read(incoming).then((request) => panel.handle(request, response), aborted);
+  });
+  // As long as uvicorn's.
+  server.keepAliveTimeout = 5_000;
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { all, truth } = panel.users;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    truth: panel.truth,
+    /** Names of everyone who is there now. */
+    users: () => [...all.keys()],
+    /** Names of those who were created and are still there. */
+    left: () => [...all.keys()].filter((name) => truth.names.has(name)),
+    /** @param {string} name */
+    statusOf: (name) => all.get(name)?.status,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

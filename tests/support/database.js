@@ -1,0 +1,176 @@
+/** Databases for tests, real and of their own: a private MariaDB, or a SQLite file. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createPool } from 'mysql2/promise';
+import { ROOT, cleanEnvironment, start, temporaryFolder } from './k6.js';
+
+/**
+ * @typedef {object} Database
+ * @property {string} url as PANEL_DATABASE_URL has it
+ * @property {(sql: string, args?: unknown[]) => Promise<any[]>} query rows as objects; none of a statement that has none
+ * @property {(path: string) => Promise<void>} load runs a file of statements, its path from the repository's root
+ * @property {() => Promise<void>} stop ends it and removes its files
+ */
+
+const USER = 'panel';
+const NAME = 'panel';
+const READY_MS = 60_000;
+const SQLITE = fileURLToPath(new URL('sqlite.py', import.meta.url));
+const SHARE = '/usr/share/mysql';
+/** Debian puts servers where only root's PATH leads. */
+const env = { ...cleanEnvironment(), PATH: `${process.env.PATH}:/usr/sbin` };
+
+/** A port that was free just now. @returns {Promise<number>} */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** What the server does first: it makes the user, whose password is then in no command line. @param {string} password */
+const firstStatements = (password) =>
+  [
+    `CREATE DATABASE ${NAME} CHARACTER SET utf8mb4;`,
+    `CREATE USER '${USER}'@'%' IDENTIFIED BY '${password}';`,
+    `GRANT ALL ON ${NAME}.* TO '${USER}'@'%';`,
+    `GRANT SELECT ON performance_schema.* TO '${USER}'@'%';`,
+    '',
+  ].join('\n');
+
+/** Options of both runs of the server. @param {string} data */
+const common = (data) => ['--no-defaults', `--user=${userInfo().username}`, `--datadir=${data}`];
+
+/**
+ * The server's own tables: what mariadb-install-db does, which Debian's server package holds without the
+ * my_print_defaults that it needs.
+ * @param {string} data a folder that is not there yet
+ */
+async function makeTables(data) {
+  mkdirSync(data);
+  const files = ['mysql_system_tables', 'mysql_performance_tables', 'mysql_system_tables_data'];
+  const statements = [
+    `CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = '${userInfo().username}';`,
+    ...files.map((name) => readFileSync(join(SHARE, `${name}.sql`), 'utf8')),
+  ];
+  const server = start('mariadbd', [...common(data), '--bootstrap'], {
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  server.child.stdin?.on('error', () => {}).end(statements.join('\n'));
+  const code = await server.ended;
+  if (code !== 0) throw new Error(`mariadbd --bootstrap: ${code}: ${server.output.stderr}`);
+}
+
+/** Starts MariaDB in a folder of its own, with performance_schema. @returns {Promise<Database>} */
+export async function startMariadb() {
+  const folder = temporaryFolder('mariadb');
+  const data = join(folder.path, 'data');
+  const password = randomUUID();
+  const port = await freePort();
+  const init = join(folder.path, 'init.sql');
+  try {
+    writeFileSync(init, firstStatements(password), { mode: 0o600 });
+    await makeTables(data);
+  } catch (error) {
+    folder.remove();
+    throw error;
+  }
+  const server = start(
+    'mariadbd',
+    [
+      ...common(data),
+      `--socket=${join(folder.path, 'socket')}`,
+      `--pid-file=${join(folder.path, 'pid')}`,
+      `--init-file=${init}`,
+      '--bind-address=127.0.0.1',
+      `--port=${port}`,
+      '--performance-schema=ON',
+      '--skip-name-resolve',
+    ],
+    { env },
+  );
+  const end = () => server.child.kill('SIGKILL');
+  process.on('exit', end);
+  const pool = createPool({
+    host: '127.0.0.1',
+    port,
+    user: USER,
+    password,
+    database: NAME,
+    multipleStatements: true,
+    decimalNumbers: true,
+    jsonStrings: true,
+    connectionLimit: 4,
+  });
+  const stop = async () => {
+    await pool.end();
+    server.child.kill('SIGTERM');
+    await server.ended;
+    process.off('exit', end);
+    folder.remove();
+  };
+  /** @type {Database['query']} */
+  const query = async (sql, args = []) => {
+    const [rows] = await pool.query(sql, args);
+    return Array.isArray(rows) ? rows : [];
+  };
+  try {
+    await ready(query, server);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: `mysql://${USER}:${password}@127.0.0.1:${port}/${NAME}`,
+    query,
+    load: async (path) => void (await query(readFileSync(join(ROOT, path), 'utf8'))),
+    stop,
+  };
+}
+
+/** @param {Database['query']} query @param {ReturnType<typeof start>} server */
+async function ready(query, server) {
+  const deadline = Date.now() + READY_MS;
+  for (;;) {
+    try {
+      await query('SELECT 1');
+      return;
+    } catch (error) {
+      if (server.child.exitCode !== null || Date.now() > deadline)
+        throw new Error(`mariadbd did not come up: ${server.output.stderr}`, { cause: error });
+      await sleep(100);
+    }
+  }
+}
+
+/** An empty SQLite file in write-ahead mode, as a panel has it. @returns {Promise<Database>} */
+export async function startSqlite() {
+  const folder = temporaryFolder('sqlite');
+  const path = join(folder.path, 'panel.sqlite3');
+  /** @param {{ sql: string, args?: unknown[] }[]} statements */
+  const run = async (...statements) => {
+    const child = spawn('python3', [SQLITE, path], { stdio: ['pipe', 'pipe', 'pipe'] });
+    let [rows, error] = ['', ''];
+    child.stdout.on('data', (chunk) => (rows += chunk));
+    child.stderr.on('data', (chunk) => (error += chunk));
+    const ended = new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
+    child.stdin.end(JSON.stringify(statements));
+    if ((await ended) !== 0) throw new Error(error.trim());
+    return JSON.parse(rows);
+  };
+  await run({ sql: 'PRAGMA journal_mode = WAL' });
+  return {
+    url: `sqlite:///${path}`,
+    query: (sql, args = []) => run({ sql, args }),
+    load: async (name) => void (await run({ sql: readFileSync(join(ROOT, name), 'utf8') })),
+    stop: async () => folder.remove(),
+  };
+}
