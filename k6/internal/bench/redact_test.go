@@ -39,11 +39,13 @@ func TestTokensAreMaskedInTheLog(t *testing.T) {
 func TestResultKeepsAllButItsFreeText(t *testing.T) {
 	r := NewRedactor([]string{"requests", "1234", `qu"ote`})
 	for text, want := range map[string]string{
-		`{ "requests": 1234, "verdict": "requests" }`:                                       `{ "requests": 1234, "verdict": "requests" }`,
-		`{"reasons": ["no requests", "fine", "a\\qu\"ote\\" ], "x": 1.50}`:                  `{"reasons": ["no [secret]", "fine", "a\\[secret]\\" ], "x": 1.50}`,
-		`{"validity":[{"check":"requests","ok":null,"detail":"requests <1>"}]}`:             `{"validity":[{"check":"requests","ok":null,"detail":"[secret] <1>"}]}`,
-		`{"run":{"id":"requests","parameters":{"requests":"requests","n":1234}}}`:           `{"run":{"id":"requests","parameters":{"requests":"[secret]","n":1234}}}`,
-		`{"run":{"target":"http://h?token=abc","testbed":{"variables":{"a":"\u0031234"}}}}`: `{"run":{"target":"http://h?token=[secret]","testbed":{"variables":{"a":"[secret]"}}}}`,
+		`{ "requests": 1234, "verdict": "requests" }`:                                                              `{ "requests": 1234, "verdict": "requests" }`,
+		`{"reasons": ["no requests", "fine", "a\\qu\"ote\\" ], "x": 1.50}`:                                         `{"reasons": ["no [secret]", "fine", "a\\[secret]\\" ], "x": 1.50}`,
+		`{"validity":[{"check":"requests","ok":null,"detail":"requests <1>"}]}`:                                    `{"validity":[{"check":"requests","ok":null,"detail":"[secret] <1>"}]}`,
+		`{"run":{"id":"requests","parameters":{"requests":"requests","n":1234}}}`:                                  `{"run":{"id":"requests","parameters":{"requests":"[secret]","n":1234}}}`,
+		`{"database":{"digests":[{"text":"a 1234","calls":1234}]},"integrity":[{"check":"1234","detail":"1234"}]}`: `{"database":{"digests":[{"text":"a [secret]","calls":1234}]},"integrity":[{"check":"1234","detail":"[secret]"}]}`,
+		`{"bottlenecks":[{"operation":"requests","reason":"no requests"}]}`:                                        `{"bottlenecks":[{"operation":"requests","reason":"no [secret]"}]}`,
+		`{"run":{"target":"http://h?token=abc","testbed":{"variables":{"a":"\u0031234"}}}}`:                        `{"run":{"target":"http://h?token=[secret]","testbed":{"variables":{"a":"[secret]"}}}}`,
 	} {
 		got, err := r.result([]byte(text))
 		if err != nil || string(got) != want {
