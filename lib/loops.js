@@ -16,11 +16,11 @@
  * @param {Row & { bounds?: import('./environment.js').Bounds }} row
  * @returns {Record<string, import('./scenario.js').Operations>}
  */
-export function loopOperations(load, name, { title, least, items, alone, bounds }) {
+export function loopOperations(load, name, { title, least, items, alone, bounds = { 'p(95)': 1000 } }) {
   const closed = {
     title,
     latencyIs: 'from the first byte sent to the last byte received',
-    bounds: { 'p(95)': 1000, ...bounds },
+    bounds,
     least,
     items,
   };

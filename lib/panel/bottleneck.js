@@ -43,13 +43,14 @@ export function bottleneckOf(operation, table, largest) {
   const share = (/** @type {string} */ name) => table.find((row) => row.name === name)?.latency_share ?? 0;
   const top = largest.reduce((best, part) => (share(part.name) > share(best.name) ? part : best));
   const found = { operation, latency_share: share(top.name), largest_in: top.count, requests };
-  const evidence = `${called(top.name)} took ${percent(found.latency_share)} of the time that clients waited, and the most of ${top.count} of ${requests} requests`;
+  const evidence = `${percent(found.latency_share)} of the time that clients waited, and the most of ${top.count} of ${requests} requests`;
+  const most = `the largest part, ${called(top.name)}, took ${evidence}`;
   if (requests < LEAST_REQUESTS) {
-    const reason = `${evidence}: fewer than ${LEAST_REQUESTS} requests are no evidence for a bottleneck`;
-    return { ...found, component: null, reason };
+    return { ...found, component: null, reason: `Too few requests to name a bottleneck: ${most}.` };
   }
   if (wilsonLower(top.count, requests) <= 0.5) {
-    return { ...found, component: null, reason: `no single bottleneck: ${evidence}` };
+    return { ...found, component: null, reason: `No single bottleneck: ${most}.` };
   }
-  return { ...found, component: top.name, reason: `the bottleneck is ${evidence}` };
+  const reason = `The bottleneck is ${called(top.name)}: it took ${evidence}.`;
+  return { ...found, component: top.name, reason };
 }

@@ -127,7 +127,7 @@ const rounded = (value) => Math.round(value * 1e5) / 1e5;
  * @param {import('../result.js').Metrics} metrics
  * @param {import('./database-url.js').Database} database
  * @param {Load} load
- * @returns {object | undefined} `database` of a result
+ * @returns `database` of a result; undefined where there is none
  */
 export function databaseOf(metrics, database, { requests, waitedMs, routeMs }) {
   const value = (/** @type {string} */ name) => metrics[name]?.values.value ?? 0;

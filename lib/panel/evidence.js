@@ -75,11 +75,12 @@ export class Evidence {
   found(metrics, rows) {
     const { components, prometheus } = this.environment;
     const table = this.components.table(metrics, rows);
+    const work = this.databaseWork(metrics);
     const bottlenecks = rows.flatMap(({ name }) => {
       const own = table.filter(({ operation }) => operation === name);
-      return bottleneckOf(name, own, this.components.largestOf(metrics, name)) ?? [];
+      const found = bottleneckOf(name, own, this.components.largestOf(metrics, name));
+      return found ? withServerShare(found, table, work) : [];
     });
-    const work = this.databaseWork(metrics);
     return {
       components: [...table, ...(prometheus ? prometheusTable(metrics, components) : [])],
       ...(bottlenecks.length > 0 ? { bottlenecks } : {}),
@@ -98,4 +99,22 @@ export class Evidence {
       routeMs: sum('panel_route_ms'),
     });
   }
+}
+
+/** The component that is the panel's whole work with its database. */
+const DATABASE = 'database';
+
+/**
+ * Time in the panel's database calls is not time in the database: where both are known, the bottleneck says so.
+ * @param {import('./bottleneck.js').Bottleneck} bottleneck
+ * @param {{ name: string, calls: number, avg_ms: number }[]} table
+ * @param {{ total_ms: number } | undefined} work
+ */
+function withServerShare(bottleneck, table, work) {
+  const calls = table.filter(({ name }) => name === DATABASE);
+  const ms = calls.reduce((sum, row) => sum + row.calls * row.avg_ms, 0);
+  if (!work || ms === 0 || bottleneck.component !== DATABASE) return bottleneck;
+  const share = Math.min(1, work.total_ms / ms);
+  const reason = `${bottleneck.reason} Over the whole run the database server itself worked for ${(share * 100).toFixed(0)} % of the time in \`${DATABASE}\`; the rest is the driver, the mapping and waiting.`;
+  return { ...bottleneck, reason };
 }

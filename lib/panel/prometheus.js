@@ -15,7 +15,7 @@ const FIELDS = /** @type {const} */ (['calls', 'avg_ms', 'p95_ms', 'p99_ms']);
 const TIMEOUT_MS = 10_000;
 
 /** @typedef {{ path: string, histogram: string, label: string }} Endpoint */
-/** @typedef {{ buckets: [number, number][], sum: number, count: number }} Histogram buckets: upper bound in s, cumulative count */
+/** @typedef {{ buckets: [number, number][], sum: number, count: number }} Histogram buckets: finite upper bound in s, cumulative count */
 
 /** @param {string[]} components @returns {Record<string, 'gauge'>} */
 export const prometheusMetrics = (components) =>
@@ -30,9 +30,6 @@ export const prometheusMetrics = (components) =>
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\}\s+(\S+)/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
-
-/** @param {string} text @returns {number} */
-const number = (text) => (text === '+Inf' ? Infinity : Number(text));
 
 /**
  * The histograms of one metric by the value of one label, summed over all others.
@@ -51,11 +48,12 @@ export function parseHistograms(text, name, label) {
     const of = labels[label];
     if (of === undefined) continue;
     found[of] ??= { buckets: new Map(), sum: 0, count: 0 };
-    const value = number(sample[3]);
+    const value = Number(sample[3]);
     if (sample[1] === `${name}_sum`) found[of].sum += value;
     if (sample[1] === `${name}_count`) found[of].count += value;
-    if (sample[1] !== `${name}_bucket`) continue;
-    const bound = number(labels.le);
+    const bound = Number(labels.le);
+    // The last bucket, +Inf, holds what _count tells.
+    if (sample[1] !== `${name}_bucket` || !Number.isFinite(bound)) continue;
     found[of].buckets.set(bound, (found[of].buckets.get(bound) ?? 0) + value);
   }
   return Object.fromEntries(
@@ -81,7 +79,7 @@ export function between(now, then) {
 
 /**
  * A quantile as Prometheus tells it: linear within the bucket that holds it, so it may be off by the
- * bucket's width; in the last bucket, the bound below it.
+ * bucket's width; above the last finite bound, that bound.
  * https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile
  * @param {Histogram} histogram
  * @param {number} share 0 to 1
@@ -89,10 +87,9 @@ export function between(now, then) {
 export function quantile({ buckets, count }, share) {
   const rank = share * count;
   const index = buckets.findIndex(([, cumulative]) => cumulative >= rank);
-  if (index < 0) return NaN;
+  if (index < 0) return buckets.at(-1)?.[0] ?? NaN;
   const [upper, cumulative] = buckets[index];
   const [lower, below] = index > 0 ? buckets[index - 1] : [0, 0];
-  if (upper === Infinity) return lower;
   return lower + ((upper - lower) * (rank - below)) / (cumulative - below);
 }
 

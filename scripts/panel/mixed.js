@@ -1,7 +1,7 @@
 /**
  * How does the panel do under all kinds of requests at once?
  *
- * quick: 2,000 requests, 50 clients. The ratio is MIX: of 100 requests, 40 read a user,
+ * quick: 2,000 requests, 50 clients (smoke: 400). The ratio is MIX: of 100 requests, 40 read a user,
  * 10 list, 10 read the system's figures, 15 create, 20 switch a user's status and 5 delete
  * one. The n-th request has its kind by n, so the ratio is exact. From full on also in an
  * open loop, at a fixed RATE.
@@ -14,7 +14,7 @@ import { fieldOf } from '../../lib/panel/panel.js';
 import { mostVus, namesOf, panelScenario } from '../../lib/panel/scenario.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
 
-const base = { clients: 50, smoke: 200, quick: 2000, rate: 40 };
+const base = { clients: 50, smoke: 400, quick: 2000, rate: 40 };
 const load = requestLoad(base, 'REQUESTS');
 const kinds = { read: 40, list: 10, system: 10, create: 15, switch: 20, delete: 5 };
 const mix = parseMix(__ENV.MIX, kinds);
@@ -33,16 +33,23 @@ const TITLES = {
   delete: 'DELETE a user',
 };
 
-/** A kind that the ratio leaves out has no row. @param {string} name */
-const used = (name) =>
-  (mix[/** @type {keyof typeof kinds} */ (name)] ?? (['disable', 'enable'].includes(name) ? mix.switch : 0)) >
-  0;
+const LEAST_FOR_P95 = 20;
+
+/** How many of all requests are of an operation; of the switches, half go each way. @param {string} name */
+function shareOf(name) {
+  const switches = name === 'disable' || name === 'enable';
+  const weight = switches ? mix.switch / 2 : mix[/** @type {keyof typeof kinds} */ (name)];
+  return weight / pattern.length;
+}
 
 const operations = Object.assign(
   {},
   ...Object.entries(TITLES)
-    .filter(([name]) => used(name))
-    .map(([name, title]) => loopOperations(load, name, { title, least: 1, bounds: { 'p(95)': 5000 } })),
+    .filter(([name]) => shareOf(name) > 0)
+    .map(([name, title]) => {
+      const few = load.iterations && Math.floor(load.iterations * shareOf(name)) < LEAST_FOR_P95;
+      return loopOperations(load, name, { title, least: 1, bounds: few ? {} : { 'p(95)': 5000 } });
+    }),
 );
 
 /** This virtual user's own users, the one that waited longest first. @type {{ name: string, status: 'active' | 'disabled' }[]} */
@@ -50,12 +57,18 @@ let own;
 
 /** @typedef {import('../../lib/panel/scenario.js').Turn} Turn */
 
-/** @param {string} runId @returns {typeof own} */
-const firstUsers = (runId) =>
-  Array.from({ length: OWN_USERS }, (_, index) => ({
-    name: nameOf(runId, ((exec.vu.idInTest - 1) % vus) * OWN_USERS + index),
-    status: 'active',
-  }));
+/** Every second one is disabled before the load. @param {number} index */
+const startsDisabled = (index) => index % 2 === 1;
+
+/** Half of the clients begin with a user to disable, half with one to enable. @param {string} runId @returns {typeof own} */
+function firstUsers(runId) {
+  const client = exec.vu.idInTest - 1;
+  return Array.from({ length: OWN_USERS }, (_, order) => {
+    const index = (order + client) % OWN_USERS;
+    const name = nameOf(runId, (client % vus) * OWN_USERS + index);
+    return { name, status: startsDisabled(index) ? 'disabled' : 'active' };
+  });
+}
 
 /** @type {Record<string, (turn: Turn) => void>} */
 const requests = {
@@ -101,9 +114,11 @@ const script = panelScenario({
   },
   operations,
   prepare(panel, session) {
-    panel.createAll(
+    const names = Array.from({ length: vus * OWN_USERS }, (_, index) => nameOf(session.runId, index));
+    panel.createAll(session, names);
+    panel.disableAll(
       session,
-      Array.from({ length: vus * OWN_USERS }, (_, index) => nameOf(session.runId, index)),
+      names.filter((_, index) => startsDisabled(index)),
     );
     return {};
   },
