@@ -20,16 +20,18 @@ const REST = 'rest of the route';
 
 /** An entry: a name, and parameters whose values may be quoted. */
 const ENTRY = /([^\s,;="]+)((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
-const DURATION = /;\s*dur\s*=\s*"?(\d+(?:\.\d+)?)/i;
+const PARAMETER = /;\s*([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
 
 /**
  * @param {string} header
  * @returns {{ name: string, ms: number }[]} the entries that have a duration
  */
 export function parseServerTiming(header) {
-  return [...header.matchAll(ENTRY)].flatMap(([, name, parameters]) => {
-    const duration = DURATION.exec(parameters);
-    return duration ? [{ name, ms: Number(duration[1]) }] : [];
+  return [...header.matchAll(ENTRY)].flatMap(([, name, text]) => {
+    const parameters = [...text.matchAll(PARAMETER)];
+    const [, , quoted, plain] = parameters.find(([, key]) => key.toLowerCase() === 'dur') ?? [];
+    const ms = Number.parseFloat(quoted ?? plain ?? '');
+    return Number.isFinite(ms) ? [{ name, ms }] : [];
   });
 }
 

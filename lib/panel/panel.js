@@ -191,35 +191,28 @@ export class Panel {
   }
 
   /**
-   * Removes what a run made: users with its name and its note, no others.
+   * Removes what a run made: users with its name and its note, no others. What an answer says does not count,
+   * but who is still there: Marzban may delete a user and fail afterwards.
    * @param {Session} session
    * @returns {number | null} how many are left; null where they could not be listed
    */
   removeRun(session) {
     const prefix = runPrefix(session.runId);
+    let last = '';
     for (;;) {
       const listed = this.request(session, (params) =>
         http.get(`${this.api}/users?offset=0&limit=${BATCH}&search=${prefix}`, params),
       );
       const users = listed.status === OK ? /** @type {any} */ (fieldOf(listed, 'users')) : undefined;
       if (!Array.isArray(users)) return null;
-      const own = users.filter(
-        (user) => user.username.startsWith(prefix) && user.note === noteOf(session.runId),
-      );
-      const removed = this.removeAll(
-        own.map((user) => user.username),
-        this.params(this.renewed ?? session.token),
-      );
-      // What cannot be removed would be listed for ever.
-      if (removed < own.length || users.length < BATCH || own.length === 0) return own.length - removed;
+      const own = users
+        .filter((user) => user.username.startsWith(prefix) && user.note === noteOf(session.runId))
+        .map((user) => user.username);
+      if (own.length === 0 || own.join() === last) return own.length;
+      last = own.join();
+      const params = this.params(this.renewed ?? session.token);
+      http.batch(own.map((name) => ['DELETE', `${this.api}/user/${name}`, null, params]));
     }
-  }
-
-  /** @param {string[]} names @param {ReturnType<typeof paramsOf>} params @returns {number} how many are gone */
-  removeAll(names, params) {
-    if (names.length === 0) return 0;
-    const responses = http.batch(names.map((name) => ['DELETE', `${this.api}/user/${name}`, null, params]));
-    return responses.filter(({ status }) => status === OK || status === 404).length;
   }
 
   // Load.
