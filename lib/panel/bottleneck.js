@@ -29,7 +29,7 @@ const percent = (/** @type {number} */ share) => `${(share * 100).toFixed(0)} %`
 const called = (name) =>
   name === OUTSIDE
     ? 'what is outside the route (network, framework, waiting for a free worker)'
-    : `\`${name}\``;
+    : name;
 
 /**
  * @param {string} operation

@@ -115,6 +115,6 @@ function withServerShare(bottleneck, table, work) {
   const ms = calls.reduce((sum, row) => sum + row.calls * row.avg_ms, 0);
   if (!work || ms === 0 || bottleneck.component !== DATABASE) return bottleneck;
   const share = Math.min(1, work.total_ms / ms);
-  const reason = `${bottleneck.reason} Over the whole run the database server itself worked for ${(share * 100).toFixed(0)} % of the time in \`${DATABASE}\`; the rest is the driver, the mapping and waiting.`;
+  const reason = `${bottleneck.reason} Over the whole run the database server itself worked for ${(share * 100).toFixed(0)} % of the time in ${DATABASE}; the rest is the driver, the mapping and waiting.`;
   return { ...bottleneck, reason };
 }

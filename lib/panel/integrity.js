@@ -115,15 +115,15 @@ export function integrityOf(metrics, { before, sql }) {
   const source = sql ? 'sql' : 'api';
   const loaded = censusOf(metrics, 'loaded');
   const removed = censusOf(metrics, 'removed');
-  const { created, disabled, enabled, deleted } = changesOf(metrics);
-  const kept = created.done - deleted.done;
-  const off = disabled.done - enabled.done;
-  const unsure = created.unknown + deleted.unknown;
-  const unsureStatus = disabled.unknown + enabled.unknown;
+  const { created, disabled, enabled, deleted_active: active, deleted_disabled: off } = changesOf(metrics);
+  const kept = created.done - active.done - off.done;
+  const keptOff = disabled.done - enabled.done - off.done;
+  const unsure = created.unknown + active.unknown + off.unknown;
+  const unsureOff = disabled.unknown + enabled.unknown + off.unknown;
   const lines = [
     compare('users: created less deleted', kept, loaded.users, source, unsure),
-    compare('users: disabled less enabled', off, loaded.disabled, source, unsureStatus + deleted.unknown),
-    compare('users: active', kept - off, loaded.active, source, unsure + unsureStatus),
+    compare('users: disabled', keptOff, loaded.disabled, source, unsureOff),
+    compare('users: active', kept - keptOff, loaded.active, source, unsure + unsureOff),
     compare('users: left after removal', 0, removed.users, source),
     compare('users of others', before?.others ?? null, removed.others, source),
   ];

@@ -13,8 +13,14 @@ import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
 import { noteOf, runPrefix } from './users.js';
 
-/** What the load does to users, as the integrity check counts it. */
-export const CHANGES = /** @type {const} */ (['created', 'disabled', 'enabled', 'deleted']);
+/** What the load does to users, as the integrity check counts it: a deleted user was active or disabled. */
+export const CHANGES = /** @type {const} */ ([
+  'created',
+  'disabled',
+  'enabled',
+  'deleted_active',
+  'deleted_disabled',
+]);
 
 /** @typedef {typeof CHANGES[number]} Change */
 /** @typedef {{ token: string | null, runId: string }} Session */
@@ -164,7 +170,7 @@ export class Panel {
         ['disabling a user', () => this.setStatus(session, name(index), 'disabled')],
         ['enabling a user', () => this.setStatus(session, name(index), 'active')],
         ['listing users', () => this.page(session, 0, 1)],
-        ['removing a user', () => this.remove(session, name(index))],
+        ['removing a user', () => this.remove(session, name(index), 'active')],
       ])) {
         const response = send();
         if (response.status === OK) continue;
@@ -291,9 +297,11 @@ export class Panel {
     return this.change(change, session, (params) => http.put(`${this.api}/user/${name}`, body, params));
   }
 
-  /** @param {Session} session @param {string} name */
-  remove(session, name) {
-    return this.change('deleted', session, (params) => http.del(`${this.api}/user/${name}`, null, params));
+  /** @param {Session} session @param {string} name @param {'active' | 'disabled'} status that it has */
+  remove(session, name, status) {
+    return this.change(`deleted_${status}`, session, (params) =>
+      http.del(`${this.api}/user/${name}`, null, params),
+    );
   }
 
   /** @param {Session} session @param {number} offset @param {number} limit */

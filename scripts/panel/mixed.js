@@ -97,7 +97,7 @@ const requests = {
       return;
     }
     const user = /** @type {typeof own[0]} */ (own.shift());
-    const deleted = turn.measure('delete', () => turn.panel.remove(turn.data, user.name));
+    const deleted = turn.measure('delete', () => turn.panel.remove(turn.data, user.name, user.status));
     if (!deleted) own.push(user);
   },
 };

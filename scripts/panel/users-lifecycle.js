@@ -47,7 +47,7 @@ const script = panelScenario({
     measure('read', () => panel.read(data, user), holds('username', user));
     measure('disable', () => panel.setStatus(data, user, 'disabled'), holds('status', 'disabled'));
     measure('enable', () => panel.setStatus(data, user, 'active'), holds('status', 'active'));
-    measure('delete', () => panel.remove(data, user));
+    measure('delete', () => panel.remove(data, user, 'active'));
   },
 });
 

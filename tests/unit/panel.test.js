@@ -105,7 +105,7 @@ test('a bottleneck is named only where the evidence says so', () => {
   assert.equal(clear?.component, 'database');
   assert.match(
     clear?.reason ?? '',
-    /bottleneck is `database`: it took 60 % of the time .* of 300 of 500 requests\.$/,
+    /bottleneck is database: it took 60 % of the time .* of 300 of 500 requests\.$/,
   );
   // 52 % of 500 may be chance.
   const doubtful = bottleneckOf('disable', table, largest(260, 240));
@@ -199,8 +199,14 @@ const clean = { users: 0, orphans: 1, others: 7 };
 
 test('integrity: all is as reported', () => {
   const metrics = metricsOf(
-    { created: [10, 10, 0], disabled: [4, 4, 0], enabled: [1, 1, 0], deleted: [2, 1, 1] },
-    { users: 9, active: 6, disabled: 3, proxies: 9 },
+    {
+      created: [10, 10, 0],
+      disabled: [4, 4, 0],
+      enabled: [1, 1, 0],
+      deleted_active: [1, 0, 1],
+      deleted_disabled: [1, 1, 0],
+    },
+    { users: 9, active: 7, disabled: 2, proxies: 9 },
     clean,
   );
   const lines = integrityOf(metrics, { before, sql: true });
