@@ -89,22 +89,21 @@ export function isLoopback(host) {
   return /^(127(\.\d{1,3}){3}|localhost|\[::1\])$/.test(host);
 }
 
-/** @param {string} url */
-function confirmHost(url) {
-  const host = hostOf(url);
+/** Refuses a host that may be put under load only with its owner's consent. @param {string} host without a port */
+export function confirmHost(host) {
   if (isLoopback(host) || (__ENV.CONFIRM_REMOTE ?? '').split(',').includes(host)) return;
   refuse(`${host} is not this machine: set CONFIRM_REMOTE=${host} if you may put it under load`);
 }
 
-/** @param {any} auth @returns {Auth} */
-function readAuth(auth) {
+/** @param {any} auth @param {string} loginPath unless the file gives one @returns {Auth} */
+export function readAuth(auth, loginPath) {
   if (auth.mode === 'none') return { mode: 'none' };
   if (auth.mode === 'token') return { mode: 'token', token: secret(auth.token_env, 'a bearer token') };
   return {
     mode: 'login',
     username: auth.username,
     password: secret(auth.password_env, `the password of ${auth.username}`),
-    path: auth.login_path ?? '/auth/login',
+    path: auth.login_path ?? loginPath,
   };
 }
 
@@ -129,25 +128,29 @@ export function systemEntry(system, pattern, wanted) {
     );
   }
   if (!pattern.test(url)) return refuse(`${variable}: not ${wanted}`);
-  confirmHost(url);
+  confirmHost(hostOf(url));
   return { name: value.name, own, url, thresholds: own.thresholds ?? {} };
 }
 
-/**
- * A system that is spoken to over HTTP.
- * @param {string} system
- * @returns {SystemEnvironment}
- */
-export function loadSystem(system) {
-  const { name, own, url, thresholds } = systemEntry(
+/** The entry of a system that is spoken to over HTTP. @param {string} system */
+export const httpEntry = (system) =>
+  systemEntry(
     system,
     /^https?:\/\/[^/?#@\s]+(\/[^?#@\s]*)?$/,
     'an http or https URL without credentials, query and fragment',
   );
+
+/**
+ * A relay: a system that is spoken to over HTTP and WebSocket.
+ * @param {string} system
+ * @returns {SystemEnvironment}
+ */
+export function loadSystem(system) {
+  const { name, own, url, thresholds } = httpEntry(system);
   return {
     name,
     url,
-    auth: readAuth(own.auth),
+    auth: readAuth(own.auth, '/auth/login'),
     websocket: { auth: own.websocket.auth, url: url.replace(/^http/, 'ws') + (own.websocket.path ?? '/ws') },
     topics: own.topics ?? 'managed',
     thresholds,

@@ -15,6 +15,8 @@ export const KINDS = /** @type {const} */ ([
   'http_4xx',
   'http_5xx',
   'http_other',
+  'database_locked',
+  'database_pool',
   'connection_refused',
   'connection_reset',
   'timeout',
@@ -76,8 +78,23 @@ function ofErrorCode(code) {
 }
 
 /**
+ * What a 5xx says of the database behind the target, where it says anything: SQLite's and
+ * MySQL's words for a lock (error codes 1205 and 1213), SQLAlchemy's for a pool without a
+ * free connection.
+ * @param {unknown} body
+ * @returns {ErrorKind}
+ */
+function ofServerError(body) {
+  const text = typeof body === 'string' ? body : '';
+  if (/database( table)? is locked|lock wait timeout exceeded|deadlock found/i.test(text))
+    return 'database_locked';
+  if (/no database connection is free|QueuePool limit/i.test(text)) return 'database_pool';
+  return 'http_5xx';
+}
+
+/**
  * The kind of an HTTP response that is not the expected one.
- * @param {{ status: number, error_code: number, error?: string }} response
+ * @param {{ status: number, error_code: number, error?: string, body?: unknown }} response
  * @returns {ErrorKind}
  */
 export function ofResponse(response) {
@@ -85,7 +102,7 @@ export function ofResponse(response) {
   if (status === 0)
     return response.error_code === 1000 ? ofText(response.error ?? '') : ofErrorCode(response.error_code);
   if (OWN_STATUSES.includes(status)) return /** @type {ErrorKind} */ (`http_${status}`);
-  if (status >= 500) return 'http_5xx';
+  if (status >= 500) return ofServerError(response.body);
   if (status >= 400) return 'http_4xx';
   return 'http_other';
 }
@@ -122,7 +139,13 @@ const MENDS = /** @type {Record<string, string>} */ ({
   http_403: 'the target forbade the request (403): the account lacks a permission',
   http_429:
     'the target limited the rate (429): turn its limiter off for the test (pulsar-relay: RATELIMIT_ENABLED=false) or stay below it',
+  http_404: 'the target does not know what was asked for (404)',
+  http_409: 'the target has it already (409)',
+  http_422: 'the target found the content of the request invalid (422)',
   http_5xx: 'the target answered 5xx: see its log',
+  database_locked: "the target's database was locked: too many writers at once for it, or a long transaction",
+  database_pool:
+    'no connection to the database was free in time: the pool of the target is smaller than the load (Marzban: SQLALCHEMY_POOL_SIZE)',
   connection_refused: 'nothing accepted the connection: the target is down or died in mid-run',
   connection_reset: 'the target broke connections off',
   timeout: 'the target did not answer in time',

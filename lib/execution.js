@@ -25,3 +25,12 @@ let data;
  * @template T @param {T} given @returns {T}
  */
 export const ownData = (given) => /** @type {T} */ (data ??= JSON.parse(JSON.stringify(given)));
+
+/**
+ * In setup(): ends the run before the load with one line.
+ * @param {string} line @returns {never}
+ */
+export function stop(line) {
+  exec.test.abort(line);
+  throw new Error(line);
+}

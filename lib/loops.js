@@ -1,18 +1,26 @@
 /** What a request load's loops are called in tables and parameters. */
 
 /**
- * The rows of a scenario that publishes: `publish` for the closed loop, `publish_open` for
- * the open one, as far as the profile has them.
- * @param {import('./profiles.js').Load} load
- * @param {string} title
- * @param {number} least
- * @param {string} [items]
+ * @typedef {object} Row of a single request
+ * @property {string} title
+ * @property {number} least items that a complete run of a fixed number of iterations carries
+ * @property {string} [items] name of what a request carries, where it carries many
+ * @property {boolean} [alone] each iteration of the loop is such a request and nothing else
  */
-export function loopOperations(load, title, least, items) {
+
+/**
+ * The rows of one kind of request: NAME for the closed loop, NAME_open for the open
+ * one, as far as the profile has them.
+ * @param {import('./profiles.js').Load} load
+ * @param {string} name
+ * @param {Row & { bounds?: import('./environment.js').Bounds }} row
+ * @returns {Record<string, import('./scenario.js').Operations>}
+ */
+export function loopOperations(load, name, { title, least, items, alone, bounds = { 'p(95)': 1000 } }) {
   const closed = {
     title,
     latencyIs: 'from the first byte sent to the last byte received',
-    bounds: { 'p(95)': 1000 },
+    bounds,
     least,
     items,
   };
@@ -23,8 +31,8 @@ export function loopOperations(load, title, least, items) {
     latencyIs: 'from the intended send time to the last byte received',
   });
   return {
-    ...(load.scenarios.closed ? { publish: { ...closed, owns: 'closed' } } : {}),
-    ...(load.scenarios.open ? { publish_open: { ...open, owns: 'open' } } : {}),
+    ...(load.scenarios.closed ? { [name]: { ...closed, ...(alone ? { owns: 'closed' } : {}) } } : {}),
+    ...(load.scenarios.open ? { [`${name}_open`]: { ...open, ...(alone ? { owns: 'open' } : {}) } } : {}),
   };
 }
 

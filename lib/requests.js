@@ -12,7 +12,7 @@ import { ofResponse } from './errors.js';
  * https://grafana.com/docs/k6/latest/javascript-api/k6-http/response/
  * @param {Response} response
  */
-function wholeMs({ timings }) {
+export function wholeMs({ timings }) {
   const { duration, connecting } = timings;
   return connecting === 0 ? duration : duration + connecting + timings.blocked + timings.tls_handshaking;
 }

@@ -7,7 +7,7 @@ import { findLimit } from './limit.js';
 import { PERCENTILES, carries } from './percentiles.js';
 import { errorMetric, judge, submetric } from './thresholds.js';
 import * as validity from './validity.js';
-import { decide } from './verdict.js';
+import { decide, withIntegrity } from './verdict.js';
 
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
@@ -166,6 +166,8 @@ function processesOf(usage) {
  * @property {number} seconds how long the load lasted
  * @property {{ steps: import('./limit.js').Steps, loadOf: (step: number) => string } | undefined} limit of a run
  *   that looks for the limit (profile breakpoint)
+ * @property {string} leftovers what a run may leave on the target
+ * @property {import('./verdict.js').Integrity[] | undefined} integrity
  */
 
 /**
@@ -183,12 +185,15 @@ export function evaluate(measured) {
   const left = metrics.cleanup_left?.values.count ?? 0;
   const notes =
     left > 0
-      ? [`${left} topics could not be removed from the target; their names begin with the run's id`]
+      ? [
+          `${left} ${measured.leftovers} could not be removed from the target; their names begin with the run's id`,
+        ]
       : [];
-  const { limit, bounds } = measured;
-  const found = limit
+  const { limit, bounds, integrity } = measured;
+  const judged = limit
     ? findLimit(metrics, bounds, limit.steps, limit.loadOf, checks)
     : { notes: [], ...decide(thresholds, checks, operations) };
+  const found = withIntegrity(judged, integrity ?? [], checks);
   return {
     operations,
     ...(controls.length > 0 ? { controls } : {}),
@@ -196,6 +201,7 @@ export function evaluate(measured) {
     processes: processesOf(measured.usage),
     thresholds,
     validity: checks,
+    ...(integrity ? { integrity } : {}),
     ...found,
     notes: [...notes, ...found.notes],
   };

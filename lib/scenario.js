@@ -45,6 +45,11 @@ export const VERSION = '0.1.0';
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured
  * @property {Record<string, 'trend' | 'counter'>} [metrics] more of them, by operation
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
+ * @property {string} [leftovers] what a run may leave on the target, in the plural; topics unless given
+ * @property {number} [setupSeconds] for setup() and for teardown(), each; 60 unless given
+ * @property {(metrics: import('./result.js').Metrics, data: any) => import('./verdict.js').Integrity[]} [integrity]
+ *   whether the target holds what the run says it did; `data` is what setup() returned
+ * @property {(metrics: import('./result.js').Metrics) => string[]} [remarks] notes that depend on what was measured
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
@@ -107,8 +112,8 @@ function optionsOf(definition, bounds) {
       profile: currentProfile(),
     },
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
-    setupTimeout: '60s',
-    teardownTimeout: '60s',
+    setupTimeout: `${definition.setupSeconds ?? 60}s`,
+    teardownTimeout: `${definition.setupSeconds ?? 60}s`,
     noCookiesReset: true,
   };
 }
@@ -131,6 +136,12 @@ function resultPath(runId, definition) {
   if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${file}`;
   return import.meta.resolve(`../results/${runId}-${file}`).replace(/^file:\/\//, '');
 }
+
+/** @param {Definition} definition @param {import('./result.js').Metrics} metrics @param {Begun} begun */
+const integrityOf = ({ integrity }, metrics, begun) => integrity?.(metrics, begun);
+
+/** @param {Definition} definition @param {import('./result.js').Metrics} metrics @returns {string[]} */
+const remarksOf = ({ remarks = () => [] }, metrics) => remarks(metrics);
 
 /**
  * handleSummary: the result as a file, and its table on the terminal.
@@ -183,9 +194,11 @@ function summaryOf(definition, bounds) {
         plannedSeconds: load.seconds,
         seconds,
         limit,
+        leftovers: definition.leftovers ?? 'topics',
+        integrity: integrityOf(definition, data.metrics, begun),
       }),
     };
-    result.notes.push(...load.notes, ...(definition.notes ?? []));
+    result.notes.push(...load.notes, ...(definition.notes ?? []), ...remarksOf(definition, data.metrics));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     return {
       [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,

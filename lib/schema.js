@@ -42,9 +42,18 @@ function scalarProblem(schema, value, path) {
     return `${path}: ${shown} is not ${JSON.stringify(schema.const)}`;
   if (allowed && !allowed.includes(value)) return `${path}: ${shown} is not one of ${allowed.join(', ')}`;
   if (pattern && typeof value === 'string' && !new RegExp(pattern).test(value)) {
-    return `${path}: ${shown} does not match ${pattern}`;
+    return patternProblem(pattern, shown, path);
   }
   return typeof value === 'number' ? rangeProblem(schema, value, path) : undefined;
+}
+
+/** @param {string} pattern @param {string} shown @param {string} path */
+function patternProblem(pattern, shown, path) {
+  // What is there in place of a variable's name may be the secret itself.
+  const secret = path.endsWith('_env');
+  return secret
+    ? `${path}: does not match ${pattern}; give the name of an environment variable, not what it holds`
+    : `${path}: ${shown} does not match ${pattern}`;
 }
 
 /**
@@ -59,6 +68,30 @@ function rangeProblem(schema, value, path) {
   return value > maximum ? `${path}: ${value} is above ${maximum}` : undefined;
 }
 
+/** @param {number} count @param {number | undefined} least @param {string} path */
+const countProblem = (count, least, path) =>
+  count < (least ?? 0) ? `${path}: has ${count} entries, needs at least ${least}` : undefined;
+
+/**
+ * @param {Schema} root
+ * @param {Schema} schema
+ * @param {unknown[]} value
+ * @param {string} path
+ * @returns {string | undefined}
+ */
+function arrayProblem(root, schema, value, path) {
+  const few = countProblem(value.length, schema.minItems, path);
+  if (few) return few;
+  const texts = value.map((item) => JSON.stringify(item));
+  const twice = schema.uniqueItems ? texts.find((text, index) => texts.indexOf(text) < index) : undefined;
+  if (twice) return `${path}: ${twice} is there twice`;
+  for (const [index, item] of value.entries()) {
+    const found = schema.items && problem(root, schema.items, item, `${path}[${index}]`);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 /**
  * @param {Schema} root
  * @param {Schema} schema
@@ -68,9 +101,10 @@ function rangeProblem(schema, value, path) {
  */
 function objectProblem(root, schema, value, path) {
   const known = schema.properties ?? {};
-  for (const key of schema.required ?? []) {
-    if (!(key in value)) return `${join(path, key)}: missing`;
-  }
+  const few = countProblem(Object.keys(value).length, schema.minProperties, path);
+  if (few) return few;
+  const missing = (schema.required ?? []).find((/** @type {string} */ key) => !(key in value));
+  if (missing) return `${join(path, missing)}: missing`;
   for (const [key, item] of Object.entries(value)) {
     const inner = known[key] ?? schema.additionalProperties;
     if (inner === false) return `${join(path, key)}: unknown key; known are ${Object.keys(known).join(', ')}`;
@@ -109,8 +143,10 @@ export function problem(root, schema, value, path = '') {
   if (schema.$ref) return problem(root, root.$defs[schema.$ref.replace('#/$defs/', '')], value, path);
   const own = scalarProblem(schema, value, path);
   if (own) return own;
-  const object = typeOf(value) === 'object' ? /** @type {Record<string, unknown>} */ (value) : undefined;
-  const inner = object && objectProblem(root, schema, object, path);
+  const inner = Array.isArray(value)
+    ? arrayProblem(root, schema, value, path)
+    : typeOf(value) === 'object' &&
+      objectProblem(root, schema, /** @type {Record<string, unknown>} */ (value), path);
   if (inner) return inner;
   return schema.oneOf && oneOfProblem(root, schema.oneOf, value, path);
 }

@@ -6,6 +6,16 @@
  */
 import { explain } from './errors.js';
 
+/**
+ * @typedef {object} Integrity whether the target holds what the run reported
+ * @property {string} check
+ * @property {number | null} reported
+ * @property {number | null} found
+ * @property {boolean | null} ok null: could not be checked, the detail says why
+ * @property {string} detail
+ * @property {'sql' | 'api'} source
+ */
+
 const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];
 
 /**
@@ -23,12 +33,33 @@ export function decide(thresholds, validity, operations) {
     ...crossed.map((line) => `${line.operation}: ${line.expression} does not hold: ${shown(line)}`),
     ...invalid.map((check) => `${check.check}: ${check.detail}`),
   ];
-  const interrupted = invalid.some((check) => check.check === 'complete');
-  if (interrupted) return { verdict: 'inconclusive', reasons };
+  if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
   if (aboutErrors.length > 0) return { verdict: 'fail', reasons };
   if (invalid.length > 0) return { verdict: 'inconclusive', reasons };
   if (crossed.length > 0) return { verdict: 'fail', reasons };
   return { verdict: 'pass', reasons: [] };
+}
+
+/** @param {import('./validity.js').Check[]} validity */
+const isInterrupted = (validity) =>
+  validity.some((check) => check.check === 'complete' && check.ok === false);
+
+/**
+ * Data that was lost is a failure whatever the figures are; an interrupted run still judges nothing.
+ * @template {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: string[] }} V
+ * @param {V} judged
+ * @param {Integrity[]} integrity
+ * @param {import('./validity.js').Check[]} validity
+ * @returns {V}
+ */
+export function withIntegrity(judged, integrity, validity) {
+  const broken = integrity.filter((line) => line.ok === false);
+  if (broken.length === 0) return judged;
+  return {
+    ...judged,
+    verdict: isInterrupted(validity) ? judged.verdict : 'fail',
+    reasons: [...broken.map((line) => `${line.check}: ${line.detail}`), ...judged.reasons],
+  };
 }
 
 /** @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations */

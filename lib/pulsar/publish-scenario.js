@@ -31,7 +31,11 @@ export function publishScenario(spec) {
       topics: topicCount,
       payload_bytes: payloadBytes,
     },
-    operations: loopOperations(load, 'POST one message', load.iterations ?? 1),
+    operations: loopOperations(load, 'publish', {
+      title: 'POST one message',
+      least: load.iterations ?? 1,
+      alone: true,
+    }),
   });
   const relay = new Relay(environment);
   const fields = filler(payloadBytes);

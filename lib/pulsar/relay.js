@@ -3,9 +3,9 @@
  * polling over HTTP. Set-up calls stop the run with one line; load calls return
  * the response for the scenario to judge.
  */
-import exec from 'k6/execution';
 import http from 'k6/http';
 import { explain, ofResponse } from '../errors.js';
+import { stop } from '../execution.js';
 import { reportLeft } from '../operations.js';
 
 /** @typedef {import('../environment.js').SystemEnvironment} SystemEnvironment */
@@ -26,12 +26,6 @@ const RENEW_BEFORE_MS = 60_000;
 const RETRY_LOGIN_MS = 30_000;
 const WARMUP_MESSAGES = 20;
 const WARMUP_MOST_MS = 10_000;
-
-/** Ends the run before the load with one line. @param {string} line @returns {never} */
-function stop(line) {
-  exec.test.abort(line);
-  throw new Error(line);
-}
 
 /** @param {Session} session @returns {Record<string, string>} */
 const bearer = (session) => (session.token ? { Authorization: `Bearer ${session.token}` } : {});

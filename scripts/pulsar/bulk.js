@@ -35,12 +35,12 @@ const scenario = defineScenario({
     topics: topicCount,
     payload_bytes: payloadBytes,
   },
-  operations: loopOperations(
-    load,
-    `POST a batch of ${batchSize}`,
-    (load.iterations ?? 0) * batchSize || 1,
-    'messages',
-  ),
+  operations: loopOperations(load, 'publish', {
+    title: `POST a batch of ${batchSize}`,
+    least: (load.iterations ?? 0) * batchSize || 1,
+    items: 'messages',
+    alone: true,
+  }),
 });
 const relay = new Relay(environment);
 const publish = scenario.operation(load.scenarios.closed ? 'publish' : 'publish_open');

@@ -63,18 +63,28 @@ export function writeEnvironment(folder, entry, system = 'pulsar') {
  * @param {Record<string, string>} [variables]
  * @param {object} [pulsar] the system's part of the environment file
  */
-export async function runScenario(name, url, variables = {}, pulsar = {}) {
+export const runScenario = (name, url, variables = {}, pulsar = {}) =>
+  runScript(
+    'pulsar',
+    name,
+    { url, auth: { mode: 'none' }, websocket: { auth: 'none' }, ...pulsar },
+    variables,
+  );
+
+/**
+ * Runs scripts/SYSTEM/NAME.js.
+ * @param {string} system
+ * @param {string} name
+ * @param {object} entry the system's part of the environment file
+ * @param {Record<string, string>} variables
+ */
+export async function runScript(system, name, entry, variables) {
   const folder = temporaryFolder('known-answer');
   try {
-    const environment = writeEnvironment(folder.path, {
-      url,
-      auth: { mode: 'none' },
-      websocket: { auth: 'none' },
-      ...pulsar,
-    });
+    const environment = writeEnvironment(folder.path, entry, system);
     const run = start(
       K6,
-      ['run', '--quiet', '--no-usage-report', '--address', '', `scripts/pulsar/${name}.js`],
+      ['run', '--quiet', '--no-usage-report', '--address', '', `scripts/${system}/${name}.js`],
       {
         env: {
           ...cleanEnvironment(),
@@ -87,7 +97,7 @@ export async function runScenario(name, url, variables = {}, pulsar = {}) {
       },
     );
     const code = await run.ended;
-    const path = join(folder.path, `pulsar-${name}.json`);
+    const path = join(folder.path, `${system}-${name}.json`);
     if (!existsSync(path))
       throw new Error(`${name}: no result, exit code ${code}: ${run.output.stderr}${run.output.stdout}`);
     const result = JSON.parse(readFileSync(path, 'utf8'));

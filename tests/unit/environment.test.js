@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { isLoopback, loadSystem } from '../../lib/environment.js';
+import { isLoopback, loadSystem, systemEntry } from '../../lib/environment.js';
 import { K6, ROOT, temporaryFolder } from '../support/k6.js';
 
 const { base, cases } = JSON.parse(readFileSync(`${ROOT}/tests/fixtures/environments.json`, 'utf8'));
@@ -11,18 +11,18 @@ const folder = temporaryFolder('environments');
 after(folder.remove);
 const path = `${folder.path}/trial.json`;
 
-/** @param {object} change null removes a key */
-function write(change) {
-  const pulsar = { ...base.systems.pulsar, ...change };
-  const kept = Object.fromEntries(Object.entries(pulsar).filter(([, value]) => value !== null));
-  writeFileSync(path, JSON.stringify({ ...base, systems: { pulsar: kept } }));
+/** @param {object} change null removes a key @param {string} [system] */
+function write(change, system = 'pulsar') {
+  const entry = { ...base.systems[system], ...change };
+  const kept = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
+  writeFileSync(path, JSON.stringify({ ...base, systems: { [system]: kept } }));
 }
 
-/** @returns {string | null} the line with which lib/ refuses the file */
-function refusal() {
+/** @param {string} system @returns {string | null} the line with which lib/ refuses the file */
+function refusal(system) {
   globalThis.__ENV = { ENV: path };
   try {
-    loadSystem('pulsar');
+    systemEntry(system, /^http/, 'an HTTP URL');
     return null;
   } catch (line) {
     assert.equal(typeof line, 'string', String(/** @type {any} */ (line)?.stack));
@@ -30,10 +30,10 @@ function refusal() {
   }
 }
 
-for (const { case: name, change, field } of cases) {
+for (const { system = 'pulsar', case: name, change, field } of cases) {
   test(`environment: ${name}`, () => {
-    write(change);
-    const line = refusal();
+    write(change, system);
+    const line = refusal(system);
     const validate = spawnSync(K6, ['x', 'validate', path], { encoding: 'utf8' });
     if (field === null) {
       assert.equal(line, null);
@@ -42,6 +42,7 @@ for (const { case: name, change, field } of cases) {
     }
     assert.ok(line?.includes(`trial.json: ${field}`), `lib: ${line}`);
     assert.ok(!line.includes('\n'));
+    assert.ok(!`${line}${validate.stderr}`.includes('hunter2'), 'a secret is shown');
     assert.equal(validate.status, 2, validate.stdout);
     assert.ok(
       `${validate.stderr}${validate.stdout}`.includes(`trial.json: ${field}`),

@@ -1,124 +1,270 @@
-/** Of the fake panel: what is not plain from its code. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { startPanel } from '../fakes/panel.js';
+import { afterEach, test } from 'node:test';
+import { bottleneckOf, wilsonLower } from '../../lib/panel/bottleneck.js';
+import { Components, parseServerTiming } from '../../lib/panel/components.js';
+import { databaseAt } from '../../lib/panel/database-url.js';
+import { beginsWith } from '../../lib/panel/database.js';
+import { difference } from '../../lib/panel/digests.js';
+import { integrityOf } from '../../lib/panel/integrity.js';
+import { parseMix, patternOf } from '../../lib/panel/mix.js';
+import { between, parseHistograms, quantile } from '../../lib/panel/prometheus.js';
+import { noteOf, runPrefix, userName } from '../../lib/panel/users.js';
+import { withIntegrity } from '../../lib/verdict.js';
 
-/** @param {string} username */
-const user = (username) => ({
-  username,
-  proxies: { shadowsocks: {} },
-  inbounds: { shadowsocks: ['Shadowsocks TCP'] },
+afterEach(() => {
+  globalThis.__ENV = {};
 });
 
-/** @param {import('../fakes/panel.js').FakePanel} panel */
-async function session(panel) {
-  const logIn = async () => {
-    const form = new URLSearchParams({ username: 'admin', password: 'panel' });
-    const answer = await fetch(`${panel.url}/api/admin/token`, { method: 'POST', body: form });
-    return /** @type {any} */ (await answer.json()).access_token;
-  };
-  const state = { token: await logIn() };
-  return {
-    logIn: async () => void (state.token = await logIn()),
-    /** @param {string} method @param {string} path @param {object} [body] */
-    ask: async (method, path, body) => {
-      const answer = await fetch(panel.url + path, {
-        method,
-        headers: { authorization: `Bearer ${state.token}`, 'content-type': 'application/json' },
-        body: body && JSON.stringify(body),
-      });
-      const text = await answer.text();
-      const json = answer.headers.get('content-type') === 'application/json';
-      return {
-        status: answer.status,
-        body: json ? JSON.parse(text) : text,
-        timing: answer.headers.get('server-timing'),
-      };
+test('user names fit Marzban, begin with the run, and differ between runs', () => {
+  const longest = userName(runPrefix('20261121-164217.123-local-smoke'), 'lifecycle', 9_999_999);
+  assert.match(longest, /^[a-z0-9_]{3,32}$/);
+  assert.equal(longest.length, 32);
+  assert.notEqual(runPrefix('a'), runPrefix('b'));
+  assert.equal(runPrefix('a'), runPrefix('a'));
+  assert.equal(noteOf('a'), 'windtunnel a');
+});
+
+test('an underscore of a name is no wildcard in SQL', () => {
+  assert.equal(beginsWith('wt_a%!'), 'wt!_a!%!!%');
+});
+
+test('database URLs, as SQLAlchemy writes them', () => {
+  const options = 'timeout=10s&readTimeout=120s&writeTimeout=120s&interpolateParams=true&charset=utf8mb4';
+  assert.deepEqual(databaseAt('mysql+pymysql://marzban:p%40ss%2Fw@127.0.0.1:3307/marzban?charset=x', 'V'), {
+    dialect: 'mysql',
+    dsn: `marzban:p@ss/w@tcp(127.0.0.1:3307)/marzban?${options}`,
+  });
+  assert.deepEqual(
+    databaseAt('mariadb://root:@localhost/db', 'V').dsn,
+    `root:@tcp(localhost:3306)/db?${options}`,
+  );
+  assert.deepEqual(databaseAt('sqlite:////var/lib/marzban/db.sqlite3', 'V'), {
+    dialect: 'sqlite',
+    dsn: 'file:/var/lib/marzban/db.sqlite3?mode=rw&_pragma=busy_timeout(30000)',
+  });
+  assert.throws(
+    () => databaseAt('postgresql://u:secret@h/d', 'V'),
+    (line) => {
+      assert.match(String(line), /^V: not a database URL that can be used/);
+      assert.doesNotMatch(String(line), /secret/);
+      return true;
     },
-  };
-}
+  );
+  assert.throws(
+    () => databaseAt('mysql://u:p@db.example.net/d', 'V'),
+    /db\.example\.net is not this machine/,
+  );
+  globalThis.__ENV = { CONFIRM_REMOTE: 'panel.example.net,db.example.net' };
+  assert.match(databaseAt('mysql://u:p@db.example.net/d', 'V').dsn, /tcp\(db\.example\.net:3306\)/);
+});
+
+test('Server-Timing: names, durations, quoted descriptions, entries without a duration', () => {
+  assert.deepEqual(
+    parseServerTiming('route;dur=12.5, db;desc="a, b;dur=9";dur=3, cache;desc=hit, crud.x; dur="1.25"'),
+    [
+      { name: 'route', ms: 12.5 },
+      { name: 'db', ms: 3 },
+      { name: 'crud.x', ms: 1.25 },
+    ],
+  );
+  assert.deepEqual(parseServerTiming('miss'), []);
+});
+
+test('parts of a request do not overlap and add up to what the client waited', () => {
+  const components = new Components(['route', 'database', 'xray_add']);
+  const entries = parseServerTiming('route;dur=10, database;dur=2, database;dur=4, xray_add;dur=1');
+  assert.deepEqual(components.partsOf(entries, 10, 25), {
+    database: 6,
+    xray_add: 1,
+    'rest of the route': 3,
+    'outside the route': 15,
+  });
+  // Clocks of two machines round differently.
+  assert.equal(components.partsOf(entries, 10, 9.9)['outside the route'], 0);
+});
+
+test("Wilson's interval against published values", () => {
+  // Newcombe 1998 (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<857::AID-SIM777>3.0.CO;2-E), table I.
+  assert.equal(wilsonLower(81, 263).toFixed(4), '0.2553');
+  assert.equal(wilsonLower(15, 148).toFixed(4), '0.0624');
+  assert.equal(wilsonLower(0, 20).toFixed(4), '0.0000');
+  assert.equal(wilsonLower(1, 29).toFixed(4), '0.0061');
+});
+
+test('a bottleneck is named only where the evidence says so', () => {
+  const table = [
+    { name: 'route', latency_share: 0.9 },
+    { name: 'database', latency_share: 0.6 },
+    { name: 'outside the route', latency_share: 0.1 },
+  ];
+  const largest = (/** @type {number} */ own, /** @type {number} */ other) => [
+    { name: 'database', count: own },
+    { name: 'outside the route', count: other },
+  ];
+  const clear = bottleneckOf('disable', table, largest(300, 200));
+  assert.equal(clear?.component, 'database');
+  assert.match(
+    clear?.reason ?? '',
+    /bottleneck is `database`: it took 60 % of the time .* of 300 of 500 requests\.$/,
+  );
+  // 52 % of 500 may be chance.
+  const doubtful = bottleneckOf('disable', table, largest(260, 240));
+  assert.equal(doubtful?.component, null);
+  assert.match(doubtful?.reason ?? '', /^No single bottleneck/);
+  assert.match(bottleneckOf('disable', table, largest(20, 0))?.reason ?? '', /^Too few requests/);
+  assert.equal(bottleneckOf('disable', [], largest(0, 0)), undefined);
+  // The most often largest is not the largest by time.
+  assert.equal(bottleneckOf('disable', table, largest(100, 400))?.component, null);
+});
+
+test('statement digests: what came in between, the longest first', () => {
+  const before = [
+    { id: 'a', calls: 5, ms: 10, rows: 1 },
+    { id: 'b', calls: 1, ms: 1, rows: 0 },
+  ];
+  const after = [
+    { id: 'a', calls: 8, ms: 16, rows: 4 },
+    { id: 'b', calls: 1, ms: 1, rows: 0 },
+    { id: 'c', calls: 2, ms: 20, rows: 6 },
+  ];
+  assert.deepEqual(difference(before, after), [
+    { id: 'c', calls: 2, ms: 20, rows: 6 },
+    { id: 'a', calls: 3, ms: 6, rows: 3 },
+  ]);
+});
+
+/** @param {number[]} counts @param {number} sum */
+const exposition = (counts, sum) => {
+  const labels = String.raw`component="db",route="a, \"x\"}"`;
+  return [
+    '# TYPE panel_seconds histogram',
+    ...[0.1, 0.2, 0.4].map((le, index) => `panel_seconds_bucket{${labels},le="${le}"} ${counts[index]}`),
+    `panel_seconds_bucket{${labels},le="+Inf"} ${counts[3]}`,
+    `panel_seconds_sum{${labels}} ${sum}`,
+    `panel_seconds_count{${labels}} ${counts[3]}`,
+    'panel_seconds_count{component="db",route="b"} 2',
+    'panel_seconds_other{component="db"} 99',
+    'up 1',
+  ].join('\n');
+};
+
+test('a histogram of Prometheus: difference, sum over other labels, quantiles', () => {
+  const then = parseHistograms(exposition([1, 1, 1, 1], 0.05), 'panel_seconds', 'component').db;
+  const now = parseHistograms(exposition([11, 51, 91, 101], 20.05), 'panel_seconds', 'component').db;
+  assert.equal(now.count, 103);
+  const own = between(now, then);
+  assert.deepEqual(own.buckets, [
+    [0.1, 10],
+    [0.2, 50],
+    [0.4, 90],
+  ]);
+  assert.deepEqual([own.count, own.sum], [100, 20]);
+  // 30 of 100 is halfway between 10 and 50; 95 of 100 is above the last finite bound.
+  assert.ok(Math.abs(quantile(own, 0.3) - 0.15) < 1e-9);
+  assert.equal(quantile(own, 0.95), 0.4);
+});
+
+test('a mix is exact and evenly spread, and a malformed one is refused', () => {
+  const kinds = { read: 40, create: 10 };
+  assert.deepEqual(parseMix(undefined, kinds), kinds);
+  assert.deepEqual(parseMix('create:3', kinds), { read: 0, create: 3 });
+  const pattern = patternOf({ a: 3, b: 2, c: 0 });
+  assert.deepEqual(pattern.toSorted(), ['a', 'a', 'a', 'b', 'b']);
+  assert.notDeepEqual(pattern.slice(0, 3), ['a', 'a', 'a']);
+  for (const wrong of ['read', 'read:-1', 'write:3', 'read:1,read:2', 'read:0', 'read:1001'])
+    assert.throws(() => parseMix(wrong, kinds), /^MIX=/, wrong);
+});
 
 /**
- * @param {import('../fakes/panel.js').Faults} faults
- * @param {(panel: import('../fakes/panel.js').FakePanel, client: Awaited<ReturnType<typeof session>>) => Promise<void>} body
+ * @param {Record<string, [number, number, number]>} changes sent, done, refused
+ * @param {Record<string, number>} loaded
+ * @param {Record<string, number>} removed
  */
-async function withPanel(faults, body) {
-  const panel = await startPanel(faults);
-  try {
-    await body(panel, await session(panel));
-  } finally {
-    await panel.stop();
+function metricsOf(changes, loaded, removed) {
+  /** @type {Record<string, any>} */
+  const metrics = {};
+  for (const [change, counts] of Object.entries(changes)) {
+    for (const [index, outcome] of ['sent', 'done', 'refused'].entries())
+      metrics[`user_changes{change:${change},outcome:${outcome}}`] = { values: { count: counts[index] } };
   }
+  for (const [moment, taken] of Object.entries({ loaded, removed })) {
+    for (const [what, count] of Object.entries(taken))
+      metrics[`panel_rows{moment:${moment},what:${what}}`] = { values: { value: count + 1 } };
+  }
+  return metrics;
 }
 
-test('the fake panel knows who was lost, lied about and left', async () => {
-  await withPanel({ lostEvery: 2, statusLieEvery: 2, foreign: ['old'] }, async (panel, { ask }) => {
-    for (const name of ['anna', 'bert', 'cora'])
-      assert.equal((await ask('POST', '/api/user', user(name))).status, 200);
-    assert.equal((await ask('GET', '/api/user/bert')).status, 404);
-    assert.equal((await ask('PUT', '/api/user/anna', { status: 'disabled' })).body.status, 'disabled');
-    assert.equal((await ask('PUT', '/api/user/cora', { status: 'disabled' })).body.status, 'active');
-    assert.equal((await ask('DELETE', '/api/user/anna')).status, 200);
-    const { created, lost, disabled, lied, deleted, violations, mistakes } = panel.truth;
-    assert.deepEqual([created, lost, disabled, lied, deleted], [3, 1, 1, 1, 1]);
-    assert.deepEqual([panel.left(), panel.users()], [['cora'], ['old', 'cora']]);
-    assert.deepEqual([violations, mistakes], [[], []]);
-    await ask('PUT', '/api/user/old', { status: 'disabled' });
-    assert.deepEqual(violations, ['PUT old']);
-  });
+const before = { users: 0, active: 0, disabled: 0, proxies: 0, orphans: 1, others: 7 };
+const clean = { users: 0, orphans: 1, others: 7 };
+
+test('integrity: all is as reported', () => {
+  const metrics = metricsOf(
+    { created: [10, 10, 0], disabled: [4, 4, 0], enabled: [1, 1, 0], deleted: [2, 1, 1] },
+    { users: 9, active: 6, disabled: 3, proxies: 9 },
+    clean,
+  );
+  const lines = integrityOf(metrics, { before, sql: true });
+  assert.equal(lines.length, 7);
+  assert.deepEqual(
+    lines.filter((line) => line.ok !== true),
+    [],
+  );
 });
 
-test('a worn-out token is refused, a new one is not, unless all are', async () => {
-  for (const everyTokenDead of [false, true]) {
-    await withPanel({ tokenRequests: 2, everyTokenDead }, async (panel, { ask, logIn }) => {
-      const before = [
-        await ask('GET', '/api/core'),
-        await ask('GET', '/api/core'),
-        await ask('GET', '/api/core'),
-      ];
-      assert.deepEqual(
-        before.map(({ status }) => status),
-        [200, 200, 401],
-      );
-      await logIn();
-      assert.equal((await ask('GET', '/api/core')).status, everyTokenDead ? 401 : 200);
-      assert.equal(panel.truth.logins, 2);
-    });
-  }
+test('integrity: lost, left, touched and orphaned rows are told apart; an unclear answer explains as many', () => {
+  const changes = /** @type {Record<string, [number, number, number]>} */ ({ created: [10, 10, 0] });
+  const broken = (/** @type {object} */ loaded, /** @type {object} */ removed) =>
+    integrityOf(
+      metricsOf(
+        changes,
+        { users: 10, active: 10, disabled: 0, proxies: 10, ...loaded },
+        { ...clean, ...removed },
+      ),
+      {
+        before,
+        sql: true,
+      },
+    )
+      .filter((line) => line.ok === false)
+      .map((line) => line.check);
+  assert.deepEqual(broken({ users: 9, active: 9, proxies: 9 }, {}), [
+    'users: created less deleted',
+    'users: active',
+  ]);
+  assert.deepEqual(broken({ proxies: 9 }, {}), ['proxies: one for each user']);
+  assert.deepEqual(broken({}, { users: 2 }), ['users: left after removal']);
+  assert.deepEqual(broken({}, { others: 6 }), ['users of others']);
+  assert.deepEqual(broken({}, { orphans: 3 }), ['proxies without a user']);
+  changes.created = [10, 8, 1];
+  assert.deepEqual(broken({ users: 9, active: 9, proxies: 9 }, {}), []);
+  assert.deepEqual(broken({ users: 8, active: 8, proxies: 8 }, {}), []);
+  assert.deepEqual(broken({}, {}), ['users: created less deleted', 'users: active']);
 });
 
-test('the header and the histogram tell the same durations', async () => {
-  /** @type {[string, number][]} */
-  const read = [
-    ['route', 5],
-    ['database', 1.5],
-    ['database', 0.4],
+test('integrity: what could not be counted is not right and not wrong', () => {
+  const lines = integrityOf(metricsOf({ created: [1, 1, 0] }, {}, {}), { before: null, sql: false });
+  assert.equal(lines.length, 5);
+  assert.ok(lines.every((line) => line.ok === null && line.source === 'api'));
+});
+
+test('lost data fails a run whatever its figures are, but not an interrupted one', () => {
+  const integrity = [
+    {
+      check: 'users',
+      reported: 2,
+      found: 1,
+      ok: false,
+      detail: '1 found, 2 reported',
+      source: /** @type {const} */ ('sql'),
+    },
   ];
-  await withPanel({ timings: { read }, prometheus: true }, async (panel, { ask }) => {
-    const { timing } = await ask('GET', '/api/user/nobody');
-    assert.equal(timing, 'route;dur=5.000, database;dur=1.500, database;dur=0.400');
-    assert.equal((await ask('GET', '/api/core')).timing, null);
-    const { body } = await ask('GET', '/metrics');
-    const labels = 'component="database",route="GET /api/user/{username}"';
-    assert.match(body, new RegExp(`_bucket\\{${labels.replace(/[{}]/g, '\\$&')},le="0.0005"\\} 1.0`));
-    assert.match(body, new RegExp(`_count\\{${labels.replace(/[{}]/g, '\\$&')}\\} 2.0`));
-    assert.deepEqual(panel.truth.timed, { read: 1 });
+  const judged = { verdict: /** @type {const} */ ('pass'), reasons: [] };
+  assert.deepEqual(withIntegrity(judged, integrity, []), {
+    verdict: 'fail',
+    reasons: ['users: 1 found, 2 reported'],
   });
-});
-
-test('what Marzban refuses is a mistake', async () => {
-  await withPanel({}, async (panel, { ask }) => {
-    const json = await fetch(`${panel.url}/api/admin/token`, { method: 'POST', body: '{}' });
-    assert.equal(json.status, 422);
-    assert.equal((await fetch(`${panel.url}/api/users`)).status, 401);
-    await ask('POST', '/api/user', { username: 'anna', proxies: { shadowsocks: {} } });
-    await ask('PUT', '/api/user/anna', { status: 'limited' });
-    await ask('PATCH', '/api/user/anna', {});
-    assert.deepEqual(panel.truth.mistakes, [
-      'a log-in that is no form',
-      'a create without inbounds',
-      'a modification to status limited',
-      'PATCH /api/user/anna',
-    ]);
-  });
+  const cut = [{ check: 'complete', ok: false, detail: '' }];
+  const partial = { verdict: /** @type {const} */ ('inconclusive'), reasons: ['cut'] };
+  assert.equal(withIntegrity(partial, integrity, cut).verdict, 'inconclusive');
+  assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: null }], []), judged);
 });

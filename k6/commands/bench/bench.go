@@ -31,8 +31,9 @@ a fresh testbed for each where the environment has one, runs k6, writes results/
 the report, and ends with a summary. Everything that it starts ends with it.
 
 Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, TESTBED,
-DASHBOARD, RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST allows load on a host that is not
-loopback. PLACEMENT=shared|split|free says on which CPUs probes and data planes run.
+DASHBOARD, RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on hosts that are not
+loopback, and a database there. PLACEMENT=shared|split|free says on which CPUs probes and
+data planes run.
 Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, one a line.
 
 ` + exitcode.Help,

@@ -160,7 +160,7 @@ func (p *plan) checkSystems(o Options) *fault {
 		if f := p.checkSecrets(o, s.System, system); f != nil {
 			return f
 		}
-		if f := checkConfirmed(o, system); f != nil {
+		if f := p.checkConfirmed(o, s.System, system); f != nil {
 			return f
 		}
 		p.needs = p.needs || needsSidecar(s.System, system)
@@ -178,16 +178,44 @@ func (p *plan) checkSystems(o Options) *fault {
 	return nil
 }
 
-// checkConfirmed refuses load on another machine that CONFIRM_REMOTE does not name.
-func checkConfirmed(o Options, system environment.System) *fault {
-	hosts := system.RemoteHosts()
+// checkConfirmed refuses load on another machine, and a database there, that CONFIRM_REMOTE does not name.
+func (p *plan) checkConfirmed(o Options, name string, system environment.System) *fault {
+	database, f := p.databaseHost(o, name, system)
+	if f != nil {
+		return f
+	}
+	loaded := system.RemoteHosts()
+	hosts := loaded
+	if database != "" && !slices.Contains(loaded, database) {
+		hosts = append(hosts, database)
+	}
 	for _, host := range hosts {
-		if !slices.Contains(o.confirmed(), host) {
+		switch {
+		case slices.Contains(o.confirmed(), host):
+		case slices.Contains(loaded, host):
 			return usage("%s is not this machine; to put load on it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
 				host, strings.Join(hosts, ","))
+		default:
+			return usage("%s, where the database of %s is, is not this machine; to write into it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
+				host, system.DatabaseEnv, strings.Join(hosts, ","))
 		}
 	}
 	return nil
+}
+
+// databaseHost returns the host of the database that the caller's environment names, "" where there is
+// none or it is this machine.
+func (p *plan) databaseHost(o Options, name string, system environment.System) (string, *fault) {
+	value := o.getenv(system.DatabaseEnv)
+	if _, told := p.beds[name].Outputs[system.DatabaseEnv]; told || value == "" {
+		return "", nil // a testbed's own comes before the caller's
+	}
+	database, ok := environment.ParseDatabaseURL(value)
+	if !ok || !database.Usable() {
+		return "", usage("%s does not hold the URL of a database that is known here; give mysql://USER:PASSWORD@HOST:PORT/NAME (an @ of the password as %%40) or sqlite:////ABSOLUTE/FILE",
+			system.DatabaseEnv)
+	}
+	return database.RemoteHost(), nil
 }
 
 // confirmed lists the hosts that are not this machine and that the caller may put under load.
@@ -237,6 +265,26 @@ func (p *plan) checkSecrets(o Options, name string, system environment.System) *
 				p.env.Name, name, variable, system.Testbed.Name)
 		}
 	}
+	return p.checkDatabase(o, name, system)
+}
+
+// checkDatabase refuses a variable for the database's URL that a testbed does not set; a system that is up
+// may do without.
+func (p *plan) checkDatabase(o Options, name string, system environment.System) *fault {
+	variable := system.DatabaseEnv
+	if variable == "" || o.getenv(variable) != "" {
+		return nil
+	}
+	if system.Testbed == nil {
+		p.leftOut = append(p.leftOut, fmt.Sprintf(
+			"%s is not set: nothing of systems.%s is seeded or checked by SQL", variable, name))
+		return nil
+	}
+	outputs := p.beds[name].Outputs
+	if _, ok := outputs[variable]; !ok {
+		return usage("environments/%s.json takes systems.%s.database_env from %s, which is neither an output of testbeds/%s.toml nor set%s",
+			p.env.Name, name, variable, system.Testbed.Name, closest.Hint(variable, slices.Sorted(maps.Keys(outputs))))
+	}
 	return nil
 }
 
@@ -244,7 +292,7 @@ func (p *plan) checkSecrets(o Options, name string, system environment.System) *
 func (p *plan) secrets(o Options) []string {
 	var values []string
 	for _, system := range p.env.Systems {
-		for _, variable := range system.Auth.Secrets() {
+		for _, variable := range system.Secrets() {
 			if v := o.getenv(variable); v != "" {
 				values = append(values, v)
 			}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/run"
 )
 
@@ -26,11 +27,11 @@ type Redactor struct {
 	lines   bool // a secret goes over the end of a line
 }
 
-// NewRedactor makes a redactor for secrets; those shorter than four characters are left out, as
-// they would tear holes into ordinary text.
+// NewRedactor makes a redactor for secrets and for the passwords in those that are URLs; those shorter
+// than four characters are left out, as they would tear holes into ordinary text.
 func NewRedactor(secrets []string) *Redactor {
 	r := &Redactor{}
-	for _, s := range secrets {
+	for _, s := range withPasswords(secrets) {
 		if len(s) < 4 {
 			continue
 		}
@@ -52,6 +53,17 @@ func NewRedactor(secrets []string) *Redactor {
 		r.longest = len(r.forms[0])
 	}
 	return r
+}
+
+// withPasswords adds the passwords of secrets that are URLs of databases: a driver's error may show it alone.
+func withPasswords(secrets []string) []string {
+	all := slices.Clone(secrets)
+	for _, s := range secrets {
+		if database, ok := environment.ParseDatabaseURL(s); ok {
+			all = append(all, database.Passwords()...)
+		}
+	}
+	return all
 }
 
 // encodeURIComponent escapes as the function of JavaScript does.

@@ -16,6 +16,20 @@ func TestRedactorKnowsTheEncodingsOfJavaScript(t *testing.T) {
 	}
 }
 
+func TestRedactorKnowsThePasswordInAURL(t *testing.T) {
+	r := NewRedactor([]string{"mysql+pymysql://panel:p%40ss%20word@127.0.0.1:3306/panel"})
+	for text, want := range map[string]string{
+		"connect mysql+pymysql://panel:p%40ss%20word@127.0.0.1:3306/panel": "connect [secret]",
+		"panel:p@ss word@tcp(127.0.0.1:3306)/panel":                        "panel:[secret]@tcp(127.0.0.1:3306)/panel",
+		"panel:p%40ss%20word@tcp":                                          "panel:[secret]@tcp",
+		"no secret: panel 127.0.0.1":                                       "no secret: panel 127.0.0.1",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 func TestTokensAreMaskedInTheLog(t *testing.T) {
 	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln_-"
 	text := "a " + jwt + " b\n{\"msg\":\"ws://h/ws?token=opaque-1\\u0026topic=t\"}\nurl?access_token=opaque-2&x=1 c\nno end " + jwt
@@ -44,6 +58,9 @@ func TestResultKeepsAllButItsFreeText(t *testing.T) {
 		`{"validity":[{"check":"requests","ok":null,"detail":"requests <1>"}]}`:             `{"validity":[{"check":"requests","ok":null,"detail":"[secret] <1>"}]}`,
 		`{"run":{"id":"requests","parameters":{"requests":"requests","n":1234}}}`:           `{"run":{"id":"requests","parameters":{"requests":"[secret]","n":1234}}}`,
 		`{"run":{"target":"http://h?token=abc","testbed":{"variables":{"a":"\u0031234"}}}}`: `{"run":{"target":"http://h?token=[secret]","testbed":{"variables":{"a":"[secret]"}}}}`,
+		`{"bottlenecks":[{"component":"requests","reason":"requests"}]}`:                    `{"bottlenecks":[{"component":"requests","reason":"[secret]"}]}`,
+		`{"integrity":[{"check":"requests","detail":"of 1234"}]}`:                           `{"integrity":[{"check":"requests","detail":"of [secret]"}]}`,
+		`{"database":{"source":"requests","digests":[{"text":"BY ' requests '"}]}}`:         `{"database":{"source":"requests","digests":[{"text":"BY ' [secret] '"}]}}`,
 	} {
 		got, err := r.result([]byte(text))
 		if err != nil || string(got) != want {

@@ -36,6 +36,7 @@ func checkEnvironment(root, path string, doc any) []schema.Problem {
 		if ref := env.Systems[name].Testbed; ref != nil {
 			problems = append(problems, checkReference(testbeds, name, *ref, at(doc, "systems", name))...)
 		}
+		problems = append(problems, checkUser(name, env.Systems[name].User)...)
 		problems = append(problems, checkPlacement(filepath.Join(filepath.Dir(testbeds), "scripts", name), name, env.Systems[name])...)
 	}
 	return problems
@@ -63,6 +64,19 @@ func checkPlacement(scripts, system string, of environment.System) []schema.Prob
 			problems = append(problems, schema.Problem{Field: schema.Field([]string{"systems", system, "placement", name}),
 				Message: fmt.Sprintf("there is no such scenario; there are: default, %s%s", strings.Join(known, ", "),
 					closest.Hint(name, append(known, "default")))})
+		}
+	}
+	return problems
+}
+
+// checkUser finds inbounds of a protocol that users do not have: they would be left out in silence.
+func checkUser(system string, user environment.User) []schema.Problem {
+	known := slices.Sorted(maps.Keys(user.Proxies))
+	var problems []schema.Problem
+	for _, protocol := range slices.Sorted(maps.Keys(user.Inbounds)) {
+		if !slices.Contains(known, protocol) {
+			problems = append(problems, schema.Problem{Field: schema.Field([]string{"systems", system, "user", "inbounds", protocol}),
+				Message: fmt.Sprintf("user.proxies has no such protocol; it has: %s%s", strings.Join(known, ", "), closest.Hint(protocol, known))})
 		}
 	}
 	return problems

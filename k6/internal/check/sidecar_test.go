@@ -62,6 +62,7 @@ func TestWhatTheRealSidecarRefuses(t *testing.T) {
 		{`log = "up"`, `log = "(up"`, bed + ": process[0].ready.log: "},
 		{"[outputs]", "[[generate]]\nname = \"k\"\ncommand = [\"k\"]\nfields = { a = \"()(\" }\n\n[outputs]", bed + ": generate[0].fields.a: "},
 		{`ready = {`, "cpus = \"{{ generated.k.a }}\"\nready = {", bed + ": process[0].cpus: "},
+		{`ready = {`, "when = \"{{ vars.nothing }}\"\nready = {", bed + ": process[0].when: "},
 		{"[outputs]", "[[process]]\nname = \"relay\"\ncommand = [\"true\"]\n\n[outputs]", bed + ": process[1].name: "},
 		{`"http://127.0.0.1:1"`, `"{{ vars.nothing }}"`, bed + ": outputs.PULSAR_URL: "},
 	} {

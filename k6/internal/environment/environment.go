@@ -18,13 +18,22 @@ type Environment struct {
 }
 
 // System says where one system is: at URL, or started from Testbed. Placement and Target are of the
-// data plane alone.
+// data plane alone, User and DatabaseEnv (the variable with its database's URL, which may be unset) of the
+// panel.
 type System struct {
-	URL       string      `json:"url"`
-	Testbed   *TestbedRef `json:"testbed"`
-	Auth      Auth        `json:"auth"`
-	Placement Placement   `json:"placement"`
-	Target    Target      `json:"target"`
+	URL         string      `json:"url"`
+	Testbed     *TestbedRef `json:"testbed"`
+	Auth        Auth        `json:"auth"`
+	Placement   Placement   `json:"placement"`
+	Target      Target      `json:"target"`
+	User        User        `json:"user"`
+	DatabaseEnv string      `json:"database_env"`
+}
+
+// User is what each user of a panel is created with: settings and tags of inbounds by protocol.
+type User struct {
+	Proxies  map[string]any      `json:"proxies"`
+	Inbounds map[string][]string `json:"inbounds"`
 }
 
 // Target is what the proxy is asked to reach, HOST:PORT; "" is an echo of the sidecar's.
@@ -55,6 +64,15 @@ func (a Auth) Secrets() []string {
 		return []string{a.TokenEnv}
 	}
 	return nil
+}
+
+// Secrets returns the names of the environment variables whose values nothing may show.
+func (s System) Secrets() []string {
+	secrets := s.Auth.Secrets()
+	if s.DatabaseEnv != "" {
+		secrets = append(secrets, s.DatabaseEnv)
+	}
+	return secrets
 }
 
 // Names returns the names of the systems, sorted.
@@ -89,13 +107,17 @@ func remoteHost(address string) string {
 	if err != nil {
 		return address
 	}
-	host := u.Hostname()
+	if host := u.Hostname(); !isLoopback(host) {
+		return host
+	}
+	return ""
+}
+
+func isLoopback(host string) bool {
 	name := strings.TrimSuffix(strings.ToLower(host), ".")
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return ""
+		return true
 	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
-		return ""
-	}
-	return host
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
 }

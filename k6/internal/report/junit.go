@@ -58,10 +58,10 @@ type junitFault struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes the report as JUnit XML: a suite per scenario, a case per threshold (where it did
-// not hold a failure if the scenario failed, else skipped: it does not decide), per validity check
-// (skipped where the numbers cannot be believed or it could not be made), and for the verdict, which
-// is an error where the scenario neither passed nor failed.
+// JUnit writes the report as JUnit XML: a suite per scenario, a case per threshold and per check of
+// the data (where it did not hold a failure if the scenario failed, else skipped: it does not decide),
+// per validity check (skipped where the numbers cannot be believed or it could not be made), and for
+// the verdict, which is an error where the scenario neither passed nor failed.
 func JUnit(set Set, _ Options) ([]byte, error) {
 	all := junitSuites{Name: "windtunnel " + runID(set)}
 	seconds := 0.0
@@ -106,6 +106,9 @@ func junitOf(e Entry) junitSuite {
 		for _, x := range r.Thresholds {
 			add(junitThreshold(x, e.Outcome))
 		}
+		for _, c := range r.Integrity {
+			add(junitIntegrity(c, e.Outcome))
+		}
 		for _, v := range r.Validity {
 			add(junitValidity(v))
 		}
@@ -119,14 +122,29 @@ func junitThreshold(x result.Threshold, outcome string) junitCase {
 	if x.OK {
 		return c
 	}
-	text := fmt.Sprintf("%s %s of %s does not hold: the value is %s", x.Metric, x.Expression, x.Operation,
-		format.Threshold(x.Value, x.Unit, x.Expression))
+	c.broken("threshold", fmt.Sprintf("%s %s of %s does not hold: the value is %s", x.Metric, x.Expression, x.Operation,
+		format.Threshold(x.Value, x.Unit, x.Expression)), outcome)
+	return c
+}
+
+func junitIntegrity(i result.Integrity, outcome string) junitCase {
+	c := junitCase{Name: "integrity " + i.Check}
+	switch {
+	case i.OK == nil:
+		c.Skipped = &junitMessage{"could not be checked: " + i.Detail}
+	case !*i.OK:
+		c.broken("integrity", i.Detail, outcome)
+	}
+	return c
+}
+
+// broken makes a case a failure where the scenario failed; elsewhere it does not decide.
+func (c *junitCase) broken(kind, text, outcome string) {
 	if outcome == run.Fail {
-		c.Failure = &junitFault{text, "threshold", text}
+		c.Failure = &junitFault{text, kind, text}
 	} else {
 		c.Skipped = &junitMessage{text + "; the verdict is " + outcome}
 	}
-	return c
 }
 
 func junitValidity(v result.Validity) junitCase {

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/markdown"
@@ -61,11 +62,25 @@ func markdownSection(b *strings.Builder, s Section) {
 	markdown.List(b, s.Entry.Reasons)
 }
 
+// longest text in a cell of Markdown: GitHub shows a table as wide as its widest line. The result has all of it.
+const longest = 160
+
 func table(b *strings.Builder, t Table) {
-	markdown.Table(b, t.Head, t.Rows, t.Numeric)
-	if len(t.Rows) > 0 {
-		markdown.List(b, t.Notes)
+	if len(t.Rows) == 0 {
+		return
 	}
+	rows := t.Rows
+	if t.Long {
+		rows = slices.Clone(rows)
+		for i, row := range rows {
+			rows[i] = append([]string{shorten(row[0], longest)}, row[1:]...)
+		}
+	}
+	markdown.Table(b, t.Head, rows, t.Numeric)
+	if t.Finding != "" {
+		fmt.Fprintf(b, "**%s**\n\n", markdown.Escape(t.Finding))
+	}
+	markdown.List(b, t.Notes)
 }
 
 func verdictMark(outcome string) string {

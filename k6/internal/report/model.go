@@ -42,7 +42,8 @@ type Section struct {
 }
 
 // Table is a titled table. Numeric columns are those from Numbers (none where it is negative) up to
-// Texts (0: to the end); State is the column that holds a verdict or a tick, or -1. Notes go below.
+// Texts (0: to the end); State is the column that holds a verdict or a tick, or -1. Long says that the
+// first column holds long texts. Finding, a sentence that must not be missed, and Notes go below.
 type Table struct {
 	Title   string
 	Head    []string
@@ -50,6 +51,8 @@ type Table struct {
 	Numbers int
 	Texts   int
 	State   int
+	Long    bool
+	Finding string
 	Notes   []string
 }
 

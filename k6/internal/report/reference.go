@@ -35,8 +35,9 @@ type figure struct {
 	P99MS     float64 `json:"p99_ms"`
 }
 
-var references = sync.OnceValue(func() map[string]published {
-	all := map[string]published{}
+// references are the published documents of each system, in the order of their files.
+var references = sync.OnceValue(func() map[string][]published {
+	all := map[string][]published{}
 	names, err := fs.Glob(referenceFiles, "reference/*.json")
 	if err != nil {
 		panic(err) // embedded at build time
@@ -50,7 +51,7 @@ var references = sync.OnceValue(func() map[string]published {
 		if err := json.Unmarshal(data, &p); err != nil {
 			panic(fmt.Sprintf("embedded %s: %v", name, err))
 		}
-		all[p.System] = p
+		all[p.System] = append(all[p.System], p)
 	}
 	return all
 })

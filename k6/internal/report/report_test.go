@@ -245,7 +245,19 @@ func TestLoadFaults(t *testing.T) {
 }
 
 func TestReferenceNamesAllScenarios(t *testing.T) {
-	if p := references()["pulsar"]; len(p.Figures) != 6 || p.cell("bulk", "batch") == "—" {
-		t.Errorf("%+v", p)
+	for system, operations := range map[string]map[string]string{
+		"pulsar": {"ingest": "publish", "bulk": "batch", "concurrent": "publish", "subscribe": "subscribe", "delivery": "deliver", "broadcast": "deliver"},
+		"panel":  {"users-create": "create", "users-disable": "disable", "users-enable": "enable"},
+	} {
+		if len(references()[system]) == 0 {
+			t.Errorf("no document of %s", system)
+		}
+		for _, p := range references()[system] {
+			for scenario, operation := range operations {
+				if p.cell(scenario, operation) == "—" {
+					t.Errorf("%s: no figure of %s", p.Source, scenario)
+				}
+			}
+		}
 	}
 }

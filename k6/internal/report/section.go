@@ -22,11 +22,12 @@ func section(e Entry, options Options) Section {
 	s.Title = r.Run.Title
 	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
 		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
-	s.Notes = r.Notes
-	for _, t := range []Table{
-		parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r), errorsTable(*r), thresholdsTable(*r),
-		validityTable(*r), processesTable(*r), componentsTable(*r),
-	} {
+	s.Notes = append(bottleneckNotes(*r), r.Notes...)
+	for _, t := range slices.Concat(
+		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r)},
+		componentTables(*r), databaseTables(*r),
+		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), processesTable(*r)},
+	) {
 		if len(t.Rows) > 0 {
 			s.Tables = append(s.Tables, t)
 		}
@@ -57,13 +58,15 @@ func resultsTable(r result.Result, options Options) Table {
 	if hasItems {
 		t.Head = append(t.Head, "Items")
 	}
-	reference, shown := references()[r.Run.System]
-	shown = shown && options.Reference
-	if shown {
-		t.Head = append(t.Head, "Published (another machine: "+reference.Machine+")")
+	var published []published
+	if options.Reference {
+		published = references()[r.Run.System]
+	}
+	for _, p := range published {
+		t.Head = append(t.Head, "Published (another machine: "+p.Machine+")")
 		t.Notes = append(t.Notes, fmt.Sprintf(
 			"The published figures are from “%s”, measured on another machine (%s) with another client; they are shown, not judged.",
-			reference.Source, reference.Machine))
+			p.Source, p.Machine))
 	}
 	for _, op := range r.Operations {
 		row := operationRow(op)
@@ -73,8 +76,8 @@ func resultsTable(r result.Result, options Options) Table {
 		if hasItems {
 			row = append(row, items(op))
 		}
-		if shown {
-			row = append(row, reference.cell(r.Run.Scenario, op.Name))
+		for _, p := range published {
+			row = append(row, p.cell(r.Run.Scenario, op.Name))
 		}
 		t.Rows = append(t.Rows, row)
 		t.Notes = append(t.Notes, operationNotes(op)...)
@@ -168,19 +171,6 @@ func processesTable(r result.Result) Table {
 		if p.Exit != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s ended before the measurement did: %s.", p.Name, *p.Exit))
 		}
-	}
-	return t
-}
-
-func componentsTable(r result.Result) Table {
-	t := Table{
-		Title:   "Components",
-		Head:    []string{"Component", "Calls", "Avg (ms)", "P95 (ms)", "P99 (ms)", "% of route"},
-		Numbers: 1, State: -1,
-	}
-	for _, c := range r.Components {
-		t.Rows = append(t.Rows, []string{c.Name, format.Count(c.Calls), format.MS(c.AvgMS), format.MS(c.P95MS),
-			format.MS(c.P99MS), format.Share(c.Share)})
 	}
 	return t
 }

@@ -23,18 +23,21 @@ const (
 
 // Result is one results/RUN/SYSTEM-SCENARIO.json. Units are in the JSON names.
 type Result struct {
-	Run        Run         `json:"run"`
-	Operations []Operation `json:"operations"`
-	Controls   []Control   `json:"controls"`
-	Sweep      *Sweep      `json:"sweep"`
-	Tunnels    []Tunnels   `json:"tunnels"`
-	Components []Component `json:"components"`
-	Processes  []Process   `json:"processes"`
-	Thresholds []Threshold `json:"thresholds"`
-	Validity   []Validity  `json:"validity"`
-	Notes      []string    `json:"notes"`
-	Verdict    string      `json:"verdict"`
-	Reasons    []string    `json:"reasons"`
+	Run         Run          `json:"run"`
+	Operations  []Operation  `json:"operations"`
+	Controls    []Control    `json:"controls"`
+	Sweep       *Sweep       `json:"sweep"`
+	Tunnels     []Tunnels    `json:"tunnels"`
+	Components  []Component  `json:"components"`
+	Bottlenecks []Bottleneck `json:"bottlenecks"`
+	Database    *Database    `json:"database"`
+	Integrity   []Integrity  `json:"integrity"`
+	Processes   []Process    `json:"processes"`
+	Thresholds  []Threshold  `json:"thresholds"`
+	Validity    []Validity   `json:"validity"`
+	Notes       []string     `json:"notes"`
+	Verdict     string       `json:"verdict"`
+	Reasons     []string     `json:"reasons"`
 }
 
 // Run says what was run, where and how.
@@ -176,14 +179,68 @@ type Latency struct {
 	Max   float64  `json:"max"`
 }
 
-// Component is a server-side timing. Share is of the route's time, 0 to 1.
+// The sources of components.
+const (
+	ServerTiming = "server_timing"
+	Prometheus   = "prometheus"
+)
+
+// Component is a server-side timing of an operation, "" for the whole run. Share is of the route's time,
+// LatencyShare of what the clients waited, both 0 to 1.
 type Component struct {
-	Name  string   `json:"name"`
-	Calls int64    `json:"calls"`
-	AvgMS *float64 `json:"avg_ms"`
-	P95MS *float64 `json:"p95_ms"`
-	P99MS *float64 `json:"p99_ms"`
-	Share *float64 `json:"share"`
+	Operation    string   `json:"operation"`
+	Name         string   `json:"name"`
+	Source       string   `json:"source"`
+	Calls        int64    `json:"calls"`
+	AvgMS        *float64 `json:"avg_ms"`
+	P95MS        *float64 `json:"p95_ms"`
+	P99MS        *float64 `json:"p99_ms"`
+	Share        *float64 `json:"share"`
+	LatencyShare *float64 `json:"latency_share"`
+}
+
+// Bottleneck says where most of an operation's time went. Component is nil where the evidence names none.
+type Bottleneck struct {
+	Operation    string   `json:"operation"`
+	Component    *string  `json:"component"`
+	LatencyShare *float64 `json:"latency_share"`
+	LargestIn    int64    `json:"largest_in"`
+	Requests     int64    `json:"requests"`
+	Reason       string   `json:"reason"`
+}
+
+// Database is what the database itself says of the statements of the measured part. Shares are 0 to 1.
+type Database struct {
+	Source               string   `json:"source"`
+	Requests             int64    `json:"requests"`
+	Statements           int64    `json:"statements"`
+	StatementsPerRequest *float64 `json:"statements_per_request"`
+	TotalMS              float64  `json:"total_ms"`
+	MeanMS               *float64 `json:"mean_ms"`
+	RowsExamined         int64    `json:"rows_examined"`
+	RouteShare           *float64 `json:"route_share"`
+	LatencyShare         *float64 `json:"latency_share"`
+	Digests              []Digest `json:"digests"`
+}
+
+// Digest is a statement without its literals. Share is of all statements' time, 0 to 1.
+type Digest struct {
+	Text         string   `json:"text"`
+	Calls        int64    `json:"calls"`
+	TotalMS      float64  `json:"total_ms"`
+	MeanMS       *float64 `json:"mean_ms"`
+	RowsExamined int64    `json:"rows_examined"`
+	Share        *float64 `json:"share"`
+}
+
+// Integrity is what the system reported against what is stored. OK is nil where it could not be checked.
+type Integrity struct {
+	Check    string `json:"check"`
+	Reported *int64 `json:"reported"`
+	Found    *int64 `json:"found"`
+	OK       *bool  `json:"ok"`
+	Detail   string `json:"detail"`
+	Source   string `json:"source"` // sql, api
 }
 
 // Process is what a process used while the load ran. CPUPercent is of one core.

@@ -50,6 +50,11 @@ func (e *explainer) walk(v *jsonschema.ValidationError) {
 	case *kind.Const:
 		e.add(at, "%s must be %s", show(k.Got), show(k.Want))
 	case *kind.Pattern:
+		if last := len(at) - 1; last >= 0 && strings.HasSuffix(at[last], "_env") {
+			// What is there instead of the name may be the secret itself.
+			e.add(at, "does not match %s; give the name of an environment variable, not what it holds", k.Want)
+			return
+		}
 		e.add(at, "%q does not match %s%s", k.Got, k.Want, e.described(v.SchemaURL))
 	case *kind.Format:
 		e.add(at, "%s is not a %s", show(k.Got), k.Want)

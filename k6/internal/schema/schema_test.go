@@ -33,7 +33,7 @@ func TestField(t *testing.T) {
 
 func TestResultProblems(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema": "windtunnel.result/1", "run": {"id": "a b", "start": "yesterday"},
-		"operations": [{"requests": -1, "latency_ms": 3}], "components": [], "processes": [], "thresholds": {}, "validity": [],
+		"operations": [{"requests": -1, "latency_ms": 3}], "components": [{"name": "route"}], "integrity": [{"source": "SQL"}], "processes": [], "thresholds": {}, "validity": [],
 		"notes": [1], "verdict": "passed"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +49,9 @@ func TestResultProblems(t *testing.T) {
 		`run.profile: missing; add it: one of smoke, quick`,
 		`operations[0].requests: -1 is too small, the least is 0`,
 		`operations[0].latency_ms: is a number, must be an object or null`,
+		`components[0].operation: missing; add it`,
+		`components[0].source: missing; add it: one of server_timing, prometheus`,
+		`integrity[0].source: "SQL" is not one of sql, api`,
 		`thresholds: is an object, must be an array`,
 		`notes[0]: is a number, must be a string`,
 		`verdict: "passed" is not one of pass, fail, inconclusive; did you mean pass?`,

@@ -23,7 +23,7 @@ pub struct TestbedFile {
     #[serde(default)]
     pub requires: Vec<Requirement>,
     #[serde(default)]
-    pub versions: BTreeMap<String, Vec<String>>,
+    pub versions: BTreeMap<String, Version>,
     #[serde(default)]
     pub generate: Vec<Generate>,
     #[serde(default)]
@@ -93,6 +93,42 @@ pub struct Sweep {
 pub struct Requirement {
     pub path: String,
     pub mend: String,
+    /// Whether it is asked for, a template; None: always. The same in what follows.
+    pub when: Option<String>,
+}
+
+/// How a version is learned: a command, or a table of it and when to ask.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "write [\"PROGRAM\", …] or { command = [\"PROGRAM\", …], when = \"…\" }"
+)]
+pub enum Version {
+    Always(Vec<String>),
+    Sometimes(SometimesVersion),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SometimesVersion {
+    pub command: Vec<String>,
+    pub when: Option<String>,
+}
+
+impl Version {
+    pub fn command(&self) -> &[String] {
+        match self {
+            Version::Always(command) => command,
+            Version::Sometimes(version) => &version.command,
+        }
+    }
+
+    pub fn when(&self) -> Option<&str> {
+        match self {
+            Version::Always(_) => None,
+            Version::Sometimes(version) => version.when.as_deref(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -109,6 +145,7 @@ pub struct Generate {
 pub struct ConfigFile {
     pub template: String,
     pub path: String,
+    pub when: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
@@ -146,6 +183,7 @@ pub struct Process {
     #[serde(default = "default_stop_timeout_s")]
     pub stop_timeout_s: f64,
     pub ready: Option<Ready>,
+    pub when: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -258,6 +296,28 @@ URL = "x"
         let text = SMALL.replace("command = [\"sleep\", \"1\"]", "command = \"sleep 1\"");
         let error = parse(&text, "small.toml").unwrap_err().to_string();
         assert!(error.contains("process[0].command"), "{error}");
+    }
+
+    #[test]
+    fn a_version_is_a_command_or_a_table() {
+        let versions = |line: &str| parse(&SMALL.replace("[outputs]", line), "small.toml");
+        let line = "[versions]\na = [\"x\"]\nb = { command = [\"y\"], when = \"w\" }\n[outputs]";
+        let file = versions(line).unwrap();
+        let read = |name: &str| (file.versions[name].command(), file.versions[name].when());
+        assert_eq!(read("a"), (&["x".to_owned()][..], None));
+        assert_eq!(read("b"), (&["y".to_owned()][..], Some("w")));
+        for wrong in [
+            "\"x\"",
+            "{ command = [\"y\"], wen = \"w\" }",
+            "{ when = \"w\" }",
+        ] {
+            let line = format!("[versions]\na = {wrong}\n[outputs]");
+            let error = versions(&line).unwrap_err().to_string();
+            assert!(
+                error.contains(" versions.a: write [\"PROGRAM\", …] or {"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

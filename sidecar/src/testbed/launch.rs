@@ -1,5 +1,6 @@
 //! Starting a testbed: one attempt, from values of variables to processes that are ready.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use super::catalogue::Testbed;
 use super::file::{Process, Value};
 use super::instance::{Instance, stop_all};
 use super::logs::Log;
+use super::parts::Parts;
 use super::ports;
 use super::ready::{self, Check, NotReady};
 use super::setting::Setting;
@@ -43,9 +45,13 @@ impl From<Failure> for Attempt {
 }
 
 impl Launch<'_> {
-    /// A port that was given and is taken ends a start before anything is started.
-    pub fn check_given_ports(&self, variables: &Values) -> Result<()> {
+    /// A port that was given and is taken ends a start before anything is started; one of `idle`
+    /// does not.
+    fn check_given_ports(&self, variables: &Values, idle: &HashSet<String>) -> Result<()> {
         for (name, port) in given_ports(&self.testbed.file.variables, variables) {
+            if idle.contains(&name) {
+                continue;
+            }
             if let Err(error) = ports::check_free(port) {
                 let who =
                     ports::holder(port).map_or_else(String::new, |holder| format!(" by {holder}"));
@@ -67,8 +73,8 @@ impl Launch<'_> {
     }
 
     /// Starts everything, or nothing.
-    pub fn attempt(&self, variables: &Values) -> std::result::Result<Instance, Attempt> {
-        let mut variables = variables.clone();
+    pub fn attempt(&self, given: &Values) -> std::result::Result<Instance, Attempt> {
+        let mut variables = given.clone();
         let wanted = free_ports(&self.testbed.file.variables, &variables);
         let found = (self.reserve_ports)(wanted.len()).map_err(|error| {
             Failure::setup(
@@ -81,19 +87,24 @@ impl Launch<'_> {
             variables.insert(name.clone(), Value::Integer(i64::from(*port)));
         }
         let mut setting = self.setting(&variables, chosen)?;
-        setting.check_requirements()?;
-        setting.check_cpus()?;
-        let versions = setting.versions()?;
+        let parts = setting.parts()?;
+        self.check_given_ports(given, &parts.idle_ports)?;
+        setting
+            .chosen
+            .retain(|(name, _)| !parts.idle_ports.contains(name));
+        setting.check_requirements(&parts)?;
+        setting.check_cpus(&parts)?;
+        let versions = setting.versions(&parts)?;
         setting.generate()?;
         let (outputs, secret_outputs) = setting.outputs()?;
-        setting.write_files()?;
+        setting.write_files(&parts)?;
         std::fs::create_dir_all(&self.log_dir).map_err(|error| {
             Failure::setup(
                 format!("log folder {}: {error}", self.log_dir.display()),
                 "give another --log-dir",
             )
         })?;
-        let processes = setting.start_all()?;
+        let processes = setting.start_all(&parts)?;
         Ok(Instance {
             id: self.id.clone(),
             testbed: self.testbed.file.name.clone(),
@@ -109,10 +120,10 @@ impl Launch<'_> {
 }
 
 impl Setting<'_> {
-    fn start_all(&self) -> std::result::Result<Vec<Arc<Supervised>>, Attempt> {
+    fn start_all(&self, parts: &Parts<'_>) -> std::result::Result<Vec<Arc<Supervised>>, Attempt> {
         let mut started = Vec::new();
-        for (index, process) in self.launch.testbed.file.process.iter().enumerate() {
-            if let Err(attempt) = self.start_one(index, process, &mut started) {
+        for (index, process) in &parts.processes {
+            if let Err(attempt) = self.start_one(*index, process, &mut started) {
                 stop_all(&started);
                 return Err(self.judge(attempt));
             }

@@ -6,6 +6,7 @@ mod generate;
 pub mod instance;
 mod launch;
 pub mod logs;
+mod parts;
 mod ports;
 mod ready;
 mod redact;

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::file::Process;
+use super::file::{ConfigFile, Process};
 use super::generate::{Generated, Generator};
 use super::launch::Launch;
+use super::parts::Parts;
 use super::redact::Redactor;
 use super::template::Templates;
 use super::variables::Values;
@@ -41,7 +42,7 @@ pub struct Setting<'a> {
     pub redactor: Redactor,
     pub work: Folder,
     pub env: BTreeMap<String, String>,
-    /// Ports that were chosen here, with their variables.
+    /// Ports that were chosen here and are in use, with their variables.
     pub chosen: Vec<(String, u16)>,
 }
 
@@ -98,8 +99,8 @@ impl Setting<'_> {
         })
     }
 
-    pub fn check_requirements(&self) -> Result<()> {
-        for (index, requirement) in self.launch.testbed.file.requires.iter().enumerate() {
+    pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
+        for (index, requirement) in &parts.requires {
             let path = self.render(&format!("requires[{index}].path"), &requirement.path)?;
             if !Path::new(&path).exists() {
                 let name = &self.launch.testbed.file.name;
@@ -113,9 +114,9 @@ impl Setting<'_> {
     }
 
     /// That the CPUs of every process exist, before anything is started.
-    pub fn check_cpus(&self) -> Result<()> {
-        for (index, process) in self.launch.testbed.file.process.iter().enumerate() {
-            self.cpus(index, process)?;
+    pub fn check_cpus(&self, parts: &Parts<'_>) -> Result<()> {
+        for (index, process) in &parts.processes {
+            self.cpus(*index, process)?;
         }
         Ok(())
     }
@@ -205,16 +206,21 @@ impl Setting<'_> {
         ))
     }
 
-    pub fn write_files(&self) -> Result<()> {
-        for (index, file) in self.launch.testbed.file.file.iter().enumerate() {
-            let field = format!("file[{index}].template");
-            let source = std::fs::read_to_string(self.launch.testbed.dir.join(&file.template))
-                .map_err(|error| {
-                    let wrong =
-                        format!("{}: {field}: {}: {error}", self.file_name(), file.template);
-                    Failure::invalid(wrong, "put the file there")
-                })?;
-            let text = self.render(&field, &source)?;
+    /// The text of a file's template.
+    pub fn source(&self, index: usize, file: &ConfigFile) -> Result<String> {
+        std::fs::read_to_string(self.launch.testbed.dir.join(&file.template)).map_err(|error| {
+            let (testbed, template) = (self.file_name(), &file.template);
+            Failure::invalid(
+                format!("{testbed}: file[{index}].template: {template}: {error}"),
+                "put the file there",
+            )
+        })
+    }
+
+    pub fn write_files(&self, parts: &Parts<'_>) -> Result<()> {
+        for (index, file) in &parts.files {
+            let source = self.source(*index, file)?;
+            let text = self.render(&format!("file[{index}].template"), &source)?;
             let path = self.work.path().join(&file.path);
             let written = path
                 .parent()
@@ -246,14 +252,15 @@ impl Setting<'_> {
         Ok((open, secret))
     }
 
-    pub fn versions(&self) -> Result<BTreeMap<String, String>> {
+    pub fn versions(&self, parts: &Parts<'_>) -> Result<BTreeMap<String, String>> {
         let mut commands = BTreeMap::new();
-        for (name, command) in &self.launch.testbed.file.versions {
-            let command: Result<Vec<_>> = command
+        for (name, version) in &parts.versions {
+            let command: Result<Vec<_>> = version
+                .command()
                 .iter()
                 .map(|part| self.render(&format!("versions.{name}"), part))
                 .collect();
-            commands.insert(name.clone(), command?);
+            commands.insert((*name).to_owned(), command?);
         }
         versions::learn(
             commands,

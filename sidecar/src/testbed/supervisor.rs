@@ -132,7 +132,6 @@ impl Supervisor {
             cancelled: &cancelled,
             reserve_ports: &|count| self.reserve_ports(count),
         };
-        launch.check_given_ports(&variables)?;
         let mut retries = RETRIES;
         loop {
             match launch.attempt(&variables) {

@@ -210,6 +210,12 @@ impl Checker<'_> {
         Ok(())
     }
 
+    fn when(&self, field: &str, when: Option<&str>) -> Result<()> {
+        when.map_or(Ok(()), |source| {
+            self.template(&format!("{field}.when"), source, SecretsAre::Refused)
+        })
+    }
+
     fn files(&self, dir: &Path) -> Result<()> {
         for (index, requirement) in self.file.requires.iter().enumerate() {
             self.template(
@@ -218,9 +224,12 @@ impl Checker<'_> {
                 SecretsAre::Refused,
             )?;
             self.filled(&format!("requires[{index}].mend"), &requirement.mend)?;
+            self.when(&format!("requires[{index}]"), requirement.when.as_deref())?;
         }
-        for (name, command) in &self.file.versions {
-            self.command(&format!("versions.{name}"), command)?;
+        for (name, version) in &self.file.versions {
+            let field = format!("versions.{name}");
+            self.command(&field, version.command())?;
+            self.when(&field, version.when())?;
         }
         for (index, file) in self.file.file.iter().enumerate() {
             for (field, path) in [("template", &file.template), ("path", &file.path)] {
@@ -235,6 +244,7 @@ impl Checker<'_> {
                     );
                 }
             }
+            self.when(&format!("file[{index}]"), file.when.as_deref())?;
             let field = format!("file[{index}].template");
             match std::fs::read_to_string(dir.join(&file.template)) {
                 Ok(source) => self.template(&field, &source, SecretsAre::Welcome)?,
@@ -272,6 +282,7 @@ impl Checker<'_> {
                     "write system or support",
                 );
             }
+            self.when(&field, process.when.as_deref())?;
             self.command(&format!("{field}.command"), &process.command)?;
             self.template(&format!("{field}.cpus"), &process.cpus, SecretsAre::Refused)?;
             for (name, value) in &process.env {

@@ -106,6 +106,36 @@ fn each_mistake_is_named_by_its_field() {
             "generated.pair.public",
             "process[0].env.PUBLIC:",
         ),
+        (
+            "command = [\"sleep",
+            "when = \"{{ vars.prt }}\"\ncommand = [\"sleep",
+            "process[0].when:",
+        ),
+        (
+            "command = [\"sleep",
+            "when = \"{{ secrets.key }}\"\ncommand = [\"sleep",
+            "process[0].when:",
+        ),
+        (
+            "[outputs]",
+            "[[requires]]\npath = \"/\"\nmend = \"m\"\nwhen = \"{{ vars.prt }}\"\n[outputs]",
+            "requires[0].when:",
+        ),
+        (
+            "[outputs]",
+            "[[file]]\ntemplate = \"x\"\npath = \"x\"\nwhen = \"{{ vars.prt }}\"\n[outputs]",
+            "file[0].when:",
+        ),
+        (
+            "[outputs]",
+            "[versions]\none = { command = [\"one\"], when = \"{{ vars.prt }}\" }\n[outputs]",
+            "versions.one.when:",
+        ),
+        (
+            "[outputs]",
+            "[versions]\none = { command = [] }\n[outputs]",
+            "versions.one:",
+        ),
         ("tcp = ", "log = \"(\"\n# ", "process[0].ready.log:"),
         ("tcp = ", "log = \"x\"\ntcp = ", "process[0].ready:"),
         (

@@ -1,0 +1,62 @@
+/** What the panel holds, counted by SQL, or by its own API where there is no database to ask. */
+import { beginsWith, numberOf, withDatabase } from './database.js';
+import { SEEDED, noteOf, runPrefix } from './users.js';
+
+/**
+ * @typedef {object} Census counts of users; null where it cannot be told
+ * @property {number | null} users of the run, without seeded ones
+ * @property {number | null} active of them
+ * @property {number | null} disabled of them
+ * @property {number | null} proxies of the run's users
+ * @property {number | null} orphans proxies of no user at all
+ * @property {number | null} others users that are not of the run
+ */
+
+/** What a census counts. */
+export const COUNTS = /** @type {const} */ (['users', 'active', 'disabled', 'proxies', 'orphans', 'others']);
+
+const OWN = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
+
+/** @param {import('./database.js').Connection} connection @param {string} runId @returns {Census} */
+function bySql(connection, runId) {
+  const all = [beginsWith(runPrefix(runId)), noteOf(runId)];
+  const loaded = `${OWN} AND users.username NOT LIKE ? ESCAPE '!'`;
+  const values = [...all, beginsWith(runPrefix(runId) + SEEDED)];
+  const count = (/** @type {string} */ query, /** @type {unknown[]} */ ...given) =>
+    numberOf(connection, `SELECT COUNT(*) FROM ${query}`, ...given);
+  const every = count('users');
+  return {
+    users: count(`users WHERE ${loaded}`, ...values),
+    active: count(`users WHERE ${loaded} AND status = 'active'`, ...values),
+    disabled: count(`users WHERE ${loaded} AND status = 'disabled'`, ...values),
+    proxies: count(`proxies JOIN users ON users.id = proxies.user_id WHERE ${loaded}`, ...values),
+    orphans: count('proxies LEFT JOIN users ON users.id = proxies.user_id WHERE users.id IS NULL'),
+    others: every - count(`users WHERE ${OWN}`, ...all),
+  };
+}
+
+/** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session} session @returns {Census} */
+function byApi(panel, session) {
+  const own = `&search=${runPrefix(session.runId)}`;
+  const users = panel.total(session, own);
+  const every = panel.total(session);
+  return {
+    users,
+    active: panel.total(session, `${own}&status=active`),
+    disabled: panel.total(session, `${own}&status=disabled`),
+    proxies: null,
+    orphans: null,
+    others: every === null || users === null ? null : every - users,
+  };
+}
+
+/**
+ * @param {import('./panel.js').Panel} panel
+ * @param {import('./panel.js').Session} session
+ * @returns {Census} throws what the database says
+ */
+export function takeCensus(panel, session) {
+  const { database } = panel.environment;
+  if (!database) return byApi(panel, session);
+  return withDatabase(database, (connection) => bySql(connection, session.runId));
+}

@@ -1,0 +1,153 @@
+/**
+ * Where the time of a request goes, as the panel's Server-Timing header tells it
+ * (https://www.w3.org/TR/server-timing/).
+ *
+ * | metric            | type    | unit  | what                                                        |
+ * |-------------------|---------|-------|-------------------------------------------------------------|
+ * | component_ms      | trend   | ms    | each call of a component, by `operation` and `component`     |
+ * | component_largest | counter | count | requests of which this part took the most                   |
+ */
+import { Counter, Trend } from 'k6/metrics';
+import { carries } from '../percentiles.js';
+
+const spent = new Trend('component_ms', true);
+const largest = new Counter('component_largest');
+
+/** Of what the client waited, that the route does not account for: network, queues, the framework. */
+export const OUTSIDE = 'outside the route';
+/** Of the route, that no component accounts for. */
+const REST = 'rest of the route';
+
+/** An entry: a name, and parameters whose values may be quoted. */
+const ENTRY = /([^\s,;="]+)((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
+const PARAMETER = /;\s*([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
+
+/**
+ * @param {string} header
+ * @returns {{ name: string, ms: number }[]} the entries that have a duration
+ */
+export function parseServerTiming(header) {
+  return [...header.matchAll(ENTRY)].flatMap(([, name, text]) => {
+    const parameters = [...text.matchAll(PARAMETER)];
+    const [, , quoted, plain] = parameters.find(([, key]) => key.toLowerCase() === 'dur') ?? [];
+    const ms = Number.parseFloat(quoted ?? plain ?? '');
+    return Number.isFinite(ms) ? [{ name, ms }] : [];
+  });
+}
+
+/** Records the headers of answers. */
+export class Components {
+  /** @param {string[]} names that are known, the route's first: only bounded names become tags */
+  constructor(names) {
+    this.names = names;
+    this.route = names[0];
+  }
+
+  /** Parts of what a client waits that do not overlap. */
+  get parts() {
+    return [...this.names.slice(1), REST, OUTSIDE];
+  }
+
+  /** @param {import('k6/http').RefinedResponse<any>} response @returns {{ name: string, ms: number }[]} */
+  entriesOf(response) {
+    const header = response.headers['Server-Timing'];
+    if (!header) return [];
+    return parseServerTiming(header).filter(({ name }) => this.names.includes(name));
+  }
+
+  /** @param {import('k6/http').RefinedResponse<any>} response @returns {number | undefined} ms; undefined where the answer tells none */
+  routeOf(response) {
+    const own = this.entriesOf(response).filter(({ name }) => name === this.route);
+    return own.length > 0 ? sumOf(own) : undefined;
+  }
+
+  /**
+   * @param {string} operation
+   * @param {import('k6/http').RefinedResponse<any>} response
+   * @param {number} ms that the client waited
+   */
+  record(operation, response, ms) {
+    const route = this.routeOf(response);
+    if (route === undefined) return;
+    const entries = this.entriesOf(response);
+    for (const { name, ms: took } of entries) spent.add(took, { operation, component: name });
+    const parts = this.partsOf(entries, route, ms);
+    spent.add(parts[REST], { operation, component: REST });
+    spent.add(parts[OUTSIDE], { operation, component: OUTSIDE });
+    const [most] = Object.entries(parts).reduce((best, part) => (part[1] > best[1] ? part : best));
+    largest.add(1, { operation, component: most });
+  }
+
+  /** @param {{ name: string, ms: number }[]} entries @param {number} route @param {number} ms @returns {Record<string, number>} */
+  partsOf(entries, route, ms) {
+    const named = this.names
+      .slice(1)
+      .map((name) => [name, sumOf(entries.filter((entry) => entry.name === name))]);
+    const inside = named.reduce((sum, [, took]) => sum + Number(took), 0);
+    return {
+      ...Object.fromEntries(named),
+      [REST]: Math.max(0, route - inside),
+      [OUTSIDE]: Math.max(0, ms - route),
+    };
+  }
+
+  /** Submetrics that the summary needs. @param {string[]} operations @returns {Record<string, 'trend' | 'counter'>} */
+  metrics(operations) {
+    const of = (/** @type {string} */ metric, /** @type {string[]} */ names) =>
+      operations.flatMap((operation) => names.map((name) => submetric(metric, operation, name)));
+    return {
+      ...Object.fromEntries(
+        of('component_ms', [this.route, ...this.parts]).map((name) => [name, /** @type {const} */ ('trend')]),
+      ),
+      ...Object.fromEntries(
+        of('component_largest', this.parts).map((name) => [name, /** @type {const} */ ('counter')]),
+      ),
+    };
+  }
+
+  /**
+   * The profiler's table.
+   * @param {import('../result.js').Metrics} metrics
+   * @param {{ name: string }[]} operations
+   */
+  table(metrics, operations) {
+    return operations.flatMap(({ name: operation }) => {
+      const of = (/** @type {string} */ name) =>
+        metrics[submetric('component_ms', operation, name)]?.values ?? { count: 0 };
+      const total = (/** @type {string} */ name) => of(name).count * (of(name).avg ?? 0);
+      const route = total(this.route);
+      const waited = route + total(OUTSIDE);
+      return [this.route, ...this.parts]
+        .filter((name) => of(name).count > 0)
+        .map((name) => ({
+          operation,
+          source: /** @type {const} */ ('server_timing'),
+          name,
+          calls: of(name).count,
+          avg_ms: rounded(of(name).avg),
+          p95_ms: carries(0.95, of(name).count) ? rounded(of(name)['p(95)']) : null,
+          p99_ms: carries(0.99, of(name).count) ? rounded(of(name)['p(99)']) : null,
+          share: name === OUTSIDE || route === 0 ? null : rounded(total(name) / route),
+          latency_share: waited === 0 ? null : rounded(total(name) / waited),
+        }));
+    });
+  }
+
+  /** Requests of an operation of which each part took the most. @param {import('../result.js').Metrics} metrics @param {string} operation */
+  largestOf(metrics, operation) {
+    return this.parts.map((name) => ({
+      name,
+      count: metrics[submetric('component_largest', operation, name)]?.values.count ?? 0,
+    }));
+  }
+}
+
+/** @param {string} metric @param {string} operation @param {string} component */
+const submetric = (metric, operation, component) =>
+  `${metric}{operation:${operation},component:${component}}`;
+
+/** @param {{ ms: number }[]} entries */
+const sumOf = (entries) => entries.reduce((sum, { ms }) => sum + ms, 0);
+
+/** @param {number} value */
+const rounded = (value) => Math.round(value * 1e5) / 1e5;

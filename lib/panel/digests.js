@@ -1,0 +1,168 @@
+/**
+ * What the database did while the load ran: MySQL's and MariaDB's statement digests, before and after.
+ * https://mariadb.com/kb/en/performance-schema-events_statements_summary_by_digest-table/
+ *
+ * | metric     | type  | unit                  | what                                           |
+ * |------------|-------|-----------------------|------------------------------------------------|
+ * | statements | gauge | count, ms, count      | all statements of the run, by `field`          |
+ * | statement  | gauge | id, count, ms, count  | the largest by time, by `rank` and `field`     |
+ */
+import { Gauge } from 'k6/metrics';
+import { messageOf, withDatabase } from './database.js';
+
+const all = new Gauge('statements');
+const each = new Gauge('statement');
+
+const RANKS = 10;
+const PICOSECONDS_PER_MS = 1e9;
+/** Of a digest: as many as a number holds exactly, since only numbers reach handleSummary. */
+const ID_DIGITS = 12;
+
+/** @typedef {{ id: string, calls: number, ms: number, rows: number }} Digest */
+
+const FIELDS = /** @type {const} */ (['calls', 'ms', 'rows']);
+
+/** @type {Record<string, 'gauge'>} */
+export const DIGEST_METRICS = Object.fromEntries([
+  ...FIELDS.map((field) => [`statements{field:${field}}`, /** @type {const} */ ('gauge')]),
+  ...Array.from({ length: RANKS }, (_, rank) =>
+    ['id', ...FIELDS].map((field) => [
+      `statement{rank:${rank},field:${field}}`,
+      /** @type {const} */ ('gauge'),
+    ]),
+  ).flat(),
+]);
+
+/** @param {import('./database.js').Connection} connection @returns {Digest[]} */
+function readDigests(connection) {
+  const rows = connection.query(
+    `SELECT DIGEST AS id, COUNT_STAR AS calls, SUM_TIMER_WAIT / ${PICOSECONDS_PER_MS} AS ms, SUM_ROWS_EXAMINED AS rows_examined
+     FROM performance_schema.events_statements_summary_by_digest WHERE SCHEMA_NAME = DATABASE() AND DIGEST IS NOT NULL`,
+  );
+  return rows.map((row) => ({
+    id: String(row.id).slice(0, ID_DIGITS),
+    calls: Number(row.calls),
+    ms: Number(row.ms),
+    rows: Number(row.rows_examined),
+  }));
+}
+
+/**
+ * In setup(), and in teardown() before anything else is sent to the database.
+ * @param {import('./database-url.js').Database | null} database
+ * @returns {Digest[] | null} null, and a line in the log, where there are none to be had
+ */
+export function takeDigests(database) {
+  if (database?.dialect !== 'mysql') return null;
+  try {
+    return withDatabase(database, (connection) => {
+      const [{ enabled }] = connection.query('SELECT @@performance_schema AS enabled');
+      if (Number(enabled) === 1) return readDigests(connection);
+      console.warn('panel: performance_schema is off: what the database did is not in the result');
+      return null;
+    });
+  } catch (error) {
+    console.warn(`panel: statement digests cannot be read: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/**
+ * @param {Digest[]} before
+ * @param {Digest[]} after
+ * @returns {Digest[]} what came in between, the longest first
+ */
+export function difference(before, after) {
+  return after
+    .map((now) => {
+      const then = before.find(({ id }) => id === now.id) ?? { calls: 0, ms: 0, rows: 0 };
+      return { id: now.id, calls: now.calls - then.calls, ms: now.ms - then.ms, rows: now.rows - then.rows };
+    })
+    .filter(({ calls }) => calls > 0)
+    .sort((a, b) => b.ms - a.ms);
+}
+
+/** In teardown(). @param {Digest[] | null} before @param {Digest[] | null} after */
+export function keepDigests(before, after) {
+  if (!before || !after) return;
+  const between = difference(before, after);
+  for (const field of FIELDS) {
+    all.add(
+      between.reduce((sum, digest) => sum + digest[field], 0),
+      { field },
+    );
+  }
+  for (const [index, digest] of between.slice(0, RANKS).entries()) {
+    const rank = String(index);
+    each.add(parseInt(digest.id, 16), { rank, field: 'id' });
+    for (const field of FIELDS) each.add(digest[field], { rank, field });
+  }
+}
+
+/** The statements' texts by id. @param {import('./database-url.js').Database} database @param {string[]} ids @returns {Map<string, string>} */
+function textsOf(database, ids) {
+  try {
+    return withDatabase(database, (connection) => {
+      const rows = connection.query(
+        `SELECT LEFT(DIGEST, ${ID_DIGITS}) AS id, DIGEST_TEXT AS text FROM performance_schema.events_statements_summary_by_digest
+         WHERE LEFT(DIGEST, ${ID_DIGITS}) IN (${ids.map(() => '?').join(', ')})`,
+        ...ids,
+      );
+      return new Map(rows.map(({ id, text }) => [String(id), String(text)]));
+    });
+  } catch {
+    return new Map();
+  }
+}
+
+/** @param {number} value */
+const rounded = (value) => Math.round(value * 1e5) / 1e5;
+
+/**
+ * @typedef {{ requests: number, waitedMs: number, routeMs: number }} Load of the whole run, as the client saw it
+ */
+
+/**
+ * In handleSummary.
+ * @param {import('../result.js').Metrics} metrics
+ * @param {import('./database-url.js').Database} database
+ * @param {Load} load
+ * @returns `database` of a result; undefined where there is none
+ */
+export function databaseOf(metrics, database, { requests, waitedMs, routeMs }) {
+  const value = (/** @type {string} */ name) => metrics[name]?.values.value ?? 0;
+  const [statements, totalMs, rowsExamined] = FIELDS.map((field) => value(`statements{field:${field}}`));
+  if (statements === 0 || requests === 0) return undefined;
+  const ranked = Array.from({ length: RANKS }, (_, rank) => {
+    const of = (/** @type {string} */ field) => value(`statement{rank:${rank},field:${field}}`);
+    return {
+      id: of('id').toString(16).padStart(ID_DIGITS, '0'),
+      calls: of('calls'),
+      ms: of('ms'),
+      rows: of('rows'),
+    };
+  }).filter(({ calls }) => calls > 0);
+  const texts = textsOf(
+    database,
+    ranked.map(({ id }) => id),
+  );
+  return {
+    source: 'performance_schema',
+    requests,
+    statements,
+    statements_per_request: rounded(statements / requests),
+    total_ms: rounded(totalMs),
+    mean_ms: rounded(totalMs / statements),
+    rows_examined: rowsExamined,
+    route_share: routeMs > 0 ? rounded(totalMs / routeMs) : null,
+    latency_share: waitedMs > 0 ? rounded(totalMs / waitedMs) : null,
+    digests: ranked.map(({ id, calls, ms, rows }) => ({
+      text: texts.get(id) ?? `digest ${id}…`,
+      calls,
+      total_ms: rounded(ms),
+      mean_ms: rounded(ms / calls),
+      rows_examined: rows,
+      share: totalMs > 0 ? rounded(ms / totalMs) : 0,
+    })),
+  };
+}

@@ -1,0 +1,36 @@
+/** Where the user panel is, what its users look like, and where its database is. */
+import { httpEntry, readAuth } from '../environment.js';
+import { databaseAt } from './database-url.js';
+
+/**
+ * @typedef {object} PanelEnvironment
+ * @property {string} name
+ * @property {string} url base URL without a trailing slash
+ * @property {import('../environment.js').Auth} auth
+ * @property {{ proxies: Record<string, object>, inbounds: Record<string, string[]> }} user what each user is made with
+ * @property {import('./database-url.js').Database | null} database null where the environment names none, or its
+ *   variable is not set
+ * @property {string[]} components names in the panel's Server-Timing header, the route's first
+ * @property {{ path: string, histogram: string, label: string } | null} prometheus
+ * @property {Record<string, Record<string, import('../environment.js').Bounds>>} thresholds
+ */
+
+/** What the reference panel (testbeds/panel) tells of itself. */
+const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 'xray_add'];
+
+/** @returns {PanelEnvironment} */
+export function loadPanel() {
+  const { name, own, url, thresholds } = httpEntry('panel');
+  const variable = own.database_env;
+  const given = variable ? __ENV[variable] : '';
+  return {
+    name,
+    url,
+    auth: readAuth(own.auth, '/api/admin/token'),
+    user: own.user,
+    database: given ? databaseAt(given, variable) : null,
+    components: own.components ?? COMPONENTS,
+    prometheus: own.prometheus ?? null,
+    thresholds,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * Where the time went, from all that tells of it: the panel's Server-Timing headers, its database's
+ * statement digests, its Prometheus endpoint.
+ *
+ * | metric          | type    | unit  | what                                            |
+ * |-----------------|---------|-------|-------------------------------------------------|
+ * | panel_requests  | counter | count | requests of the load, those of a warm-up too    |
+ * | panel_waited_ms | counter | ms    | that clients waited for them                    |
+ * | panel_route_ms  | counter | ms    | of that, in the route, as the header tells      |
+ */
+import { Counter } from 'k6/metrics';
+import { wholeMs } from '../requests.js';
+import { bottleneckOf } from './bottleneck.js';
+import { Components } from './components.js';
+import { DIGEST_METRICS, databaseOf, keepDigests, takeDigests } from './digests.js';
+import { keepHistograms, prometheusMetrics, prometheusTable, scrape } from './prometheus.js';
+
+const requests = new Counter('panel_requests');
+const waited = new Counter('panel_waited_ms');
+const routed = new Counter('panel_route_ms');
+
+/** @typedef {{ digests: ReturnType<typeof takeDigests>, histograms: ReturnType<typeof scrape> }} Snapshot */
+
+export class Evidence {
+  /** @param {import('./environment.js').PanelEnvironment} environment */
+  constructor(environment) {
+    this.environment = environment;
+    this.components = new Components(environment.components);
+  }
+
+  /** Submetrics that the summary needs. @param {string[]} operations @returns {Record<string, 'trend' | 'counter' | 'gauge'>} */
+  metrics(operations) {
+    const { components, prometheus, database } = this.environment;
+    return {
+      panel_requests: 'counter',
+      panel_waited_ms: 'counter',
+      panel_route_ms: 'counter',
+      ...this.components.metrics(operations),
+      ...(database?.dialect === 'mysql' ? DIGEST_METRICS : {}),
+      ...(prometheus ? prometheusMetrics(components) : {}),
+    };
+  }
+
+  /** Last in setup(). @returns {Snapshot} */
+  before() {
+    const { database, prometheus, url } = this.environment;
+    return { digests: takeDigests(database), histograms: scrape(url, prometheus) };
+  }
+
+  /** First in teardown(). @param {Snapshot} snapshot of before() */
+  after({ digests, histograms }) {
+    const { components, database, prometheus, url } = this.environment;
+    keepDigests(digests, takeDigests(database));
+    keepHistograms(histograms, scrape(url, prometheus), components);
+  }
+
+  /** Of every request of the load. @param {import('./panel.js').Response} response */
+  count(response) {
+    requests.add(1);
+    waited.add(wholeMs(response));
+    const route = this.components.routeOf(response);
+    if (route !== undefined) routed.add(route);
+  }
+
+  /** Of a success. @param {string} operation @param {import('./panel.js').Response} response */
+  record(operation, response) {
+    this.components.record(operation, response, wholeMs(response));
+  }
+
+  /**
+   * In handleSummary: the result's `components`, `bottlenecks` and `database`.
+   * @param {import('../result.js').Metrics} metrics
+   * @param {{ name: string }[]} rows
+   */
+  found(metrics, rows) {
+    const { components, prometheus } = this.environment;
+    const table = this.components.table(metrics, rows);
+    const work = this.databaseWork(metrics);
+    const bottlenecks = rows.flatMap(({ name }) => {
+      const own = table.filter(({ operation }) => operation === name);
+      const found = bottleneckOf(name, own, this.components.largestOf(metrics, name));
+      return found ? withServerShare(found, table, work) : [];
+    });
+    return {
+      components: [...table, ...(prometheus ? prometheusTable(metrics, components) : [])],
+      ...(bottlenecks.length > 0 ? { bottlenecks } : {}),
+      ...(work ? { database: work } : {}),
+    };
+  }
+
+  /** @param {import('../result.js').Metrics} metrics */
+  databaseWork(metrics) {
+    const { database } = this.environment;
+    if (database?.dialect !== 'mysql') return undefined;
+    const sum = (/** @type {string} */ name) => metrics[name]?.values.count ?? 0;
+    return databaseOf(metrics, database, {
+      requests: sum('panel_requests'),
+      waitedMs: sum('panel_waited_ms'),
+      routeMs: sum('panel_route_ms'),
+    });
+  }
+}
+
+/** The component that is the panel's whole work with its database. */
+const DATABASE = 'database';
+
+/**
+ * Time in the panel's database calls is not time in the database: where both are known, the bottleneck says so.
+ * @param {import('./bottleneck.js').Bottleneck} bottleneck
+ * @param {{ name: string, calls: number, avg_ms: number }[]} table
+ * @param {{ total_ms: number } | undefined} work
+ */
+function withServerShare(bottleneck, table, work) {
+  const calls = table.filter(({ name }) => name === DATABASE);
+  const ms = calls.reduce((sum, row) => sum + row.calls * row.avg_ms, 0);
+  if (!work || ms === 0 || bottleneck.component !== DATABASE) return bottleneck;
+  const share = Math.min(1, work.total_ms / ms);
+  const reason = `${bottleneck.reason} Over the whole run the database server itself worked for ${(share * 100).toFixed(0)} % of the time in \`${DATABASE}\`; the rest is the driver, the mapping and waiting.`;
+  return { ...bottleneck, reason };
+}

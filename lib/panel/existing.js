@@ -1,0 +1,63 @@
+/** EXISTING users that are there before the load: seeded by SQL, known to the panel, removed afterwards. */
+import { refuse } from '../environment.js';
+import { stop } from '../execution.js';
+import { reportLeft } from '../operations.js';
+import { messageOf, withDatabase } from './database.js';
+import { SEEDABLE, seed, unseed } from './seed.js';
+
+/** @typedef {import('./panel.js').Panel} Panel */
+/** @typedef {import('./panel.js').Session} Session */
+
+/** In the init phase: refuses what cannot be seeded. @param {number} count @param {import('./environment.js').PanelEnvironment} environment */
+export function checkExisting(count, { database, user }) {
+  if (count === 0) return;
+  if (!database) {
+    refuse(
+      `EXISTING=${count}: users are seeded by SQL: name the variable with the database's URL in systems.panel.database_env, and set it`,
+    );
+  }
+  const strange = Object.keys(user.proxies).find((protocol) => !SEEDABLE.includes(protocol));
+  if (strange)
+    refuse(
+      `EXISTING=${count}: systems.panel.user.proxies.${strange}: only ${SEEDABLE.join(', ')} can be seeded`,
+    );
+}
+
+/** @param {Panel} panel @param {string} runId @returns {number | null} how many are left; null, and a line in the log, where it failed */
+export function removeSeeded({ environment }, runId) {
+  try {
+    return withDatabase(/** @type {any} */ (environment.database), (connection) => unseed(connection, runId));
+  } catch (error) {
+    console.error(`panel: seeded users of run ${runId} may be left: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** In setup(). @param {Panel} panel @param {Session} session @param {number} count */
+export function addExisting(panel, session, count) {
+  if (count === 0) return;
+  const { runId } = session;
+  const { database, user } = panel.environment;
+  const { dialect } = /** @type {import('./database-url.js').Database} */ (database);
+  try {
+    withDatabase(/** @type {any} */ (database), (connection) =>
+      seed(connection, dialect, { runId, count, protocols: Object.keys(user.proxies) }),
+    );
+  } catch (error) {
+    removeSeeded(panel, runId);
+    stop(`panel: EXISTING=${count}: ${messageOf(error)}`);
+  }
+  const response = panel.restart(session);
+  if (response.status === 200) return;
+  removeSeeded(panel, runId);
+  stop(panel.problem('restarting its core, so that it knows the seeded users', response));
+}
+
+/** In teardown(). @param {Panel} panel @param {Session} session @param {number} count */
+export function removeExisting(panel, session, count) {
+  if (count === 0) return;
+  reportLeft(removeSeeded(panel, session.runId) ?? count);
+  const response = panel.restart(session);
+  if (response.status !== 200)
+    console.error(panel.problem('restarting its core, so that it forgets the seeded users', response));
+}

@@ -1,0 +1,136 @@
+/**
+ * Whether the panel holds what the scenario reports: as many users created, disabled, enabled
+ * and deleted, none lost, none left, none of others touched.
+ *
+ * | metric     | type  | unit  | what                                                        |
+ * |------------|-------|-------|-------------------------------------------------------------|
+ * | panel_rows | gauge | count | a census by `moment` and `what`, plus 1: k6 shows 0 for none |
+ */
+import { Gauge } from 'k6/metrics';
+import { COUNTS, takeCensus } from './census.js';
+import { messageOf } from './database.js';
+import { CHANGES } from './panel.js';
+
+/** @typedef {import('./census.js').Census} Census */
+/** @typedef {import('../verdict.js').Integrity} Integrity */
+/** @typedef {import('../result.js').Metrics} Metrics */
+
+const rows = new Gauge('panel_rows');
+
+/** Before anything is removed, and after everything should be. */
+const MOMENTS = /** @type {const} */ (['loaded', 'removed']);
+const OUTCOMES = /** @type {const} */ (['sent', 'done', 'refused']);
+
+/** Only metrics reach handleSummary from teardown(). @type {Record<string, 'counter' | 'gauge'>} */
+export const INTEGRITY_METRICS = {
+  relogins: 'counter',
+  ...Object.fromEntries(
+    CHANGES.flatMap((change) =>
+      OUTCOMES.map((outcome) => [
+        `user_changes{change:${change},outcome:${outcome}}`,
+        /** @type {const} */ ('counter'),
+      ]),
+    ),
+  ),
+  ...Object.fromEntries(
+    MOMENTS.flatMap((moment) =>
+      COUNTS.map((what) => [`panel_rows{moment:${moment},what:${what}}`, /** @type {const} */ ('gauge')]),
+    ),
+  ),
+};
+
+/**
+ * In setup() and teardown().
+ * @param {import('./panel.js').Panel} panel
+ * @param {import('./panel.js').Session} session
+ * @returns {Census | null} null, and a line in the log, where it could not be taken
+ */
+export function census(panel, session) {
+  try {
+    return takeCensus(panel, session);
+  } catch (error) {
+    console.error(`panel: its rows could not be counted: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** @param {typeof MOMENTS[number]} moment @param {Census | null} taken */
+export function keepCensus(moment, taken) {
+  for (const what of COUNTS) {
+    const count = taken?.[what] ?? null;
+    if (count !== null) rows.add(count + 1, { moment, what });
+  }
+}
+
+/** @param {Metrics} metrics @param {typeof MOMENTS[number]} moment @returns {Census} */
+function censusOf(metrics, moment) {
+  const counts = COUNTS.map((what) => {
+    const kept = metrics[`panel_rows{moment:${moment},what:${what}}`]?.values.value ?? 0;
+    return [what, kept > 0 ? kept - 1 : null];
+  });
+  return Object.fromEntries(counts);
+}
+
+/** @param {Metrics} metrics */
+function changesOf(metrics) {
+  const counts = CHANGES.map((change) => {
+    const [sent, done, refused] = OUTCOMES.map(
+      (outcome) => metrics[`user_changes{change:${change},outcome:${outcome}}`]?.values.count ?? 0,
+    );
+    return [change, { done, unknown: sent - done - refused }];
+  });
+  return /** @type {Record<import('./panel.js').Change, { done: number, unknown: number }>} */ (
+    Object.fromEntries(counts)
+  );
+}
+
+/**
+ * @param {string} check
+ * @param {number | null} reported
+ * @param {number | null} found
+ * @param {Integrity['source']} source
+ * @param {number} [unknown] changes whose answer never came, or was 5xx: each may count or not
+ * @returns {Integrity}
+ */
+function compare(check, reported, found, source, unknown = 0) {
+  const line = { check, reported, found, source };
+  if (reported === null || found === null) return { ...line, ok: null, detail: 'could not be counted' };
+  const difference = found - reported;
+  if (difference === 0) return { ...line, ok: true, detail: `${found}, as reported` };
+  const detail = `${found} found, ${reported} reported`;
+  if (Math.abs(difference) > unknown) return { ...line, ok: false, detail };
+  return {
+    ...line,
+    ok: true,
+    detail: `${detail}; ${unknown} changes got no clear answer and may have been made`,
+  };
+}
+
+/**
+ * @param {Metrics} metrics of handleSummary's data
+ * @param {{ before: Census | null, sql: boolean }} begun
+ * @returns {Integrity[]}
+ */
+export function integrityOf(metrics, { before, sql }) {
+  const source = sql ? 'sql' : 'api';
+  const loaded = censusOf(metrics, 'loaded');
+  const removed = censusOf(metrics, 'removed');
+  const { created, disabled, enabled, deleted } = changesOf(metrics);
+  const kept = created.done - deleted.done;
+  const off = disabled.done - enabled.done;
+  const unsure = created.unknown + deleted.unknown;
+  const unsureStatus = disabled.unknown + enabled.unknown;
+  const lines = [
+    compare('users: created less deleted', kept, loaded.users, source, unsure),
+    compare('users: disabled less enabled', off, loaded.disabled, source, unsureStatus + deleted.unknown),
+    compare('users: active', kept - off, loaded.active, source, unsure + unsureStatus),
+    compare('users: left after removal', 0, removed.users, source),
+    compare('users of others', before?.others ?? null, removed.others, source),
+  ];
+  if (!sql) return lines;
+  return [
+    ...lines,
+    compare('proxies: one for each user', loaded.users, loaded.proxies, source),
+    compare('proxies without a user', before?.orphans ?? null, removed.orphans, source),
+  ];
+}

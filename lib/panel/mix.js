@@ -1,0 +1,38 @@
+/** A ratio of kinds of requests, and the order in which they come. */
+
+/**
+ * @template {Record<string, number>} T
+ * @param {string | undefined} text such as read:80,create:20
+ * @param {T} kinds the ratio unless given; its keys are all that there are
+ * @returns {T} each kind's weight, 0 where the text leaves it out
+ */
+export function parseMix(text, kinds) {
+  if (!text) return kinds;
+  const wrong = `MIX=${text}: write it as read:80,create:20; there are ${Object.keys(kinds).join(', ')}, and whole numbers up to 1000`;
+  const given = text.split(',').map((part) => {
+    const [, kind, weight] = /^\s*([a-z]+):(\d{1,4})\s*$/.exec(part) ?? [];
+    if (!(kind in kinds) || Number(weight) > 1000) throw wrong;
+    return [kind, Number(weight)];
+  });
+  if (new Set(given.map(([kind]) => kind)).size < given.length || given.every(([, weight]) => weight === 0))
+    throw wrong;
+  const none = Object.keys(kinds).map((kind) => [kind, 0]);
+  return Object.fromEntries([...none, ...given]);
+}
+
+/**
+ * One round of the kinds, each as often as its weight and evenly spread (smooth weighted round robin).
+ * @param {Record<string, number>} mix
+ * @returns {string[]}
+ */
+export function patternOf(mix) {
+  const kinds = Object.keys(mix).filter((kind) => mix[kind] > 0);
+  const total = kinds.reduce((sum, kind) => sum + mix[kind], 0);
+  const credit = Object.fromEntries(kinds.map((kind) => [kind, 0]));
+  return Array.from({ length: total }, () => {
+    for (const kind of kinds) credit[kind] += mix[kind];
+    const next = kinds.reduce((best, kind) => (credit[kind] > credit[best] ? kind : best));
+    credit[next] -= total;
+    return next;
+  });
+}

@@ -1,0 +1,161 @@
+/**
+ * What a histogram of the panel's own Prometheus endpoint counted while the load ran.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/
+ *
+ * | metric     | type  | unit          | what                                           |
+ * |------------|-------|---------------|------------------------------------------------|
+ * | prometheus | gauge | count, ms     | calls, avg, p95, p99 by `component` and `field` |
+ */
+import http from 'k6/http';
+import { Gauge } from 'k6/metrics';
+import { carries } from '../percentiles.js';
+
+const kept = new Gauge('prometheus');
+const FIELDS = /** @type {const} */ (['calls', 'avg_ms', 'p95_ms', 'p99_ms']);
+const TIMEOUT_MS = 10_000;
+
+/** @typedef {{ path: string, histogram: string, label: string }} Endpoint */
+/** @typedef {{ buckets: [number, number][], sum: number, count: number }} Histogram buckets: finite upper bound in s, cumulative count */
+
+/** @param {string[]} components @returns {Record<string, 'gauge'>} */
+export const prometheusMetrics = (components) =>
+  Object.fromEntries(
+    components.flatMap((component) =>
+      FIELDS.map((field) => [
+        `prometheus{component:${component},field:${field}}`,
+        /** @type {const} */ ('gauge'),
+      ]),
+    ),
+  );
+
+const SAMPLE = /^([a-zA-Z_:][\w:]*)\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\}\s+(\S+)/;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+
+/**
+ * The histograms of one metric by the value of one label, summed over all others.
+ * @param {string} text in the exposition format, times in seconds
+ * @param {string} name of the metric
+ * @param {string} label
+ * @returns {Record<string, Histogram>}
+ */
+export function parseHistograms(text, name, label) {
+  /** @type {Record<string, { buckets: Map<number, number>, sum: number, count: number }>} */
+  const found = {};
+  for (const line of text.split('\n')) {
+    const sample = line.startsWith(name) ? SAMPLE.exec(line) : null;
+    if (!sample) continue;
+    const labels = Object.fromEntries([...sample[2].matchAll(LABEL)].map(([, key, value]) => [key, value]));
+    const of = labels[label];
+    if (of === undefined) continue;
+    found[of] ??= { buckets: new Map(), sum: 0, count: 0 };
+    const value = Number(sample[3]);
+    if (sample[1] === `${name}_sum`) found[of].sum += value;
+    if (sample[1] === `${name}_count`) found[of].count += value;
+    const bound = Number(labels.le);
+    // The last bucket, +Inf, holds what _count tells.
+    if (sample[1] !== `${name}_bucket` || !Number.isFinite(bound)) continue;
+    found[of].buckets.set(bound, (found[of].buckets.get(bound) ?? 0) + value);
+  }
+  return Object.fromEntries(
+    Object.entries(found).map(([of, { buckets, ...rest }]) => [
+      of,
+      { ...rest, buckets: [...buckets].sort(([a], [b]) => a - b) },
+    ]),
+  );
+}
+
+/** @param {Histogram} now @param {Histogram | undefined} then @returns {Histogram} what came in between */
+export function between(now, then) {
+  if (!then) return now;
+  return {
+    sum: now.sum - then.sum,
+    count: now.count - then.count,
+    buckets: now.buckets.map(([bound, count]) => [
+      bound,
+      count - (then.buckets.find(([other]) => other === bound)?.[1] ?? 0),
+    ]),
+  };
+}
+
+/**
+ * A quantile as Prometheus tells it: linear within the bucket that holds it, so it may be off by the
+ * bucket's width; above the last finite bound, that bound.
+ * https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile
+ * @param {Histogram} histogram
+ * @param {number} share 0 to 1
+ */
+export function quantile({ buckets, count }, share) {
+  const rank = share * count;
+  const index = buckets.findIndex(([, cumulative]) => cumulative >= rank);
+  if (index < 0) return buckets.at(-1)?.[0] ?? NaN;
+  const [upper, cumulative] = buckets[index];
+  const [lower, below] = index > 0 ? buckets[index - 1] : [0, 0];
+  return lower + ((upper - lower) * (rank - below)) / (cumulative - below);
+}
+
+/**
+ * In setup() and teardown().
+ * @param {string} url of the panel
+ * @param {Endpoint | null} endpoint
+ * @returns {Record<string, Histogram> | null} null, and a line in the log, where it cannot be had
+ */
+export function scrape(url, endpoint) {
+  if (!endpoint) return null;
+  const response = http.get(url + endpoint.path, { timeout: TIMEOUT_MS, responseType: 'text' });
+  if (response.status === 200)
+    return parseHistograms(String(response.body), endpoint.histogram, endpoint.label);
+  console.warn(
+    `panel: ${endpoint.path}: ${response.status || response.error}: its metrics are not in the result`,
+  );
+  return null;
+}
+
+/**
+ * In teardown().
+ * @param {Record<string, Histogram> | null} before
+ * @param {Record<string, Histogram> | null} after
+ * @param {string[]} components
+ */
+export function keepHistograms(before, after, components) {
+  if (!before || !after) return;
+  for (const component of components) {
+    if (!after[component]) continue;
+    const histogram = between(after[component], before[component]);
+    if (histogram.count <= 0) continue;
+    kept.add(histogram.count, { component, field: 'calls' });
+    kept.add((histogram.sum / histogram.count) * 1000, { component, field: 'avg_ms' });
+    kept.add(quantile(histogram, 0.95) * 1000, { component, field: 'p95_ms' });
+    kept.add(quantile(histogram, 0.99) * 1000, { component, field: 'p99_ms' });
+  }
+}
+
+/** @param {number} value */
+const rounded = (value) => Math.round(value * 1e5) / 1e5;
+
+/**
+ * In handleSummary: rows of the profiler's table for the whole run.
+ * @param {import('../result.js').Metrics} metrics
+ * @param {string[]} components the route's first
+ */
+export function prometheusTable(metrics, components) {
+  const value = (/** @type {string} */ component, /** @type {string} */ field) =>
+    metrics[`prometheus{component:${component},field:${field}}`]?.values.value ?? 0;
+  const total = (/** @type {string} */ component) => value(component, 'calls') * value(component, 'avg_ms');
+  const route = total(components[0]);
+  return components
+    .filter((component) => value(component, 'calls') > 0)
+    .map((component) => {
+      const calls = value(component, 'calls');
+      return {
+        operation: '',
+        source: /** @type {const} */ ('prometheus'),
+        name: component,
+        calls,
+        avg_ms: rounded(value(component, 'avg_ms')),
+        p95_ms: carries(0.95, calls) ? rounded(value(component, 'p95_ms')) : null,
+        p99_ms: carries(0.99, calls) ? rounded(value(component, 'p99_ms')) : null,
+        share: route > 0 ? rounded(total(component) / route) : null,
+        latency_share: null,
+      };
+    });
+}

@@ -1,0 +1,87 @@
+/**
+ * Users that are there before the load, straight into the database: EXISTING of them.
+ * https://github.com/Gozargah/Marzban app/db/models.py: users, proxies. No row in
+ * exclude_inbounds_association means every inbound.
+ */
+import { beginsWith, numberOf } from './database.js';
+import { SEEDED, noteOf, runPrefix, userName } from './users.js';
+
+/** @typedef {import('./database.js').Connection} Connection */
+
+const BATCH = 1000;
+
+/** A proxy's settings as each database writes them: random, as the panel's own are. */
+const SETTINGS = {
+  mysql: {
+    key: 'MD5(CONCAT(users.username, RAND()))',
+    uuid: 'UUID()',
+    join: (/** @type {string[]} */ parts) => `CONCAT(${parts.join(', ')})`,
+  },
+  sqlite: {
+    key: 'lower(hex(randomblob(16)))',
+    uuid: "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))",
+    join: (/** @type {string[]} */ parts) => parts.join(' || '),
+  },
+};
+
+/** The type as Marzban's table has it, and what its settings hold, by the protocol's name in the API. */
+const PROXIES =
+  /** @type {Record<string, { type: string, before: string, value: 'key' | 'uuid', after: string }>} */ ({
+    shadowsocks: {
+      type: 'Shadowsocks',
+      before: '{"password": "',
+      value: 'key',
+      after: '", "method": "chacha20-ietf-poly1305"}',
+    },
+    trojan: { type: 'Trojan', before: '{"password": "', value: 'key', after: '", "flow": ""}' },
+    vmess: { type: 'VMess', before: '{"id": "', value: 'uuid', after: '"}' },
+    vless: { type: 'VLESS', before: '{"id": "', value: 'uuid', after: '", "flow": ""}' },
+  });
+
+/** Protocols of seeded users. */
+export const SEEDABLE = Object.keys(PROXIES);
+
+/**
+ * @param {Connection} connection
+ * @param {'mysql' | 'sqlite'} dialect
+ * @param {{ runId: string, count: number, protocols: string[] }} users each gets a proxy of each protocol
+ */
+export function seed(connection, dialect, { runId, count, protocols }) {
+  const prefix = runPrefix(runId);
+  const note = noteOf(runId);
+  const moment = new Date().toISOString().slice(0, 19).replace('T', ' ');
+  for (let from = 0; from < count; from += BATCH) {
+    const names = Array.from({ length: Math.min(BATCH, count - from) }, (_, index) =>
+      userName(prefix, SEEDED, from + index),
+    );
+    const rows = names.map(() => "(?, 'active', 0, 'no_reset', ?, ?, ?)").join(', ');
+    connection.exec(
+      `INSERT INTO users (username, status, used_traffic, data_limit_reset_strategy, created_at, last_status_change, note) VALUES ${rows}`,
+      ...names.flatMap((name) => [name, moment, moment, note]),
+    );
+  }
+  const { join, ...random } = SETTINGS[dialect];
+  for (const protocol of protocols) {
+    const { type, before, value, after } = PROXIES[protocol];
+    const settings = join([`'${before}'`, random[value], `'${after}'`]);
+    connection.exec(
+      `INSERT INTO proxies (user_id, type, settings) SELECT users.id, '${type}', ${settings} FROM users WHERE username LIKE ? ESCAPE '!' AND note = ?`,
+      beginsWith(prefix + SEEDED),
+      note,
+    );
+  }
+}
+
+/**
+ * Removes the seeded users of a run.
+ * @param {Connection} connection
+ * @param {string} runId
+ * @returns {number} how many are left
+ */
+export function unseed(connection, runId) {
+  const own = [beginsWith(runPrefix(runId) + SEEDED), noteOf(runId)];
+  const those = "username LIKE ? ESCAPE '!' AND note = ?";
+  connection.exec(`DELETE FROM proxies WHERE user_id IN (SELECT id FROM users WHERE ${those})`, ...own);
+  connection.exec(`DELETE FROM users WHERE ${those}`, ...own);
+  return numberOf(connection, `SELECT COUNT(*) FROM users WHERE ${those}`, ...own);
+}

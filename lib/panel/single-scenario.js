@@ -1,0 +1,32 @@
+/** The scenarios of one kind of request per iteration, each on a user of its own. */
+import { loopOperations } from '../loops.js';
+import { envCount, requestLoad } from '../profiles.js';
+
+/** For a panel on two small cores; docs/panel.md tells how others are meant to set theirs. */
+const BOUNDS = { 'p(95)': 5000 };
+
+/**
+ * @param {{ smoke: number, quick: number, rate: number }} base
+ * @param {(load: import('../profiles.js').Load) => Record<string, string>} titlesFor of the operations by name, the
+ *   main one first
+ */
+export function singleRequests(base, titlesFor) {
+  const clients = 50;
+  const load = requestLoad({ clients, ...base }, 'USERS');
+  const titles = titlesFor(load);
+  const [main] = Object.keys(titles);
+  return {
+    load,
+    clients: envCount('CLIENTS', clients),
+    operations: Object.assign(
+      {},
+      ...Object.entries(titles).map(([name, title]) =>
+        loopOperations(load, name, {
+          title,
+          least: name === main ? (load.iterations ?? 1) : 1,
+          bounds: BOUNDS,
+        }),
+      ),
+    ),
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * How does the panel do under all kinds of requests at once?
+ *
+ * quick: 2,000 requests, 50 clients (smoke: 400). The ratio is MIX: of 100 requests, 40 read a user,
+ * 10 list, 10 read the system's figures, 15 create, 20 switch a user's status and 5 delete
+ * one. The n-th request has its kind by n, so the ratio is exact. From full on also in an
+ * open loop, at a fixed RATE.
+ * Variables: REQUESTS, MIX, CLIENTS, RATE, DURATION, EXISTING.
+ */
+import exec from 'k6/execution';
+import { loopOperations } from '../../lib/loops.js';
+import { parseMix, patternOf } from '../../lib/panel/mix.js';
+import { fieldOf } from '../../lib/panel/panel.js';
+import { mostVus, namesOf, panelScenario } from '../../lib/panel/scenario.js';
+import { envCount, requestLoad } from '../../lib/profiles.js';
+
+const base = { clients: 50, smoke: 400, quick: 2000, rate: 40 };
+const load = requestLoad(base, 'REQUESTS');
+const kinds = { read: 40, list: 10, system: 10, create: 15, switch: 20, delete: 5 };
+const mix = parseMix(__ENV.MIX, kinds);
+const pattern = patternOf(mix);
+const vus = mostVus(load);
+const nameOf = namesOf('mixed');
+const OWN_USERS = 4;
+
+const TITLES = {
+  read: 'GET a user',
+  list: 'GET 20 users',
+  system: 'GET the system',
+  create: 'POST a user',
+  disable: 'PUT status disabled',
+  enable: 'PUT status active',
+  delete: 'DELETE a user',
+};
+
+const LEAST_FOR_P95 = 20;
+
+/** How many of all requests are of an operation; of the switches, half go each way. @param {string} name */
+function shareOf(name) {
+  const switches = name === 'disable' || name === 'enable';
+  const weight = switches ? mix.switch / 2 : mix[/** @type {keyof typeof kinds} */ (name)];
+  return weight / pattern.length;
+}
+
+const operations = Object.assign(
+  {},
+  ...Object.entries(TITLES)
+    .filter(([name]) => shareOf(name) > 0)
+    .map(([name, title]) => {
+      const few = load.iterations && Math.floor(load.iterations * shareOf(name)) < LEAST_FOR_P95;
+      return loopOperations(load, name, { title, least: 1, bounds: few ? {} : { 'p(95)': 5000 } });
+    }),
+);
+
+/** This virtual user's own users, the one that waited longest first. @type {{ name: string, status: 'active' | 'disabled' }[]} */
+let own;
+
+/** @typedef {import('../../lib/panel/scenario.js').Turn} Turn */
+
+/** Every second one is disabled before the load. @param {number} index */
+const startsDisabled = (index) => index % 2 === 1;
+
+/** Half of the clients begin with a user to disable, half with one to enable. @param {string} runId @returns {typeof own} */
+function firstUsers(runId) {
+  const client = exec.vu.idInTest - 1;
+  return Array.from({ length: OWN_USERS }, (_, order) => {
+    const index = (order + client) % OWN_USERS;
+    const name = nameOf(runId, (client % vus) * OWN_USERS + index);
+    return { name, status: startsDisabled(index) ? 'disabled' : 'active' };
+  });
+}
+
+/** @type {Record<string, (turn: Turn) => void>} */
+const requests = {
+  read: ({ panel, data, measure }) => measure('read', () => panel.read(data, own[0].name)),
+  list: ({ panel, data, measure }) => measure('list', () => panel.page(data, 0, 20)),
+  system: ({ panel, data, measure }) => measure('system', () => panel.system(data)),
+  create: ({ panel, data, unique, measure }) => {
+    const name = nameOf(data.runId, vus * OWN_USERS + unique);
+    if (measure('create', () => panel.create(data, name))) own.push({ name, status: 'active' });
+  },
+  switch: ({ panel, data, measure }) => {
+    const user = /** @type {typeof own[0]} */ (own.shift());
+    const status = user.status === 'active' ? 'disabled' : 'active';
+    const verb = status === 'active' ? 'enable' : 'disable';
+    const switched = measure(
+      verb,
+      () => panel.setStatus(data, user.name, status),
+      (response) => (fieldOf(response, 'status') === status ? 1 : null),
+    );
+    own.push({ ...user, status: switched ? status : user.status });
+  },
+  delete: (turn) => {
+    // The last one stays, for the other kinds; then there is one more to create.
+    if (own.length === 1) {
+      requests.create(turn);
+      return;
+    }
+    const user = /** @type {typeof own[0]} */ (own.shift());
+    const deleted = turn.measure('delete', () => turn.panel.remove(turn.data, user.name));
+    if (!deleted) own.push(user);
+  },
+};
+
+const script = panelScenario({
+  name: 'mixed',
+  title: 'Mixed requests',
+  load,
+  clients: envCount('CLIENTS', base.clients),
+  parameters: {
+    mix: Object.entries(mix)
+      .map(([kind, weight]) => `${kind}:${weight}`)
+      .join(','),
+  },
+  operations,
+  prepare(panel, session) {
+    const names = Array.from({ length: vus * OWN_USERS }, (_, index) => nameOf(session.runId, index));
+    panel.createAll(session, names);
+    panel.disableAll(
+      session,
+      names.filter((_, index) => startsDisabled(index)),
+    );
+    return {};
+  },
+  iterate(turn) {
+    own ??= firstUsers(turn.data.runId);
+    requests[pattern[turn.index % pattern.length]](turn);
+  },
+});
+
+export const { options, setup, teardown, handleSummary, openLoop } = script;
+export default script.closedLoop;

@@ -1,0 +1,27 @@
+/**
+ * How fast does the panel create users?
+ *
+ * quick: 500 users, 50 clients. From full on also in an open loop, at a fixed RATE.
+ * Variables: USERS, CLIENTS, RATE, DURATION, EXISTING.
+ */
+import { fieldOf } from '../../lib/panel/panel.js';
+import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
+import { singleRequests } from '../../lib/panel/single-scenario.js';
+
+const nameOf = namesOf('create');
+const script = panelScenario({
+  ...singleRequests({ smoke: 100, quick: 500, rate: 20 }, () => ({ create: 'POST a user' })),
+  name: 'users-create',
+  title: 'CREATE users',
+  iterate({ panel, data, unique, measure }) {
+    const user = nameOf(data.runId, unique);
+    measure(
+      'create',
+      () => panel.create(data, user),
+      (response) => (fieldOf(response, 'username') === user ? 1 : null),
+    );
+  },
+});
+
+export const { options, setup, teardown, handleSummary, openLoop } = script;
+export default script.closedLoop;

@@ -1,0 +1,55 @@
+/**
+ * What does a user's whole life cost: create, read, disable, enable, delete?
+ *
+ * quick: 500 users, 50 clients. The longer profiles vary the number of clients, so
+ * breakpoint finds the concurrency that the panel does not hold.
+ * Variables: USERS, CLIENTS, DURATION, EXISTING.
+ */
+import { fieldOf } from '../../lib/panel/panel.js';
+import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
+import { clientLoad, envCount } from '../../lib/profiles.js';
+
+const base = { clients: 50, smoke: 100, quick: 500, peak: 10 };
+const load = clientLoad(base, 'USERS');
+const nameOf = namesOf('lifecycle');
+
+/** @param {string} title */
+const row = (title) => ({
+  title,
+  latencyIs: 'from the first byte sent to the last byte received',
+  bounds: { 'p(95)': 5000 },
+  least: load.iterations,
+});
+
+/** @typedef {import('../../lib/panel/panel.js').Response} Response */
+
+/** @param {string} field @param {string} wanted */
+const holds = (field, wanted) => (/** @type {Response} */ response) =>
+  fieldOf(response, field) === wanted ? 1 : null;
+
+const script = panelScenario({
+  name: 'users-lifecycle',
+  title: 'Life of a user',
+  load,
+  clients: envCount('CLIENTS', load.iterations ? base.clients : base.peak),
+  rounds: true,
+  operations: {
+    create: row('POST a user'),
+    read: row('GET a user'),
+    disable: row('PUT status disabled'),
+    enable: row('PUT status active'),
+    delete: row('DELETE a user'),
+  },
+  iterate({ panel, data, unique, measure }) {
+    const user = nameOf(data.runId, unique);
+    // A user that was not made, or is another's (409), is left alone.
+    if (!measure('create', () => panel.create(data, user), holds('username', user))) return;
+    measure('read', () => panel.read(data, user), holds('username', user));
+    measure('disable', () => panel.setStatus(data, user, 'disabled'), holds('status', 'disabled'));
+    measure('enable', () => panel.setStatus(data, user, 'active'), holds('status', 'active'));
+    measure('delete', () => panel.remove(data, user));
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.closedLoop;

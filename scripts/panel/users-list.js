@@ -1,0 +1,51 @@
+/**
+ * How fast does the panel page through its users?
+ *
+ * quick: 500 pages of LIMIT users, 10 clients, over 10,000 users that are seeded by SQL
+ * (smoke: 2,000); over those that there are, where no database is named. Each request
+ * takes the next page, so that near and far ones are met alike.
+ * Variables: PAGES, LIMIT, CLIENTS, RATE, DURATION, EXISTING.
+ */
+import { loopOperations } from '../../lib/loops.js';
+import { stop } from '../../lib/execution.js';
+import { fieldOf } from '../../lib/panel/panel.js';
+import { panelScenario } from '../../lib/panel/scenario.js';
+import { currentProfile, envCount, requestLoad } from '../../lib/profiles.js';
+
+const base = { clients: 10, smoke: 100, quick: 500, rate: 10 };
+const load = requestLoad(base, 'PAGES');
+const limit = envCount('LIMIT', 50);
+
+const script = panelScenario({
+  name: 'users-list',
+  title: 'Paging through users',
+  load,
+  clients: envCount('CLIENTS', base.clients),
+  parameters: { limit },
+  existing: currentProfile() === 'smoke' ? 2000 : 10_000,
+  operations: loopOperations(load, 'page', {
+    title: `GET ${limit} users`,
+    least: load.iterations ?? 1,
+    items: 'users',
+    bounds: { 'p(95)': 5000 },
+  }),
+  prepare(panel, session) {
+    const total = panel.total(session) || stop('panel: there is no user to list: seed some with EXISTING');
+    return { pages: Math.ceil(total / limit), total };
+  },
+  iterate({ panel, data, index, measure }) {
+    const offset = (index % data.pages) * limit;
+    const wanted = Math.min(limit, data.total - offset);
+    measure(
+      'page',
+      () => panel.page(data, offset, limit),
+      (response) => {
+        const count = fieldOf(response, 'users.#');
+        return typeof count === 'number' && count >= wanted ? count : null;
+      },
+    );
+  },
+});
+
+export const { options, setup, teardown, handleSummary, openLoop } = script;
+export default script.closedLoop;

@@ -1,0 +1,143 @@
+//! Which parts of a testbed one start takes: what each `when` says.
+
+use std::collections::HashSet;
+
+use super::file::{ConfigFile, Process, Requirement, VariableType, Version};
+use super::setting::Setting;
+use crate::failure::{Failure, Result};
+
+/// How much of a text that is neither true nor false is quoted.
+const MAX_CHARS: usize = 60;
+
+/// What is taken, in the file's order, with each part's index there.
+pub struct Parts<'a> {
+    pub requires: Indexed<'a, Requirement>,
+    pub versions: Vec<(&'a str, &'a Version)>,
+    pub files: Indexed<'a, ConfigFile>,
+    pub processes: Indexed<'a, Process>,
+    /// Port variables that what is left out names and nothing that is taken listens on.
+    pub idle_ports: HashSet<String>,
+}
+
+type Indexed<'a, T> = Vec<(usize, &'a T)>;
+/// What is taken, and what is left out.
+type Split<'a, T> = (Indexed<'a, T>, Indexed<'a, T>);
+
+impl<'a> Setting<'a> {
+    /// Reads every `when`. A text that is neither true nor false is an error, and so is a testbed
+    /// without a process.
+    pub fn parts(&self) -> Result<Parts<'a>> {
+        let testbed = &self.launch.testbed.file;
+        let (requires, _) = self.split("requires", &testbed.requires, |part| &part.when)?;
+        let (files, idle_files) = self.split("file", &testbed.file, |part| &part.when)?;
+        let (processes, idle_processes) =
+            self.split("process", &testbed.process, |part| &part.when)?;
+        if processes.is_empty() {
+            return Err(Failure::invalid(
+                format!(
+                    "{}: process: `when` leaves out all of them",
+                    self.file_name()
+                ),
+                "let at least one be started",
+            ));
+        }
+        let mut versions = Vec::new();
+        for (name, version) in &testbed.versions {
+            if self.takes(&format!("versions.{name}"), version.when())? {
+                versions.push((name.as_str(), version));
+            }
+        }
+        let mut named = self.names_in_files(&idle_files)?;
+        for (_, process) in &idle_processes {
+            named.extend(self.names(process.env.values()));
+            named.extend(self.names(where_it_listens(process)));
+        }
+        // A template with `vars[…]` may listen on any of them.
+        let mut listened = self.names_in_files(&files)?;
+        for (_, process) in &processes {
+            listened.extend(self.names(where_it_listens(process)));
+        }
+        let idle = |name: &String| {
+            let vars_name = format!("vars.{name}");
+            named.contains(&vars_name)
+                && !listened.contains(&vars_name)
+                && !listened.contains("vars")
+        };
+        let idle_ports = testbed
+            .variables
+            .iter()
+            .filter(|(name, variable)| variable.kind == VariableType::Port && idle(name))
+            .map(|(name, _)| name.clone())
+            .collect();
+        Ok(Parts {
+            requires,
+            versions,
+            files,
+            processes,
+            idle_ports,
+        })
+    }
+
+    fn split<T>(
+        &self,
+        key: &str,
+        parts: &'a [T],
+        when: impl Fn(&T) -> &Option<String>,
+    ) -> Result<Split<'a, T>> {
+        let (mut taken, mut left_out) = (Vec::new(), Vec::new());
+        for (index, part) in parts.iter().enumerate() {
+            if self.takes(&format!("{key}[{index}]"), when(part).as_deref())? {
+                taken.push((index, part));
+            } else {
+                left_out.push((index, part));
+            }
+        }
+        Ok((taken, left_out))
+    }
+
+    fn takes(&self, field: &str, when: Option<&str>) -> Result<bool> {
+        let Some(source) = when else { return Ok(true) };
+        let field = format!("{field}.when");
+        let text = self.render(&field, source)?;
+        match text.trim() {
+            "true" => Ok(true),
+            "false" | "" => Ok(false),
+            other => {
+                let shown: String = other.chars().take(MAX_CHARS).collect();
+                Err(Failure::invalid(
+                    format!(
+                        "{}: {field}: {shown:?} is neither true nor false",
+                        self.file_name()
+                    ),
+                    "write a comparison, such as {{ vars.NAME == 'value' }}",
+                ))
+            }
+        }
+    }
+
+    fn names_in_files(&self, files: &Indexed<'_, ConfigFile>) -> Result<HashSet<String>> {
+        let sources: Result<Vec<_>> = files
+            .iter()
+            .map(|(index, file)| self.source(*index, file))
+            .collect();
+        Ok(self.names(&sources?))
+    }
+
+    /// The outside names that templates use. Validation has compiled every one before.
+    fn names(&self, sources: impl IntoIterator<Item = impl AsRef<str>>) -> HashSet<String> {
+        sources
+            .into_iter()
+            .flat_map(|source| self.templates.names(source.as_ref()).unwrap_or_default())
+            .collect()
+    }
+}
+
+/// The templates in which a process names the ports of its own. Its environment may name those of
+/// others.
+fn where_it_listens(process: &Process) -> impl Iterator<Item = &String> {
+    let ready = process.ready.iter();
+    process
+        .command
+        .iter()
+        .chain(ready.flat_map(|ready| ready.http.iter().chain(&ready.tcp)))
+}

@@ -1,0 +1,93 @@
+"""The running panel: its worker, its admin, its measurements."""
+
+import asyncio
+import subprocess
+from typing import Any, Self
+
+from sqlalchemy import select
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from .metrics import Metrics
+from .settings import Settings
+from .tables import Admin, Base, Inbound
+from .timing import Timing
+from .tokens import Tokens
+from .users import Users
+from .work import Operation, Work, Worker, worker
+
+
+class Service:
+    def __init__(self, settings: Settings, worker: Worker, users: Users) -> None:
+        self.settings = settings
+        self.users = users
+        self.tokens = Tokens(settings)
+        self.metrics = Metrics()
+        self.xray_version = _xray_version(settings.xray)
+        self._worker = worker
+        self._restarting = asyncio.Lock()
+
+    @classmethod
+    async def start(cls, settings: Settings) -> Self:
+        """On the event loop. Makes the tables where there are none and loads the users into xray."""
+        made = worker(settings)
+        admin_id = await made.run(Timing("prepare"), lambda work: _prepare(work, settings))
+        users = Users(settings.inbound_tag, admin_id)
+        await made.run(Timing("start"), users.load_into_xray)
+        return cls(settings, made, users)
+
+    async def stop(self) -> None:
+        await self._worker.close()
+
+    async def answer(self, route: str, operation: Operation[Any]) -> JSONResponse:
+        """Runs the operation, and tells how long its parts took, also where it was refused."""
+        timing = Timing(route)
+        try:
+            body = await self._worker.run(timing, operation)
+        except HTTPException as refusal:
+            refusal.headers = {**(refusal.headers or {}), **self._headers(timing)}
+            raise
+        finally:
+            if self.settings.prometheus:
+                self.metrics.observe(timing)
+        return JSONResponse(body, headers=self._headers(timing))
+
+    async def restart(self) -> JSONResponse:
+        # The inbound is gone for a moment: a second restart would not find it.
+        async with self._restarting:
+            return await self.answer("restart_core", self.users.load_into_xray)
+
+    def core(self, work: Work) -> dict[str, Any]:
+        return {"version": self.xray_version, "started": work.xray.started()}
+
+    def inbounds(self, _work: Work) -> dict[str, Any]:
+        inbound = {
+            "tag": self.settings.inbound_tag,
+            "protocol": "shadowsocks",
+            "network": "tcp",
+            "tls": "none",
+            "port": self.settings.inbound_port,
+        }
+        return {"shadowsocks": [inbound]}
+
+    def _headers(self, timing: Timing) -> dict[str, str]:
+        return {"Server-Timing": timing.header()} if self.settings.server_timing else {}
+
+
+def _prepare(work: Work, settings: Settings) -> int:
+    """Returns the admin's id."""
+    with work.transaction() as session:
+        Base.metadata.create_all(session.connection())
+        if session.scalar(select(Inbound).where(Inbound.tag == settings.inbound_tag)) is None:
+            session.add(Inbound(tag=settings.inbound_tag))
+        admin = session.scalar(select(Admin).where(Admin.username == settings.username))
+        if admin is None:
+            admin = Admin(username=settings.username, is_sudo=True)
+            session.add(admin)
+        session.flush()
+        return admin.id
+
+
+def _xray_version(program: str) -> str:
+    told = subprocess.run([program, "version"], capture_output=True, text=True, check=True, timeout=10)
+    return told.stdout.split()[1]

@@ -1,0 +1,191 @@
+"""Adds users to a running xray and removes them, through its gRPC HandlerService."""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+import grpc
+from sqlalchemy.util import await_
+
+# Compiled from the .proto files at the start: there are no stubs to check against.
+_handler: Any
+_services: Any
+_handler, _services = grpc.protos_and_services("panel/protos/handler.proto")
+_inbound: Any = grpc.protos("panel/protos/inbound.proto")
+_shadowsocks: Any = grpc.protos("panel/protos/shadowsocks.proto")
+_typed_message: Any = grpc.protos("panel/protos/typed_message.proto")
+_user: Any = grpc.protos("panel/protos/user.proto")
+
+CIPHERS = {
+    "aes-128-gcm": _shadowsocks.AES_128_GCM,
+    "aes-256-gcm": _shadowsocks.AES_256_GCM,
+    "chacha20-ietf-poly1305": _shadowsocks.CHACHA20_POLY1305,
+    "xchacha20-poly1305": _shadowsocks.XCHACHA20_POLY1305,
+}
+"""Methods of Shadowsocks as users have them, and as xray numbers them."""
+
+_CALL_TIMEOUT_S = 30
+_CALLS_AT_A_TIME = 256
+# xray takes messages of 4 MiB, as gRPC in Go does unless told otherwise.
+_MESSAGE_BYTES = 3_900_000
+
+
+class XrayError(Exception):
+    """xray could not be asked, or refused."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """A user as xray knows one."""
+
+    email: str
+    password: str
+    method: str
+
+
+class Transport(Protocol):
+    """How calls are made. Raises grpc.RpcError."""
+
+    def call(self, method: str, request: Any) -> Any: ...
+
+    def call_all(self, method: str, requests: Iterable[Any]) -> None:
+        """Many calls, some of them at a time."""
+
+
+class BlockingTransport:
+    """For worker threads: a call blocks its thread."""
+
+    def __init__(self, address: str) -> None:
+        self._channel = grpc.insecure_channel(address)
+        self._stub = _services.HandlerServiceStub(self._channel)
+
+    def call(self, method: str, request: Any) -> Any:
+        return getattr(self._stub, method)(request, timeout=_CALL_TIMEOUT_S)
+
+    def call_all(self, method: str, requests: Iterable[Any]) -> None:
+        under_way: deque[Any] = deque()
+        for request in requests:
+            if len(under_way) == _CALLS_AT_A_TIME:
+                under_way.popleft().result()
+            under_way.append(getattr(self._stub, method).future(request, timeout=_CALL_TIMEOUT_S))
+        for call in under_way:
+            call.result()
+
+    async def close(self) -> None:
+        self._channel.close()
+
+
+class AwaitingTransport:
+    """For SQLAlchemy's greenlets on the event loop: a call lets others run."""
+
+    def __init__(self, address: str) -> None:
+        self._channel = grpc.aio.insecure_channel(address)
+        self._stub = _services.HandlerServiceStub(self._channel)
+
+    def call(self, method: str, request: Any) -> Any:
+        return await_(getattr(self._stub, method)(request, timeout=_CALL_TIMEOUT_S))
+
+    def call_all(self, method: str, requests: Iterable[Any]) -> None:
+        await_(self._gather(method, list(requests)))
+
+    async def _gather(self, method: str, requests: Sequence[Any]) -> None:
+        call = getattr(self._stub, method)
+        for start in range(0, len(requests), _CALLS_AT_A_TIME):
+            batch = requests[start : start + _CALLS_AT_A_TIME]
+            await asyncio.gather(*(call(request, timeout=_CALL_TIMEOUT_S) for request in batch))
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
+class Xray:
+    """One inbound of Shadowsocks. Every method raises XrayError."""
+
+    def __init__(self, transport: Transport, tag: str) -> None:
+        self._transport = transport
+        self._tag = tag
+
+    def add(self, client: Client) -> None:
+        """xray does not look for the e-mail among those that it has."""
+        self._call("AlterInbound", self._addition(_account(client)))
+
+    def remove(self, email: str) -> None:
+        """Without effect where xray has no such user. xray looks through all users."""
+        operation = _handler.RemoveUserOperation(email=email)
+        try:
+            self._transport.call("AlterInbound", self._alteration(operation))
+        except grpc.RpcError as error:
+            if not re.search(r"\bUser \S+ not found\.", _reason(error)):
+                _fail(error)
+
+    def started(self) -> bool:
+        """Whether xray answers and has the inbound."""
+        try:
+            self.inbound()
+        except XrayError:
+            return False
+        return True
+
+    def inbound(self) -> Any:
+        """The inbound as xray was told to make it."""
+        listed = self._call("ListInbounds", _handler.ListInboundsRequest())
+        for inbound in listed.inbounds:
+            if inbound.tag == self._tag:
+                return inbound
+        raise XrayError(f"there is no inbound {self._tag}")
+
+    def remove_inbound(self) -> None:
+        """And with it all of its users."""
+        self._call("RemoveInbound", _handler.RemoveInboundRequest(tag=self._tag))
+
+    def add_inbound(self, inbound: Any, clients: Iterable[Client]) -> None:
+        """With as many users as a message holds: for these it is some 30 times faster than one by one."""
+        users = [_account(client) for client in clients]
+        count, size = 0, 0
+        while count < len(users) and size < _MESSAGE_BYTES:
+            size += users[count].ByteSize() + 4
+            count += 1
+        config = _shadowsocks.ServerConfig.FromString(inbound.proxy_settings.value)
+        del config.users[:]
+        config.users.extend(users[:count])
+        anew = _inbound.InboundHandlerConfig(
+            tag=self._tag, receiver_settings=inbound.receiver_settings, proxy_settings=_typed(config)
+        )
+        self._call("AddInbound", _handler.AddInboundRequest(inbound=anew))
+        try:
+            self._transport.call_all("AlterInbound", (self._addition(user) for user in users[count:]))
+        except grpc.RpcError as error:
+            _fail(error)
+
+    def _call(self, method: str, request: Any) -> Any:
+        try:
+            return self._transport.call(method, request)
+        except grpc.RpcError as error:
+            _fail(error)
+
+    def _addition(self, user: Any) -> Any:
+        return self._alteration(_handler.AddUserOperation(user=user))
+
+    def _alteration(self, operation: Any) -> Any:
+        return _handler.AlterInboundRequest(tag=self._tag, operation=_typed(operation))
+
+
+def _account(client: Client) -> Any:
+    account = _shadowsocks.Account(password=client.password, cipher_type=CIPHERS[client.method])
+    return _user.User(email=client.email, account=_typed(account))
+
+
+def _typed(message: Any) -> Any:
+    return _typed_message.TypedMessage(type=message.DESCRIPTOR.full_name, value=message.SerializeToString())
+
+
+def _reason(error: grpc.RpcError) -> str:
+    # Every error of a call is one, which the class alone does not say.
+    return error.details() or "" if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else str(error)
+
+
+def _fail(error: grpc.RpcError) -> NoReturn:
+    raise XrayError(" ".join(_reason(error).split())) from error
