@@ -9,6 +9,7 @@
  * @typedef {object} UserFaults
  * @property {{ every: number, answer: 409 | 422 | 500 | 'reset' }} [createError] each nth create; nobody is created
  * @property {number} [databaseLockedEvery] each nth create, modification and deletion finds the database locked
+ * @property {Operation[]} [lockable] only these are counted for it, and meet it
  * @property {number} [lostEvery] each nth create is answered as a success, and the user is not kept
  * @property {number} [statusLieEvery] each nth modification is answered 200 with the old status, which stays
  * @property {boolean} [ownerless] a deletion is done and answered 500: Marzban, where its admin is not in the database
@@ -85,8 +86,8 @@ export class Users {
     const answers = {
       create: () => this.create(request),
       read: () => (user ? ok(shown(user)) : notFound()),
-      disable: () => this.modify(request, user),
-      enable: () => this.modify(request, user),
+      disable: () => this.modify('disable', request, user),
+      enable: () => this.modify('enable', request, user),
       delete: () => this.remove(user),
       list: () => this.list(request.query),
       system: () => this.system(),
@@ -106,10 +107,12 @@ export class Users {
     return body;
   }
 
-  /** Counts a write, and tells whether the database is locked for it. */
-  findsLock() {
+  /** Counts a write, and tells whether the database is locked for it. @param {Operation} operation */
+  findsLock(operation) {
+    const { databaseLockedEvery, lockable } = this.faults;
+    if (lockable && !lockable.includes(operation)) return false;
     this.count.writes += 1;
-    const found = nth(this.faults.databaseLockedEvery, this.count.writes);
+    const found = nth(databaseLockedEvery, this.count.writes);
     if (found) this.truth.locked += 1;
     return found;
   }
@@ -145,7 +148,7 @@ export class Users {
     this.count.creates += 1;
     if (faults.createError && nth(faults.createError.every, this.count.creates))
       return this.failCreate(faults.createError.answer);
-    if (this.findsLock()) return locked();
+    if (this.findsLock('create')) return locked();
     const { username, status = 'active', note = null } = body;
     if (this.all.has(username)) return refuse(409, 'User already exists');
     const user = { username, status, note, createdAt: timestamp() };
@@ -165,8 +168,8 @@ export class Users {
     return { status: 0, body: '', reset: true };
   }
 
-  /** @param {Request} request @param {User | undefined} user @returns {Answer} */
-  modify(request, user) {
+  /** @param {'disable' | 'enable'} operation @param {Request} request @param {User | undefined} user @returns {Answer} */
+  modify(operation, request, user) {
     const { truth } = this;
     const body = this.bodyOf(request);
     if (!body) return refuse(422, { body: 'Input should be a valid dictionary' });
@@ -176,7 +179,7 @@ export class Users {
     }
     if (!user) return notFound();
     this.guard('PUT', user);
-    if (this.findsLock()) return locked();
+    if (this.findsLock(operation)) return locked();
     this.count.changes += 1;
     if (nth(this.faults.statusLieEvery, this.count.changes)) {
       truth.lied += 1;
@@ -195,7 +198,7 @@ export class Users {
   remove(user) {
     if (!user) return notFound();
     this.guard('DELETE', user);
-    if (this.findsLock()) return locked();
+    if (this.findsLock('delete')) return locked();
     this.all.delete(user.username);
     this.truth.deleted += 1;
     return this.faults.ownerless ? crash() : ok({ detail: 'User successfully deleted' });

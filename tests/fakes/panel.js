@@ -134,6 +134,8 @@ class Panel {
     const { method, path } = request;
     if (method === 'POST' && path === '/api/admin/token') return send(response, this.logIn(request));
     if (this.faults.prometheus && path === '/metrics') return send(response, ok(this.timings.exposition()));
+    // A way to open a connection that asks for nothing.
+    if (method === 'HEAD') return send(response, refuse(405, 'Method Not Allowed'));
     const operation = operationOf(request);
     if (operation) return this.serve(operation, request, response);
     this.users.mistake(`${method} ${path}`);

@@ -1,9 +1,8 @@
 /** Databases for tests, real and of their own: a private MariaDB, or a SQLite file. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,9 +21,7 @@ const USER = 'panel';
 const NAME = 'panel';
 const READY_MS = 60_000;
 const SQLITE = fileURLToPath(new URL('sqlite.py', import.meta.url));
-const SHARE = '/usr/share/mysql';
-/** Debian puts servers where only root's PATH leads. */
-const env = { ...cleanEnvironment(), PATH: `${process.env.PATH}:/usr/sbin` };
+const MARIADBD = '/usr/sbin/mariadbd';
 
 /** A port that was free just now. @returns {Promise<number>} */
 async function freePort() {
@@ -45,57 +42,17 @@ const firstStatements = (password) =>
     '',
   ].join('\n');
 
-/** Options of both runs of the server. @param {string} data */
-const common = (data) => ['--no-defaults', `--user=${userInfo().username}`, `--datadir=${data}`];
-
-/**
- * The server's own tables: what mariadb-install-db does, which Debian's server package holds without the
- * my_print_defaults that it needs.
- * @param {string} data a folder that is not there yet
- */
-async function makeTables(data) {
-  mkdirSync(data);
-  const files = ['mysql_system_tables', 'mysql_performance_tables', 'mysql_system_tables_data'];
-  const statements = [
-    `CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = '${userInfo().username}';`,
-    ...files.map((name) => readFileSync(join(SHARE, `${name}.sql`), 'utf8')),
-  ];
-  const server = start('mariadbd', [...common(data), '--bootstrap'], {
-    env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  server.child.stdin?.on('error', () => {}).end(statements.join('\n'));
-  const code = await server.ended;
-  if (code !== 0) throw new Error(`mariadbd --bootstrap: ${code}: ${server.output.stderr}`);
-}
-
 /** Starts MariaDB in a folder of its own, with performance_schema. @returns {Promise<Database>} */
 export async function startMariadb() {
   const folder = temporaryFolder('mariadb');
-  const data = join(folder.path, 'data');
   const password = randomUUID();
   const port = await freePort();
   const init = join(folder.path, 'init.sql');
-  try {
-    writeFileSync(init, firstStatements(password), { mode: 0o600 });
-    await makeTables(data);
-  } catch (error) {
-    folder.remove();
-    throw error;
-  }
+  writeFileSync(init, firstStatements(password), { mode: 0o600 });
   const server = start(
-    'mariadbd',
-    [
-      ...common(data),
-      `--socket=${join(folder.path, 'socket')}`,
-      `--pid-file=${join(folder.path, 'pid')}`,
-      `--init-file=${init}`,
-      '--bind-address=127.0.0.1',
-      `--port=${port}`,
-      '--performance-schema=ON',
-      '--skip-name-resolve',
-    ],
-    { env },
+    join(ROOT, 'testbeds/panel/mariadb'),
+    [MARIADBD, `--init-file=${init}`, `--port=${port}`, '--performance-schema=ON'],
+    { cwd: folder.path, env: cleanEnvironment() },
   );
   const end = () => server.child.kill('SIGKILL');
   process.on('exit', end);
