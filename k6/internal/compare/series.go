@@ -53,21 +53,7 @@ func Measure(o bench.Options, scenarios string, count int, common Request) (dir 
 				if interrupted() {
 					return session.Dir, all, exitcode.Pass
 				}
-				q := &all[i]
-				name := fmt.Sprintf("pair%02d-%s", pair, sideNames[side])
-				folder := filepath.Join(q.Folder, name)
-				entry := session.Run(scenario, side, folder, fmt.Sprintf("[pair %d/%d %s] %s", pair, count, sideNames[side], scenario))
-				runs := &q.A
-				if side == 1 {
-					runs = &q.B
-				}
-				*runs = append(*runs, measured(filepath.Join(session.Dir, q.Folder), name, pair, entry))
-				if entry.Outcome != run.SetupFailed {
-					continue
-				}
-				session.Warn("%s: %s", folder, entry.Message)
-				// What fails at its first run, or with the sidecar, fails at every next.
-				if len(*runs) == 1 || !session.Alive() {
+				if !all[i].measure(session, scenario, side, pair) {
 					return session.Dir, nil, exitcode.Setup
 				}
 			}
@@ -75,6 +61,24 @@ func Measure(o bench.Options, scenarios string, count int, common Request) (dir 
 	}
 	interrupted()
 	return session.Dir, all, exitcode.Pass
+}
+
+// measure runs the scenario once on a side. It tells false where the next runs would fail as this one did.
+func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side, pair int) bool {
+	name := fmt.Sprintf("pair%02d-%s", pair, sideNames[side])
+	folder := filepath.Join(q.Folder, name)
+	entry := session.Run(scenario, side, folder, fmt.Sprintf("[pair %d/%d %s] %s", pair, q.Planned, sideNames[side], scenario))
+	runs := &q.A
+	if side == 1 {
+		runs = &q.B
+	}
+	*runs = append(*runs, measured(filepath.Join(session.Dir, q.Folder), name, pair, entry))
+	if entry.Outcome != run.SetupFailed {
+		return true
+	}
+	session.Warn("%s: %s", folder, entry.Message)
+	// What fails at its first run, or with the sidecar, fails at every next.
+	return len(*runs) > 1 && session.Alive()
 }
 
 // requests are those of a session's scenarios, without runs.

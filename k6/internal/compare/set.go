@@ -74,7 +74,7 @@ func (s Set) Markdown() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Summary is the verdict, the reference document's table of changes, and a line for each scenario.
+// Summary is the verdict, the reference document's table of changes, a line for each scenario and the reasons.
 func (s Set) Summary() string {
 	var b strings.Builder
 	var names, reasons []string
@@ -92,10 +92,10 @@ func (s Set) Summary() string {
 	}
 	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(strings.Join(names, ", ")))
 	fmt.Fprintf(&b, "**Verdict: %s** — %d of %d scenarios pass\n\n", mark(exitcode.Verdict(s.ExitCode())), passed, len(s.Parts))
-	markdown.List(&b, reasons)
 	head := []string{"Metric", "Baseline (" + s.label("A") + ")", "Candidate (" + s.label("B") + ")", "Improvement", "95 % CI", "p", "judgement"}
 	markdown.Table(&b, head, s.changes(), lastIsText)
 	markdown.Table(&b, []string{"Scenario", "Verdict", "Metrics", "Folder"}, scenarios, noNumbers)
+	markdown.List(&b, reasons)
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
