@@ -19,7 +19,6 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -27,8 +26,8 @@ func init() {
 	subcommand.RegisterExtension("compare", New)
 }
 
-// Options are the command's own arguments. Dash is the number of paths before `--`, -1 without one.
-// Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
+// Options are the command's own arguments. Scenario may be several with commas. Dash is the number of
+// paths before `--`, -1 without one. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Scenario, A, B string
 	Runs           int
@@ -45,19 +44,20 @@ func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
 	var b bench.Options
 	cmd := &cobra.Command{
-		Use:   "compare --scenario SYSTEM/NAME --a TESTBED --b TESTBED | RUN|FILE... -- RUN|FILE...",
+		Use:   "compare --scenario SYSTEM/NAME[,…] --a TESTBED --b TESTBED | RUN|FILE... -- RUN|FILE...",
 		Short: "Compare two testbeds or two sets of results, with confidence",
 		Long: `Runs a scenario in turn on two testbeds (A B, B A, A B …), each given as NAME or
 NAME:VARIABLE=VALUE,…; or takes results that there are, A's before -- and B's after it. One
 argument is a comparison's own folder. Tells the change of each metric with its confidence
 interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/compare.md
-says how. What was not measured in the same way is not compared.
+says how. What was not measured in the same way is not compared. Of several scenarios, all run in
+each turn; each has a folder of its own, and one page has the changes of all.
 
 ` + Help,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME")
+	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME, several with commas")
 	flags.StringVar(&o.A, "a", "", "testbed A")
 	flags.StringVar(&o.B, "b", "", "testbed B")
 	flags.IntVar(&o.Runs, "runs", 10, "runs of each; with fewer than 6 nothing is judged")
@@ -88,7 +88,8 @@ const Help = `Exit codes:
     3  inconclusive: too few runs, too many that cannot be used, or the machine changed
     4  set-up failed
    99  a metric is significantly worse, by more than --worse-by
-  130  interrupted: what was measured is compared`
+  130  interrupted: what was measured is compared
+Of several scenarios the worst counts: the first of 130, 4, 99, 3, 0.`
 
 func (o Options) wrongForRuns() string {
 	switch {
@@ -111,76 +112,17 @@ func (o Options) wrongBound() string {
 	return fmt.Sprintf("--worse-by %g: give a percentage, 0 or more", o.WorseBy)
 }
 
-// Measured runs the scenario on both testbeds, compares and returns the exit code.
+// Measured runs the scenarios on both testbeds, compares and returns the exit code.
 func Measured(o Options, b bench.Options) int {
-	q := compare.Request{SpecA: o.A, SpecB: o.B, WorseBy: o.WorseBy, Beds: beds(b.Root)}
-	dir, code := compare.Measure(b, o.Scenario, o.Runs, &q)
+	common := compare.Request{SpecA: o.A, SpecB: o.B, WorseBy: o.WorseBy, Beds: beds(b.Root)}
+	dir, all, code := compare.Measure(b, o.Scenario, o.Runs, common)
 	if code != exitcode.Pass {
 		return code
 	}
 	if o.Out != "" {
 		dir = o.out("")
 	}
-	return finish(b.Stdout, b.Stderr, q, dir, o.Dir)
-}
-
-// Existing compares results that there are and returns the exit code.
-func Existing(stdout, stderr io.Writer, o Options) int {
-	fault := func(code int, format string, args ...any) int {
-		fmt.Fprintf(stderr, format+"\n", args...)
-		return code
-	}
-	if line := o.wrongBound(); line != "" {
-		return fault(exitcode.Usage, "%s", line)
-	}
-	givenA, givenB, line := o.sides()
-	if line != "" {
-		return fault(exitcode.Usage, "%s; see k6 x compare --help", line)
-	}
-	q := compare.Request{WorseBy: o.WorseBy}
-	base, _ := root.Find(o.Root, o.Variable, o.Dir)
-	q.Beds = beds(base)
-	var err error
-	if q.A, err = compare.Load(givenA, o.Scenario); err != nil {
-		return fault(exitcode.Usage, "A: %v", err)
-	}
-	if q.B, err = compare.Load(givenB, o.Scenario); err != nil {
-		return fault(exitcode.Usage, "B: %v", err)
-	}
-	compare.Pair(q.A, q.B)
-	for _, runs := range [][]compare.Measured{q.A, q.B} {
-		for i := range runs {
-			runs[i].File = o.display(runs[i].File)
-		}
-	}
-	dir := o.out(base)
-	q.ID = filepath.Base(dir)
-	return finish(stdout, stderr, q, dir, o.Dir)
-}
-
-// sides splits the paths into those of A and of B.
-func (o Options) sides() (a, b []string, line string) {
-	paths := command.Locate(o.Paths, o.Dir, o.Variable)
-	switch {
-	case len(paths) == 1:
-		if a, b = compare.OfComparison(paths[0]); len(a) == 0 || len(b) == 0 {
-			return nil, nil, o.Paths[0] + " is no folder of a comparison: give the runs of A, then --, then the runs of B"
-		}
-		return a, b, ""
-	case len(paths) == 2 && o.Dash < 0:
-		return paths[:1], paths[1:], ""
-	case o.Dash < 1 || o.Dash >= len(paths):
-		return nil, nil, "give the runs of A, then --, then the runs of B; or --scenario, --a and --b"
-	}
-	return paths[:o.Dash], paths[o.Dash:], ""
-}
-
-// display is a path without what is this machine's alone.
-func (o Options) display(path string) string {
-	if relative, err := filepath.Rel(o.Dir, path); err == nil && filepath.IsLocal(relative) {
-		return relative
-	}
-	return filepath.Base(path)
+	return finish(b.Stdout, b.Stderr, all, dir, o.Dir)
 }
 
 // out is the folder to write to: in the results of the checkout, or the current folder without one.
@@ -196,17 +138,38 @@ func (o Options) out(base string) string {
 	return filepath.Join(base, "results", time.Now().UTC().Format("20060102-150405.000")+"-compare")
 }
 
-// finish compares, writes and prints.
-func finish(stdout, stderr io.Writer, q compare.Request, dir, here string) int {
-	if why := compare.Refusal(q.A, q.B, q.Beds); why != "" {
-		fmt.Fprintln(stderr, why)
+// finish compares, writes and prints: the one comparison, or of several what they have in common.
+func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string) int {
+	refused := false
+	for _, q := range all {
+		if why := compare.Refusal(q.A, q.B, q.Beds); why != "" {
+			if q.Folder != "" {
+				why = q.Scenario + ": " + why
+			}
+			fmt.Fprintln(stderr, why)
+			refused = true
+		}
+	}
+	if refused {
 		return exitcode.Usage
 	}
-	c := compare.Make(q)
-	fmt.Fprint(stdout, "\n"+c.Markdown())
+	var made interface {
+		Write(dir string) error
+		ExitCode() int
+	}
+	var text string
+	name := compare.FileName
+	if len(all) == 1 && all[0].Folder == "" {
+		c := compare.Make(all[0])
+		made, text = c, c.Markdown()
+	} else {
+		s := compare.MakeSet(all)
+		made, text, name = s, s.Summary(), compare.PageName
+	}
+	fmt.Fprint(stdout, "\n"+text)
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
-		err = c.Write(dir)
+		err = made.Write(dir)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "cannot write the comparison: %v\n", err)
@@ -215,8 +178,8 @@ func finish(stdout, stderr io.Writer, q compare.Request, dir, here string) int {
 	if relative, err := filepath.Rel(here, dir); err == nil {
 		dir = relative
 	}
-	fmt.Fprintf(stdout, "\ncomparison: %s\n", filepath.Join(dir, compare.FileName))
-	return c.ExitCode()
+	fmt.Fprintf(stdout, "\ncomparison: %s\n", filepath.Join(dir, name))
+	return made.ExitCode()
 }
 
 // beds tells what a testbed of the checkout declares.

@@ -81,7 +81,7 @@ func TestExisting(t *testing.T) {
 		"one each":     {Options{Paths: []string{a[0], slow[0]}, Dash: -1}, exitcode.Inconclusive, []string{"one run each: no confidence", "not judged"}},
 		"differ":       {Options{Paths: []string{a[0], other}, Dash: 1}, exitcode.Usage, []string{"cannot be compared: they differ in profile (quick and full)"}},
 		"a folder":     {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1, Scenario: "dataplane/socks-udp"}, exitcode.Inconclusive, []string{"one run each"}},
-		"which":        {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one of dataplane/concurrency, "}},
+		"which":        {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/concurrency, "}},
 		"none of it":   {Options{Paths: []string{a[0], a[1]}, Dash: -1, Scenario: "dataplane/socks-upd"}, exitcode.Usage, []string{"A: ", "did you mean dataplane/socks-udp?"}},
 		"no dash":      {Options{Paths: a, Dash: -1}, exitcode.Usage, []string{"give the runs of A, then --, then the runs of B"}},
 		"one":          {Options{Paths: a[:1], Dash: -1}, exitcode.Usage, []string{"is no folder of a comparison"}},
@@ -122,6 +122,109 @@ func TestExisting(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// ofScenario moves files of results() into folders of runs of a comparison, as of a scenario of that name.
+func ofScenario(t *testing.T, dir, name, side string, files []string) {
+	t.Helper()
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(dir, "dataplane-"+name, fmt.Sprintf("pair%02d-%s", i+1, side))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.Replace(text, []byte(`"socks-udp"`), []byte(`"`+name+`"`), 1)
+		if err := os.WriteFile(filepath.Join(folder, "dataplane-"+name+".json"), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestExistingOfSeveralScenarios compares a folder of a comparison of two scenarios, of which one is slower on
+// B, anew.
+func TestExistingOfSeveralScenarios(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cmp")
+	fast := results(t, t.TempDir(), "a", 6, 0, 1)
+	for name, factor := range map[string]float64{"socks-udp": 1.5, "echo": 1} {
+		ofScenario(t, dir, name, "a", fast)
+		ofScenario(t, dir, name, "b", results(t, t.TempDir(), "b", 6, 10, factor))
+	}
+	mixed := func(side string) []string {
+		var paths []string
+		for _, name := range []string{"echo", "socks-udp"} {
+			for pair := 1; pair <= 6; pair++ {
+				paths = append(paths, filepath.Join(dir, "dataplane-"+name, fmt.Sprintf("pair%02d-%s", pair, side)))
+			}
+		}
+		return paths
+	}
+	both := append(mixed("a"), mixed("b")...)
+	for name, c := range map[string]struct {
+		o     Options
+		code  int
+		says  []string
+		wrote []string
+	}{
+		"all":        {Options{Paths: []string{dir}, Dash: -1}, exitcode.Fail, []string{"1 of 2 scenarios pass", "| dataplane/echo | ✓ pass |", "| dataplane/socks-udp | ✗ fail |", "dataplane/socks-udp: UDP P50 is worse by more than 10 %"}, []string{"compare.md", "dataplane-echo/compare.json", "dataplane-socks-udp/compare.md"}},
+		"loose":      {Options{Paths: []string{dir}, Dash: -1, WorseBy: 60}, exitcode.Pass, []string{"2 of 2 scenarios pass"}, []string{"compare.md"}},
+		"one of all": {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/echo"}, exitcode.Pass, []string{"1 of 1 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
+		"unknown":    {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/ech"}, exitcode.Usage, []string{"has no comparison of dataplane/ech; there are: dataplane-echo, dataplane-socks-udp"}, nil},
+		"its folder": {Options{Paths: []string{filepath.Join(dir, "dataplane-echo")}, Dash: -1}, exitcode.Pass, []string{"# B against A: dataplane/echo\n"}, []string{"compare.json"}},
+		"a list":     {Options{Paths: both, Dash: 12, Scenario: "dataplane/socks-udp,dataplane/echo"}, exitcode.Fail, []string{"# B against A: dataplane/socks-udp, dataplane/echo\n"}, []string{"dataplane-echo/compare.json"}},
+		"no list":    {Options{Paths: both, Dash: 12}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/echo, dataplane/socks-udp"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.o.Dir, c.o.Out = t.TempDir(), t.TempDir()
+			if c.o.WorseBy == 0 {
+				c.o.WorseBy = 10
+			}
+			var stdout, stderr bytes.Buffer
+			if code := Existing(&stdout, &stderr, c.o); code != c.code {
+				t.Errorf("code %d, want %d", code, c.code)
+			}
+			for _, part := range c.says {
+				if !strings.Contains(stdout.String()+stderr.String(), part) {
+					t.Errorf("no %q in\n%s%s", part, &stdout, &stderr)
+				}
+			}
+			for _, file := range c.wrote {
+				path := filepath.Join(c.o.Out, file)
+				if _, err := os.Stat(path); err != nil {
+					t.Error(err)
+				}
+				if problems := check.File("", path, file); filepath.Ext(file) == ".json" && len(problems) > 0 {
+					t.Errorf("%v", problems)
+				}
+			}
+		})
+	}
+}
+
+// TestRefusalNamesTheScenario has one scenario of two whose sides differ in profile.
+func TestRefusalNamesTheScenario(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cmp")
+	fast := results(t, t.TempDir(), "a", 1, 0, 1)
+	for _, name := range []string{"echo", "socks-udp"} {
+		ofScenario(t, dir, name, "a", fast)
+		ofScenario(t, dir, name, "b", fast)
+	}
+	path := filepath.Join(dir, "dataplane-echo/pair01-b/dataplane-echo.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte(`"quick"`), []byte(`"full"`), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	code := Existing(&stdout, &stderr, Options{Paths: []string{dir}, Dash: -1, Dir: dir, Out: t.TempDir(), WorseBy: 10})
+	want := "dataplane/echo: these runs cannot be compared: they differ in profile (quick and full)\n"
+	if code != exitcode.Usage || stderr.String() != want || stdout.Len() != 0 {
+		t.Errorf("%d %q %s", code, &stderr, &stdout)
 	}
 }
 

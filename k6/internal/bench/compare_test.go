@@ -27,14 +27,98 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
+func noBeds(string) testbed.Testbed { return testbed.Testbed{} }
+
+// withUsers gives the checkout the scenarios dataplane/create and dataplane/disable, whose operations take
+// 100 ms and 200 ms, and half as long again on the testbed other.
+func withUsers(t *testing.T, d *bench.Dataplane) {
+	t.Helper()
+	const script = `import { write } from '../pulsar/_result.js';
+export const options = { vus: 1, iterations: 1 };
+export default function () {}
+export function handleSummary(data) {
+  const pair = Number(/pair(\d+)/.exec(__ENV.RUN_ID)[1]);
+  const ms = MS * (__ENV.FAKE_TESTBED === 'other' ? 1.5 : 1) * (1 + 0.002 * ((pair * 7) % 5));
+  const latency_ms = { count: 500, avg: ms, min: ms / 2, p50: ms, p90: ms, p95: 1.5 * ms, p99: 2 * ms, p99_9: null, max: 3 * ms };
+  const operation = { name: 'NAME', title: 'NAME users', loop: 'closed', latency_is: 'l', requests: 500, success: 500, errors: {},
+    window_s: ms / 100, rate_per_s: 50000 / ms, latency_ms };
+  const component = (name, share) => ({ operation: 'NAME', name, source: 'server_timing', calls: 500, avg_ms: share * ms,
+    p95_ms: null, p99_ms: null, share, latency_share: share });
+  const bottleneck = { operation: 'NAME', component: 'database', latency_share: 0.6, largest_in: 400, requests: 500, reason: 'database.' };
+  const files = write(data, 'NAME', 'pass', { operations: [operation], components: [component('route', 1), component('database', 0.6)],
+    bottlenecks: [bottleneck] });
+  const [path, text] = Object.entries(files)[0];
+  return { [path.replace('pulsar-', 'dataplane-')]: text.replace('"system":"pulsar"', '"system":"dataplane"')
+    .replace('2026-01-02T03:04:05Z', new Date().toISOString()) };
+}
+`
+	for name, ms := range map[string]string{"create": "100", "disable": "200"} {
+		text := strings.NewReplacer("NAME", name, "MS", ms).Replace(script)
+		if err := os.WriteFile(filepath.Join(d.Root, "scripts/dataplane", name+".js"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestComparisonOfSeveralScenarios(t *testing.T) {
+	d := bench.NewDataplane(t)
+	withUsers(t, d)
+	d.RunID = "cmp"
+	dir, all, code := compare.Measure(d.Options, "dataplane-create, dataplane/disable", 6,
+		compare.Request{SpecA: "proxy", SpecB: "other:queue=9", WorseBy: 10, Beds: noBeds})
+	if code != exitcode.Pass || len(all) != 2 || d.Err.String() != "" {
+		t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
+	}
+	var order []string
+	for _, m := range regexp.MustCompile(`\[pair (\d)/6 ([ab])\] dataplane/(\w+)  pass`).FindAllStringSubmatch(d.Out.String(), -1) {
+		order = append(order, m[2]+m[1]+" "+m[3])
+	}
+	if got := strings.Join(order, ", "); !strings.HasPrefix(got, "a1 create, a1 disable, b1 create, b1 disable, b2 create, b2 disable, a2 create, a2 disable, a3 create, ") {
+		t.Errorf("order %s", got)
+	}
+	events := read(t, d.Events)
+	if got := strings.Count(events, "start proxy"); got != 12 || strings.Count(events, "start other") != 12 || strings.Count(events, "args ") != 1 {
+		t.Errorf("events\n%s", events)
+	}
+	if m := all[1].A[1]; m.Result.Run.ID != "cmp-dataplane-disable-pair02-a" || m.File != "pair02-a/dataplane-disable.json" || m.Pair != 2 {
+		t.Errorf("%+v", m)
+	}
+	set := compare.MakeSet(all)
+	if err := set.Write(dir); err != nil || set.ExitCode() != exitcode.Fail {
+		t.Errorf("%v %d", err, set.ExitCode())
+	}
+	page := read(t, filepath.Join(dir, "compare.md"))
+	for _, part := range []string{"| Metric | Baseline (proxy) | Candidate (other:queue=9) | Improvement |", "| disable users RPS | 249.0 | 166.0 | -33.33% | -33.33% to -33.33% | 0.002 | worse (gate) |",
+		"| create users avg latency | 100 ms | 151 ms | +50.00% |", "| create users success rate | 100% | 100% | 0.00 pp |",
+		"| create users: database (ms) | 60.2 (60.0–60.5) | 90.4 (90.0–90.7) | +50.00% | +50.00% to +50.00% | 0.002 | worse |",
+		"create users: the bottleneck of A is database in 6 of 6 runs; of B database in 6 of 6 runs"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in\n%s", part, page)
+		}
+	}
+	if alone := read(t, filepath.Join(dir, "dataplane-disable/compare.json")); !strings.Contains(alone, `"id": "cmp/dataplane-disable"`) {
+		t.Errorf("%s", alone)
+	}
+	read(t, filepath.Join(dir, "dataplane-create/pair01-b/logs/dataplane-create.k6.log"))
+	if parts := compare.OfSet(dir); len(parts) != 2 || filepath.Base(parts[0]) != "dataplane-create" {
+		t.Errorf("%v", parts)
+	}
+	if parts := compare.OfSet(filepath.Join(dir, "dataplane-create")); len(parts) != 0 {
+		t.Errorf("%v", parts)
+	}
+	if _, err := report.Load([]string{dir}); err == nil || !strings.Contains(err.Error(), "is a comparison") {
+		t.Error(err)
+	}
+}
+
 func TestComparisonRunsInTurn(t *testing.T) {
 	d := bench.NewDataplane(t)
 	d.RunID = "cmp"
-	q := compare.Request{SpecA: "proxy", SpecB: "other:queue=9", WorseBy: 10, Beds: func(string) testbed.Testbed { return testbed.Testbed{} }}
-	dir, code := compare.Measure(d.Options, "dataplane-tell", 3, &q)
-	if code != exitcode.Pass || len(q.A) != 3 || len(q.B) != 3 {
-		t.Fatalf("code %d, %d and %d runs\n%s%s", code, len(q.A), len(q.B), d.Out, d.Err)
+	dir, all, code := compare.Measure(d.Options, "dataplane-tell", 3, compare.Request{SpecA: "proxy", SpecB: "other:queue=9", WorseBy: 10, Beds: noBeds})
+	if code != exitcode.Pass || len(all) != 1 || len(all[0].A) != 3 || len(all[0].B) != 3 {
+		t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
 	}
+	q := all[0]
 	var order string
 	for _, m := range regexp.MustCompile(`start (proxy|other) .*"queue":(\d)`).FindAllStringSubmatch(read(t, d.Events), -1) {
 		order += m[1][:1] + m[2]
@@ -85,7 +169,12 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 		says           string
 	}{
 		"scenario":      {"dataplane/tel", "proxy", "other", nil, exitcode.Usage, "unknown scenario dataplane/tel; did you mean dataplane/tell?"},
-		"a system":      {"dataplane", "proxy", "other", nil, exitcode.Usage, `scenario "dataplane": give one, as SYSTEM/NAME`},
+		"a system":      {"dataplane", "proxy", "other", nil, exitcode.Usage, `scenario "dataplane": give SYSTEM/NAME, several with commas`},
+		"half a name":   {"dataplane/", "proxy", "other", nil, exitcode.Usage, `scenario "dataplane/": give SYSTEM/NAME`},
+		"no scenario":   {" ,", "proxy", "other", nil, exitcode.Usage, "no scenario: give SYSTEM/NAME"},
+		"one unknown":   {"dataplane/tell,dataplane/tel", "proxy", "other", nil, exitcode.Usage, "unknown scenario dataplane/tel; did you mean"},
+		"one twice":     {"dataplane/tell,dataplane-tell", "proxy", "other", nil, exitcode.Usage, "scenario dataplane/tell is given twice"},
+		"two systems":   {"dataplane/tell,pulsar/passes", "proxy", "other", nil, exitcode.Usage, "testbeds/proxy.toml does not start the system pulsar of pulsar/passes"},
 		"testbed":       {"dataplane/tell", "proxy", "othr", nil, exitcode.Usage, `there is no testbed "othr"; there are: bare, needy, other, proxy, pulsar-relay; did you mean other?`},
 		"other system":  {"dataplane/tell", "proxy", "pulsar-relay", nil, exitcode.Usage, "starts the system pulsar"},
 		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exitcode.Usage, `variable queue: "x" is not an integer`},
@@ -104,8 +193,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			q := compare.Request{SpecA: c.a, SpecB: c.b}
-			if _, code := compare.Measure(d.Options, c.scenario, 6, &q); code != c.code {
+			if _, _, code := compare.Measure(d.Options, c.scenario, 6, compare.Request{SpecA: c.a, SpecB: c.b}); code != c.code {
 				t.Errorf("code %d, want %d", code, c.code)
 			}
 			if text := d.Err.String(); !strings.Contains(text, c.says) || strings.Count(text, "\n") != 1 {
@@ -116,20 +204,31 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 }
 
 func TestInterruptedComparisonKeepsWhatItHas(t *testing.T) {
-	d := bench.NewDataplane(t)
-	go func() {
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if strings.Contains(d.Out.String(), "[pair 2/9 b]") {
-				d.Signal <- syscall.SIGINT
-				return
+	for scenarios, last := range map[string]string{"dataplane/tell": "[pair 2/9 b]", "dataplane/create,dataplane/disable": "[pair 2/9 b] dataplane/create  "} {
+		d := bench.NewDataplane(t)
+		withUsers(t, d)
+		go func() {
+			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+				if strings.Contains(d.Out.String(), last) {
+					d.Signal <- syscall.SIGINT
+					return
+				}
+			}
+		}()
+		_, all, code := compare.Measure(d.Options, scenarios, 9, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds})
+		if code != exitcode.Pass || len(all) != strings.Count(scenarios, "/") {
+			t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
+		}
+		for _, q := range all {
+			if !q.Interrupted || len(q.A) > 4 || len(q.B) < 1 {
+				t.Errorf("%s: %d and %d runs, %v", q.Scenario, len(q.A), len(q.B), q.Interrupted)
+			}
+			if c := compare.Make(q); c.ExitCode() != exitcode.Interrupted || c.Reasons[0] == "" {
+				t.Errorf("%v", c.Reasons)
 			}
 		}
-	}()
-	q := compare.Request{SpecA: "proxy", SpecB: "other", Beds: func(string) testbed.Testbed { return testbed.Testbed{} }}
-	if _, code := compare.Measure(d.Options, "dataplane/tell", 9, &q); code != exitcode.Pass || !q.Interrupted || len(q.A) > 4 || len(q.B) < 2 {
-		t.Fatalf("code %d, %d and %d runs, %v\n%s%s", code, len(q.A), len(q.B), q.Interrupted, d.Out, d.Err)
-	}
-	if c := compare.Make(q); c.ExitCode() != exitcode.Interrupted || c.Reasons[0] == "" {
-		t.Errorf("%v", c.Reasons)
+		if set := compare.MakeSet(all); set.ExitCode() != exitcode.Interrupted || !strings.Contains(set.Summary(), "**Verdict: interrupted**") {
+			t.Errorf("%s", set.Summary())
+		}
 	}
 }

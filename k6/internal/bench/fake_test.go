@@ -87,7 +87,7 @@ func serveFake() {
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"id": fmt.Sprintf("i%d", started), "testbed": r.PathValue("name"),
-			"outputs":        map[string]string{"PULSAR_URL": "http://127.0.0.1:9"},
+			"outputs":        map[string]string{"PULSAR_URL": "http://127.0.0.1:9", "FAKE_TESTBED": r.PathValue("name")},
 			"secret_outputs": map[string]string{"PULSAR_PASSWORD": cmp.Or(os.Getenv("FAKE_SECRET"), fakeSecret)},
 		})
 	})

@@ -17,24 +17,24 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Session runs one scenario many times, each time on one of several testbeds, with one sidecar for
+// Session runs scenarios many times, each time on one of several testbeds, with one sidecar for
 // all and each run in a folder of its own.
 type Session struct {
 	session
-	// Scenario is what it runs, Dir is results/RUN.
-	Scenario Scenario
-	Dir      string
-	sides    []plan
-	ctx      context.Context
-	stop     func()
+	// Scenarios are what it runs, in the order in which they were given; Dir is results/RUN.
+	Scenarios []Scenario
+	Dir       string
+	sides     []plan
+	ctx       context.Context
+	stop      func()
 }
 
 // Begin checks all that can be checked before anything starts, for each testbed (as TESTBED takes
 // it), makes results/RUN and starts the sidecar. Where that fails it says why and returns a code
 // other than exitcode.Pass.
-func Begin(o Options, scenario string, testbeds []string) (*Session, int) {
+func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 	screen := NewScreen(o.Stdout, o.Stderr, o.TTY, o.Width)
-	s, f := prepare(o, scenario, testbeds)
+	s, f := prepare(o, scenarios, testbeds)
 	if f == nil {
 		s.screen = screen
 		f = s.makeFolder()
@@ -68,36 +68,32 @@ func Begin(o Options, scenario string, testbeds []string) (*Session, int) {
 	return s, exitcode.Pass
 }
 
-func prepare(o Options, scenario string, testbeds []string) (*Session, *fault) {
-	all, err := Scenarios(o.Root)
-	if err != nil {
-		return nil, usage("%v", err)
-	}
-	// dataplane-socks-tcp is what a target of make and a result file are called.
-	for _, s := range all {
-		if s.FileStem() == scenario {
-			scenario = s.String()
-		}
-	}
-	if !strings.Contains(scenario, "/") || strings.Contains(scenario, ",") {
-		return nil, usage("scenario %q: give one, as SYSTEM/NAME", scenario)
-	}
+func prepare(o Options, scenarios, testbeds []string) (*Session, *fault) {
 	s := &Session{session: session{Options: o}}
+	var f *fault
+	if s.Scenarios, f = named(o.Root, scenarios); f != nil {
+		return nil, f
+	}
 	for _, testbed := range testbeds {
-		o.Only, o.Testbed = scenario, testbed
+		var names []string
+		for _, scenario := range s.Scenarios {
+			names = append(names, scenario.String())
+		}
+		o.Only, o.Testbed = strings.Join(names, ","), testbed
 		p, f := preflight(o)
 		if f != nil {
 			return nil, f
 		}
-		s.Scenario = p.scenarios[0]
-		bed := p.testbed(s.Scenario)
-		if name, _, _ := strings.Cut(testbed, ":"); bed == nil || bed.Name != strings.TrimSpace(name) {
-			return nil, usage("testbeds/%s.toml does not start the system %s of %s", name, s.Scenario.System, s.Scenario)
-		}
 		s.sides = append(s.sides, p)
-		if first, own := s.sides[0].placements[s.Scenario], p.placements[s.Scenario]; own != first {
-			return nil, usage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
-				testbeds[0], testbed, orNone(first.system), orNone(own.system))
+		for _, scenario := range s.Scenarios {
+			bed := p.testbed(scenario)
+			if name, _, _ := strings.Cut(testbed, ":"); bed == nil || bed.Name != strings.TrimSpace(name) {
+				return nil, usage("testbeds/%s.toml does not start the system %s of %s", name, scenario.System, scenario)
+			}
+			if first, own := s.sides[0].placements[scenario], p.placements[scenario]; own != first {
+				return nil, usage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
+					testbeds[0], testbed, orNone(first.system), orNone(own.system))
+			}
 		}
 	}
 	if s.RunID == "" {
@@ -108,6 +104,38 @@ func prepare(o Options, scenario string, testbeds []string) (*Session, *fault) {
 	}
 	s.Dir = filepath.Join(o.Root, "results", s.RunID)
 	return s, nil
+}
+
+// named finds the scenarios of names, each given once as SYSTEM/NAME or as what a target of make and a
+// result file are called, SYSTEM-NAME.
+func named(root string, names []string) ([]Scenario, *fault) {
+	all, err := Scenarios(root)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	var chosen []Scenario
+	for _, name := range names {
+		for _, s := range all {
+			if s.FileStem() == name {
+				name = s.String()
+			}
+		}
+		if system, scenario, _ := strings.Cut(name, "/"); system == "" || scenario == "" {
+			return nil, usage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
+		}
+		found, err := Select(all, name)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		if slices.Contains(chosen, found[0]) {
+			return nil, usage("scenario %s is given twice", name)
+		}
+		chosen = append(chosen, found[0])
+	}
+	if len(chosen) == 0 {
+		return nil, usage("no scenario: give SYSTEM/NAME, several with commas between them")
+	}
+	return chosen, nil
 }
 
 func orNone(cpus string) string {
@@ -135,14 +163,14 @@ func (s *Session) makeFolder() *fault {
 	return nil
 }
 
-// Run runs the scenario once on the side-th testbed, into the folder of that name below Dir. The
-// entry's Result is the path of the result file below Dir.
-func (s *Session) Run(side int, folder, label string) run.Scenario {
+// Run runs a scenario once on the side-th testbed, into the folder of that path below Dir. The
+// entry's Result is the name of the result file in it.
+func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Scenario {
 	p := s.sides[side]
 	dir := filepath.Join(s.Dir, folder)
-	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + folder, Profile: s.Profile, Environment: p.env.Name,
+	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.env.Name,
 		Start:     time.Now().UTC().Truncate(time.Millisecond),
-		Scenarios: []run.Scenario{{System: s.Scenario.System, Scenario: s.Scenario.Name, Outcome: run.Running}}}
+		Scenarios: []run.Scenario{{System: scenario.System, Scenario: scenario.Name, Outcome: run.Running}}}
 	entry := &record.Scenarios[0]
 	err := os.MkdirAll(filepath.Join(dir, "logs"), 0o755)
 	if err == nil {
@@ -153,18 +181,14 @@ func (s *Session) Run(side int, folder, label string) run.Scenario {
 		return *entry
 	}
 	begin := time.Now()
-	s.attempt(s.ctx, p.job(s.Options, s.Scenario, label, record.ID, dir), entry)
+	s.attempt(s.ctx, p.job(s.Options, scenario, label, record.ID, dir), entry)
 	s.screen.Line("%s  %s  %s", label, s.paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
 	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
 	record.End, record.ExitCode = &end, &code
 	if err := record.Write(dir); err != nil {
 		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, reason(err))
 	}
-	told := *entry
-	if told.Result != "" {
-		told.Result = filepath.Join(folder, told.Result)
-	}
-	return told
+	return *entry
 }
 
 // Say prints a line, Warn one on the error output.

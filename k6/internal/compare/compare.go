@@ -18,6 +18,8 @@ import (
 // Request is what to compare and how to judge it.
 type Request struct {
 	ID           string
+	Scenario     string // SYSTEM/NAME
+	Folder       string // of its files, below that of a Set; "" where it is the only one
 	A, B         []Measured
 	SpecA, SpecB string
 	Planned      int // pairs, 0 where none were
@@ -31,6 +33,7 @@ func Make(q Request) Comparison {
 	c := Comparison{Schema: Schema, ID: q.ID, Made: time.Now().UTC().Truncate(time.Second), PlannedPairs: q.Planned,
 		Interrupted: q.Interrupted, Confidence: confidence, Alpha: alpha, WorseByPercent: q.WorseBy,
 		A: side(q.SpecA, q.A, q.Beds), B: side(q.SpecB, q.B, q.Beds), Metrics: []Metric{}, Notes: []string{}, Reasons: []string{}}
+	c.System, c.Scenario, _ = strings.Cut(q.Scenario, "/")
 	goodA, goodB := good(q.A), good(q.B)
 	all := results(append(slices.Clone(q.A), q.B...))
 	if len(all) > 0 {
@@ -41,6 +44,7 @@ func Make(q Request) Comparison {
 	if len(goodA) > 0 && len(goodB) > 0 {
 		c.compare(goodA, goodB)
 	}
+	c.bottlenecks = bottlenecks(goodA, goodB)
 	c.judge(q, len(goodA), len(goodB))
 	return c
 }
@@ -131,14 +135,14 @@ func interleaved(a, b []Measured) bool {
 // compare fills the metrics from the runs that are used.
 func (c *Comparison) compare(a, b []Measured) {
 	have := map[key]bool{}
+	valuesA, valuesB := tabulate(a), tabulate(b)
 	for _, m := range append(slices.Clone(a), b...) {
 		for _, row := range rows(*m.Result) {
-			k := key{row.Operation, row.Name}
-			if have[k] {
+			if have[row.key()] {
 				continue
 			}
-			have[k] = true
-			if filled, ok := c.metric(row, k, a, b); ok {
+			have[row.key()] = true
+			if filled, ok := c.metric(row, valuesA, valuesB); ok {
 				c.Metrics = append(c.Metrics, filled)
 			}
 		}
@@ -154,60 +158,63 @@ func boolean(b bool) int {
 	return 0
 }
 
-// metric fills a row; it tells false where no run has a value.
-func (c *Comparison) metric(row Metric, k key, a, b []Measured) (Metric, bool) {
-	valuesA, byPairA := valuesOf(a, k)
-	valuesB, byPairB := valuesOf(b, k)
+// metric compares a row; it tells false where a side has no value.
+func (c *Comparison) metric(r row, a, b []table) (Metric, bool) {
+	m := r.Metric
+	valuesA, byPairA := valuesOf(a, r.key())
+	valuesB, byPairB := valuesOf(b, r.key())
 	if len(valuesA) == 0 && len(valuesB) == 0 {
-		return row, false
+		return m, false
 	}
-	row.Judgement = NotJudged
+	m.Judgement = NotJudged
 	if len(valuesA) == 0 || len(valuesB) == 0 {
 		have := "A"
 		if len(valuesA) == 0 {
 			have = "B"
 		}
-		c.Notes = append(c.Notes, fmt.Sprintf("only %s has: %s", have, row.Title))
-		return row, false
+		if !r.quiet {
+			c.Notes = append(c.Notes, fmt.Sprintf("only %s has: %s", have, m.Title))
+		}
+		return m, false
 	}
-	row.A, row.B = summarize(valuesA), summarize(valuesB)
-	row.P = difference(valuesA, valuesB)
-	points := row.Unit == "share"
+	m.A, m.B = summarize(valuesA), summarize(valuesB)
+	m.P = difference(valuesA, valuesB)
+	points := m.Unit == "share"
 	if c.Interleaved {
 		var pairsA, pairsB []float64
-		for _, m := range a {
-			x, inA := byPairA[m.Pair]
-			if y, inB := byPairB[m.Pair]; inA && inB {
+		for _, t := range a {
+			x, inA := byPairA[t.pair]
+			if y, inB := byPairB[t.pair]; inA && inB {
 				pairsA, pairsB = append(pairsA, x), append(pairsB, y)
 			}
 		}
-		row.Change = pairedChange(pairsA, pairsB, points)
+		m.Change = pairedChange(pairsA, pairsB, points)
 	} else {
-		row.Change = unpairedChange(row.A, row.B, points)
+		m.Change = unpairedChange(m.A, m.B, points)
 	}
 	for _, part := range []struct {
 		name      string
 		has, runs int
 	}{{"A", len(valuesA), len(a)}, {"B", len(valuesB), len(b)}} {
 		if part.has < part.runs {
-			row.Notes = append(row.Notes, fmt.Sprintf("%d of %d runs of %s have a value", part.has, part.runs, part.name))
+			m.Notes = append(m.Notes, fmt.Sprintf("%d of %d runs of %s have a value", part.has, part.runs, part.name))
 		}
 		if float64(part.has) < goodShare*float64(part.runs) {
-			return row, true // not judged
+			return m, true // not judged
 		}
 	}
-	c.judgeMetric(&row)
-	return row, true
+	c.judgeMetric(&m)
+	return m, true
 }
 
 // valuesOf returns the values of a metric in the order of the runs, and by pair.
-func valuesOf(runs []Measured, k key) ([]float64, map[int]float64) {
+func valuesOf(runs []table, k key) ([]float64, map[int]float64) {
 	var values []float64
 	byPair := map[int]float64{}
-	for _, m := range runs {
-		if v := value(*m.Result, k); v != nil {
-			values = append(values, *v)
-			byPair[m.Pair] = *v
+	for _, t := range runs {
+		if v, ok := t.values[k]; ok {
+			values = append(values, v)
+			byPair[t.pair] = v
 		}
 	}
 	return values, byPair
@@ -238,7 +245,7 @@ func (c *Comparison) judgeMetric(m *Metric) {
 		m.Judgement = Better
 	default:
 		m.Judgement = Worse
-		m.Gate = size > bound(c.WorseByPercent, *m)
+		m.Gate = !m.evidence && size > bound(c.WorseByPercent, *m)
 	}
 }
 
@@ -277,7 +284,7 @@ func (c *Comparison) judge(q Request, goodA, goodB int) {
 		doubt("one run each: no confidence")
 	case least < leastRuns:
 		doubt("too few runs: %d of A and %d of B can be used, a confidence of %g %% takes %d each", goodA, goodB, confidence*100, leastRuns)
-	case !slices.ContainsFunc(c.Metrics, func(m Metric) bool { return !m.Control && m.Judgement != NotJudged }):
+	case !slices.ContainsFunc(c.Metrics, func(m Metric) bool { return !m.Control && !m.evidence && m.Judgement != NotJudged }):
 		doubt("no metric can be judged: too few pairs are whole")
 	}
 	if !c.Interleaved && goodA > 0 && goodB > 0 {

@@ -13,8 +13,11 @@ import (
 // Schema is what a compare.json says it is; schemas/comparison.schema.json describes it.
 const Schema = "windtunnel.comparison/1"
 
-// FileName is a comparison's name in its folder.
-const FileName = "compare.json"
+// FileName is a comparison's name in its folder, PageName that of what it says for people.
+const (
+	FileName = "compare.json"
+	PageName = "compare.md"
+)
 
 const (
 	// confidence of all intervals; alpha is what a p-value must be below.
@@ -71,6 +74,7 @@ type Comparison struct {
 	Notes          []string          `json:"notes"`
 	Verdict        string            `json:"verdict"`
 	Reasons        []string          `json:"reasons"`
+	bottlenecks    []string          // what the runs name, a line for each operation; each run's result has it
 }
 
 // Side is what was run on one side. Testbed is nil where the system was up already.
@@ -108,6 +112,7 @@ type Metric struct {
 	Gate      bool     `json:"gate"`
 	Notes     []string `json:"notes"`
 	drifted   bool     // a control that differs as a system might
+	evidence  bool     // of where the time went: it breaks no gate
 }
 
 // Summary is the median of a side and its confidence interval; a bound is nil where there are too
@@ -130,12 +135,13 @@ type Change struct {
 	Hi     *float64 `json:"hi"`
 }
 
-// Measured is one run to compare, as bench or a file gave it. Result is nil where there is none.
-// Pair, from 1, joins it with a run of the other side; 0 joins it with none.
+// Measured is one run of a scenario, SYSTEM/NAME, to compare, as bench or a file gave it. Result is nil
+// where there is none. Pair, from 1, joins it with a run of the other side; 0 joins it with none.
 type Measured struct {
-	File    string
-	Outcome string
-	Reasons []string
-	Pair    int
-	Result  *result.Result
+	Scenario string
+	File     string
+	Outcome  string
+	Reasons  []string
+	Pair     int
+	Result   *result.Result
 }

@@ -12,6 +12,7 @@ import (
 
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
 )
 
 // Load reads one side's runs from folders of runs and result files: those of the scenario
@@ -29,13 +30,13 @@ func Load(paths []string, scenario string) ([]Measured, error) {
 				found = append(found, e.Name)
 			}
 			if scenario == "" || e.Name == scenario {
-				all = append(all, Measured{File: path, Outcome: e.Outcome, Reasons: e.Reasons, Result: e.Result})
+				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: e.Reasons, Result: e.Result})
 			}
 		}
 	}
 	switch {
 	case scenario == "" && len(found) > 1:
-		return nil, fmt.Errorf("%s hold several scenarios: give --scenario, one of %s", strings.Join(paths, ", "), strings.Join(found, ", "))
+		return nil, fmt.Errorf("%s hold several scenarios: give --scenario, one or more of %s", strings.Join(paths, ", "), strings.Join(found, ", "))
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s: no run of %s; there are: %s%s", strings.Join(paths, ", "), scenario, strings.Join(found, ", "),
 			closest.Hint(scenario, found))
@@ -73,4 +74,33 @@ func OfComparison(dir string) (a, b []string) {
 		return err != nil || !info.IsDir()
 	}
 	return slices.DeleteFunc(a, isFile), slices.DeleteFunc(b, isFile)
+}
+
+// OfSet returns the folders in dir that are those of comparisons, in the order in which they were begun;
+// none where dir is no folder of a set.
+func OfSet(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	type part struct {
+		path  string
+		begun time.Time
+	}
+	var parts []part
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		a, b := OfComparison(path)
+		if len(a) == 0 || len(b) == 0 {
+			continue
+		}
+		p := part{path: path}
+		if record, err := run.Read(a[0]); err == nil {
+			p.begun = record.Start
+		}
+		parts = append(parts, p)
+	}
+	slices.SortStableFunc(parts, func(x, y part) int { return x.begun.Compare(y.begun) })
+	var paths []string
+	for _, p := range parts {
+		paths = append(paths, p.path)
+	}
+	return paths
 }

@@ -17,49 +17,91 @@ import (
 // Markdown writes a comparison as the reference document's table of changes.
 func (c Comparison) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(c.System+"/"+c.Scenario))
-	fmt.Fprintf(&b, "**Verdict: %s** — %s\n\n", c.mark(), markdown.Escape(c.headline()))
-	markdown.List(&b, c.Reasons)
-	text := func(int) bool { return false }
-	markdown.Table(&b, []string{"", "A", "B"}, c.sides(), text)
-	var judged, controls [][]string
-	var notes []string
+	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(c.name()))
+	c.write(&b, "##")
+	b.WriteString("## How to read this\n\n")
+	markdown.List(&b, append(c.legend(), c.notes()...))
+	c.writeSame(&b, "##")
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func (c Comparison) name() string { return c.System + "/" + c.Scenario }
+
+// write writes the verdict and the tables of metrics; heading is of what lies beneath.
+func (c Comparison) write(b *strings.Builder, heading string) {
+	fmt.Fprintf(b, "**Verdict: %s** — %s\n\n", mark(c.word()), markdown.Escape(c.headline()))
+	markdown.List(b, c.Reasons)
+	markdown.Table(b, []string{"", "A", "B"}, c.sides(), noNumbers)
+	var judged, where, controls [][]string
 	for _, m := range c.Metrics {
-		if m.Control {
+		switch {
+		case m.Control:
 			controls = append(controls, m.row())
-		} else {
+		case m.evidence:
+			where = append(where, m.row())
+		default:
 			judged = append(judged, m.row())
 		}
+	}
+	head := []string{"Metric", "A", "B", "change", "95 % CI", "p", "judgement"}
+	markdown.Table(b, head, judged, lastIsText)
+	if len(where)+len(c.bottlenecks) > 0 {
+		fmt.Fprintf(b, "%s Where the time went: evidence, which breaks no gate\n\n", heading)
+		markdown.Table(b, head, where, lastIsText)
+		markdown.List(b, c.bottlenecks)
+	}
+	if len(controls) > 0 {
+		fmt.Fprintf(b, "%s Controls: the same without the proxy, not judged\n\n", heading)
+		markdown.Table(b, head, controls, lastIsText)
+	}
+}
+
+// Which columns of a table hold numbers.
+func noNumbers(int) bool         { return false }
+func lastIsText(column int) bool { return column >= 1 && column <= 5 }
+
+// notes are the comparison's, then those of its metrics.
+func (c Comparison) notes() []string {
+	notes := slices.Clone(c.Notes)
+	for _, m := range c.Metrics {
 		for _, note := range m.Notes {
 			notes = append(notes, m.Title+": "+note)
 		}
 	}
-	head := []string{"Metric", "A", "B", "change", "95 % CI", "p", "judgement"}
-	numbers := func(column int) bool { return column >= 1 && column <= 5 }
-	markdown.Table(&b, head, judged, numbers)
-	if len(controls) > 0 {
-		b.WriteString("## Controls: the same without the proxy, not judged\n\n")
-		markdown.Table(&b, head, controls, numbers)
-	}
-	b.WriteString("## How to read this\n\n")
-	markdown.List(&b, append(c.legend(), append(slices.Clone(c.Notes), notes...)...))
-	b.WriteString("## What was the same\n\n")
-	markdown.Table(&b, []string{"Parameter", "Value"}, c.same(), text)
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return notes
 }
 
-func (c Comparison) mark() string {
-	word := c.Verdict
+func (c Comparison) writeSame(b *strings.Builder, heading string) {
+	fmt.Fprintf(b, "%s What was the same\n\n", heading)
+	markdown.Table(b, []string{"Parameter", "Value"}, c.same(), noNumbers)
+}
+
+// word is the verdict, or that there was an interrupt.
+func (c Comparison) word() string {
 	if c.Interrupted {
-		word = "interrupted"
+		return "interrupted"
 	}
+	return c.Verdict
+}
+
+func mark(word string) string {
 	return map[string]string{Pass: "✓ ", Fail: "✗ "}[word] + word
 }
 
 func (c Comparison) headline() string {
+	if counts := c.counts(); counts != "" {
+		return "of the metrics: " + counts
+	}
+	return nothing
+}
+
+const nothing = "nothing could be compared"
+
+// counts is such as `3 better, 1 worse`, "" without a metric.
+func (c Comparison) counts() string {
 	counts := map[string]int{}
 	for _, m := range c.Metrics {
-		if !m.Control {
+		if !m.Control && !m.evidence {
 			counts[m.Judgement]++
 		}
 	}
@@ -69,10 +111,7 @@ func (c Comparison) headline() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	if len(parts) == 0 {
-		return "nothing could be compared"
-	}
-	return "of the metrics: " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // sides has a row for each thing in which A and B may differ.
@@ -119,6 +158,15 @@ func list[V any](values map[string]V) string {
 }
 
 func (m Metric) row() []string {
+	title := m.Title
+	if unit := units[m.Unit]; unit != "" {
+		title += " (" + unit + ")"
+	}
+	return append([]string{title, m.summary(m.A), m.summary(m.B)}, m.difference()...)
+}
+
+// difference is the change, its interval, p and the judgement.
+func (m Metric) difference() []string {
 	p := format.None
 	if m.P != nil {
 		p = strconv.FormatFloat(*m.P, 'f', 3, 64)
@@ -130,11 +178,7 @@ func (m Metric) row() []string {
 	if m.Gate {
 		judgement += " (gate)"
 	}
-	title := m.Title
-	if unit := units[m.Unit]; unit != "" {
-		title += " (" + unit + ")"
-	}
-	return []string{title, m.summary(m.A), m.summary(m.B), changeText(m.Change), interval(m.Change), p, judgement}
+	return []string{changeText(m.Change), interval(m.Change), p, judgement}
 }
 
 // summary is `median (lo–hi)`, the median alone where there are too few runs for an interval.

@@ -18,6 +18,15 @@ type measure struct {
 // key tells metrics of a comparison apart.
 type key struct{ operation, name string }
 
+// row is a metric of one result, not yet compared. value is nil where the result has none.
+type row struct {
+	Metric
+	value *float64
+	quiet bool // that one side alone has it says nothing
+}
+
+func (r row) key() key { return key{r.Operation, r.Name} }
+
 var ofOperation = []measure{
 	{"mbit_per_s", "throughput", "mbit_per_s", true, func(_ result.Result, op result.Operation) *float64 {
 		if op.Transfer == nil {
@@ -100,40 +109,46 @@ func ofTotal(of func(result.Process, result.Result) float64) func(result.Result,
 	}
 }
 
-// value returns a run's value of a metric, nil where it has none.
-func value(r result.Result, k key) *float64 {
-	measures, op := ofRun, result.Operation{}
-	if k.operation != "" {
-		i := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Name == k.operation })
-		if i < 0 {
-			return nil
-		}
-		measures, op = ofOperation, r.Operations[i]
-	}
-	for _, m := range measures {
-		if m.name == k.name {
-			return m.of(r, op)
-		}
-	}
-	return nil
-}
-
 // rows lists the metrics that a result can have: each operation's, then the run's.
-func rows(r result.Result) []Metric {
-	var all []Metric
-	add := func(operation, prefix string, control bool, measures []measure) {
+func rows(r result.Result) []row {
+	var all []row
+	add := func(op result.Operation, prefix string, control bool, measures []measure) {
 		for _, m := range measures {
-			better := "lower"
-			if m.higher {
-				better = "higher"
-			}
-			all = append(all, Metric{Operation: operation, Title: prefix + m.title, Name: m.name, Unit: m.unit,
-				Better: better, Control: control, Notes: []string{}})
+			all = append(all, row{value: m.of(r, op), Metric: Metric{Operation: op.Name, Title: prefix + m.title, Name: m.name,
+				Unit: m.unit, Better: direction(m.higher), Control: control, Notes: []string{}}})
 		}
 	}
 	for _, op := range r.Operations {
-		add(op.Name, op.Title+" ", r.IsControl(op.Name), ofOperation)
+		add(op, op.Title+" ", r.IsControl(op.Name), ofOperation)
 	}
-	add("", "", false, ofRun)
+	add(result.Operation{}, "", false, ofRun)
+	return append(all, evidence(r)...)
+}
+
+func direction(higher bool) string {
+	if higher {
+		return "higher"
+	}
+	return "lower"
+}
+
+// table is a run's values by metric.
+type table struct {
+	pair   int
+	values map[key]float64
+}
+
+// tabulate takes the values out of runs that have a result.
+func tabulate(runs []Measured) []table {
+	var all []table
+	for _, m := range runs {
+		t := table{m.Pair, map[key]float64{}}
+		for _, row := range rows(*m.Result) {
+			if _, have := t.values[row.key()]; !have && row.value != nil {
+				t.values[row.key()] = *row.value
+			}
+		}
+		all = append(all, t)
+	}
 	return all
 }

@@ -18,5 +18,5 @@ func (c Comparison) Write(dir string) error {
 	if err := run.WriteFile(filepath.Join(dir, FileName), append(data, '\n')); err != nil {
 		return err
 	}
-	return run.WriteFile(filepath.Join(dir, "compare.md"), []byte(c.Markdown()))
+	return run.WriteFile(filepath.Join(dir, PageName), []byte(c.Markdown()))
 }

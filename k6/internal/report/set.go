@@ -66,7 +66,7 @@ func loadFolder(dir string) (Set, error) {
 		return set, fmt.Errorf("%s: %w", filepath.Join(dir, run.FileName), err)
 	}
 	if set.Run == nil && isComparison(dir) {
-		return set, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of its folders pairNN-a, pairNN-b", dir)
+		return set, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of the folders pairNN-a, pairNN-b in it", dir)
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -93,10 +93,15 @@ func loadFolder(dir string) (Set, error) {
 	return set, nil
 }
 
-// isComparison reports whether a folder is what k6 x compare made: its runs lie one deeper.
+// isComparison reports whether a folder is what k6 x compare made: its runs lie one deeper, and of
+// several scenarios two.
 func isComparison(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "compare.json"))
-	return err == nil
+	for _, pattern := range []string{"compare.json", "*/compare.json"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // tells reports whether the record gives a message instead of the result in file.

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/root"
+)
+
+// given is the runs of one scenario that there are: folders of runs and result files.
+type given struct {
+	a, b     []string
+	scenario string // to take out of them; "" where they are of one
+	folder   string // below that of all, "" for the only one
+}
+
+// Existing compares results that there are and returns the exit code.
+func Existing(stdout, stderr io.Writer, o Options) int {
+	usage := func(format string, args ...any) int {
+		fmt.Fprintf(stderr, format+"\n", args...)
+		return exitcode.Usage
+	}
+	if line := o.wrongBound(); line != "" {
+		return usage("%s", line)
+	}
+	parts, line := o.parts()
+	if line != "" {
+		return usage("%s; see k6 x compare --help", line)
+	}
+	base, _ := root.Find(o.Root, o.Variable, o.Dir)
+	dir := o.out(base)
+	var all []compare.Request
+	for _, part := range parts {
+		q := compare.Request{ID: filepath.Base(dir), Folder: part.folder, WorseBy: o.WorseBy, Beds: beds(base)}
+		if part.folder != "" {
+			q.ID += "/" + part.folder
+		}
+		var err error
+		if q.A, err = compare.Load(part.a, part.scenario); err != nil {
+			return usage("A: %v", err)
+		}
+		if q.B, err = compare.Load(part.b, part.scenario); err != nil {
+			return usage("B: %v", err)
+		}
+		q.Scenario = q.A[0].Scenario
+		compare.Pair(q.A, q.B)
+		for _, runs := range [][]compare.Measured{q.A, q.B} {
+			for i := range runs {
+				runs[i].File = o.display(runs[i].File)
+			}
+		}
+		all = append(all, q)
+	}
+	return finish(stdout, stderr, all, dir, o.Dir)
+}
+
+// parts splits the paths into those of A and of B, for each scenario.
+func (o Options) parts() (parts []given, line string) {
+	paths := command.Locate(o.Paths, o.Dir, o.Variable)
+	var one given
+	switch {
+	case len(paths) == 1:
+		if set := compare.OfSet(paths[0]); len(set) > 0 {
+			return o.ofSet(set)
+		}
+		if one.a, one.b = compare.OfComparison(paths[0]); len(one.a) == 0 || len(one.b) == 0 {
+			return nil, o.Paths[0] + " is no folder of a comparison: give the runs of A, then --, then the runs of B"
+		}
+	case len(paths) == 2 && o.Dash < 0:
+		one.a, one.b = paths[:1], paths[1:]
+	case o.Dash < 1 || o.Dash >= len(paths):
+		return nil, "give the runs of A, then --, then the runs of B; or --scenario, --a and --b"
+	default:
+		one.a, one.b = paths[:o.Dash], paths[o.Dash:]
+	}
+	scenarios := compare.List(o.Scenario)
+	if len(scenarios) < 2 {
+		one.scenario = strings.Join(scenarios, "")
+		return []given{one}, ""
+	}
+	for _, scenario := range scenarios {
+		parts = append(parts, given{one.a, one.b, scenario, stem(scenario)})
+	}
+	return parts, ""
+}
+
+// ofSet takes the comparisons of a set, where scenarios are given only theirs.
+func (o Options) ofSet(folders []string) (parts []given, line string) {
+	var there []string
+	wanted := compare.List(o.Scenario)
+	for _, folder := range folders {
+		name := filepath.Base(folder)
+		there = append(there, name)
+		if len(wanted) > 0 && !slices.ContainsFunc(wanted, func(scenario string) bool { return stem(scenario) == name }) {
+			continue
+		}
+		a, b := compare.OfComparison(folder)
+		parts = append(parts, given{a: a, b: b, folder: name})
+	}
+	for _, scenario := range wanted {
+		if !slices.Contains(there, stem(scenario)) {
+			return nil, fmt.Sprintf("%s has no comparison of %s; there are: %s", o.Paths[0], scenario, strings.Join(there, ", "))
+		}
+	}
+	return parts, ""
+}
+
+// stem is what the files and folders of a scenario are called.
+func stem(scenario string) string { return strings.ReplaceAll(scenario, "/", "-") }
+
+// display is a path without what is this machine's alone.
+func (o Options) display(path string) string {
+	if relative, err := filepath.Rel(o.Dir, path); err == nil && filepath.IsLocal(relative) {
+		return relative
+	}
+	return filepath.Base(path)
+}
