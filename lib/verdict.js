@@ -45,7 +45,8 @@ const isInterrupted = (validity) =>
   validity.some((check) => check.check === 'complete' && check.ok === false);
 
 /**
- * Data that was lost is a failure whatever the figures are; an interrupted run still judges nothing.
+ * Data that was lost is a failure whatever the figures are, and a run whose data could not be counted does not
+ * pass; an interrupted run still judges nothing.
  * @template {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: string[] }} V
  * @param {V} judged
  * @param {Integrity[]} integrity
@@ -53,13 +54,14 @@ const isInterrupted = (validity) =>
  * @returns {V}
  */
 export function withIntegrity(judged, integrity, validity) {
-  const broken = integrity.filter((line) => line.ok === false);
-  if (broken.length === 0) return judged;
-  return {
-    ...judged,
-    verdict: isInterrupted(validity) ? judged.verdict : 'fail',
-    reasons: [...broken.map((line) => `${line.check}: ${line.detail}`), ...judged.reasons],
-  };
+  const told = (/** @type {boolean | null} */ ok) =>
+    integrity.filter((line) => line.ok === ok).map((line) => `${line.check}: ${line.detail}`);
+  const [broken, unknown] = [told(false), told(null)];
+  const reasons = [...broken, ...unknown, ...judged.reasons];
+  if (isInterrupted(validity)) return { ...judged, reasons };
+  if (broken.length > 0) return { ...judged, verdict: 'fail', reasons };
+  if (unknown.length === 0) return judged;
+  return { ...judged, verdict: judged.verdict === 'pass' ? 'inconclusive' : judged.verdict, reasons };
 }
 
 /** @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations */

@@ -27,9 +27,7 @@ const percent = (/** @type {number} */ share) => `${(share * 100).toFixed(0)} %`
 
 /** @param {string} name */
 const called = (name) =>
-  name === OUTSIDE
-    ? 'what is outside the route (network, framework, waiting for a free worker)'
-    : name;
+  name === OUTSIDE ? 'what is outside the route (network, framework, waiting for a free worker)' : name;
 
 /**
  * @param {string} operation

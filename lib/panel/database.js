@@ -35,3 +35,7 @@ export const beginsWith = (text) => `${text.replace(/[!%_]/g, '!$&')}%`;
 
 /** The message of what a statement threw. @param {unknown} error */
 export const messageOf = (error) => String(/** @type {any} */ (error)?.message ?? error).split('\n')[0];
+
+/** Text of a row: go-sql-driver/mysql gives bytes. @param {unknown} value */
+export const textOf = (value) =>
+  typeof value === 'string' ? value : String.fromCharCode(.../** @type {number[]} */ (value));

@@ -8,7 +8,7 @@
  * | statement  | gauge | id, count, ms, count  | the largest by time, by `rank` and `field`     |
  */
 import { Gauge } from 'k6/metrics';
-import { messageOf, withDatabase } from './database.js';
+import { messageOf, textOf, withDatabase } from './database.js';
 
 const all = new Gauge('statements');
 const each = new Gauge('statement');
@@ -18,7 +18,7 @@ const PICOSECONDS_PER_MS = 1e9;
 /** Of a digest: as many as a number holds exactly, since only numbers reach handleSummary. */
 const ID_DIGITS = 12;
 
-/** @typedef {{ id: string, calls: number, ms: number, rows: number }} Digest */
+/** @typedef {{ id: number, calls: number, ms: number, rows: number }} Digest */
 
 const FIELDS = /** @type {const} */ (['calls', 'ms', 'rows']);
 
@@ -33,16 +33,22 @@ export const DIGEST_METRICS = Object.fromEntries([
   ).flat(),
 ]);
 
-/** @param {import('./database.js').Connection} connection @returns {Digest[]} */
+/** Without what asks for them. */
+const OWN_STATEMENTS =
+  "SCHEMA_NAME = DATABASE() AND DIGEST IS NOT NULL AND DIGEST_TEXT NOT LIKE '%performance_schema%'";
+const TABLE = 'performance_schema.events_statements_summary_by_digest';
+
+/** Integers only: the driver gives text and decimals as bytes. @param {import('./database.js').Connection} connection @returns {Digest[]} */
 function readDigests(connection) {
   const rows = connection.query(
-    `SELECT DIGEST AS id, COUNT_STAR AS calls, SUM_TIMER_WAIT / ${PICOSECONDS_PER_MS} AS ms, SUM_ROWS_EXAMINED AS rows_examined
-     FROM performance_schema.events_statements_summary_by_digest WHERE SCHEMA_NAME = DATABASE() AND DIGEST IS NOT NULL`,
+    `SELECT CAST(CONV(LEFT(DIGEST, ${ID_DIGITS}), 16, 10) AS UNSIGNED) AS id, COUNT_STAR AS calls,
+       SUM_TIMER_WAIT AS picoseconds, SUM_ROWS_EXAMINED AS rows_examined
+     FROM ${TABLE} WHERE ${OWN_STATEMENTS}`,
   );
   return rows.map((row) => ({
-    id: String(row.id).slice(0, ID_DIGITS),
+    id: Number(row.id),
     calls: Number(row.calls),
-    ms: Number(row.ms),
+    ms: Number(row.picoseconds) / PICOSECONDS_PER_MS,
     rows: Number(row.rows_examined),
   }));
 }
@@ -94,21 +100,20 @@ export function keepDigests(before, after) {
   }
   for (const [index, digest] of between.slice(0, RANKS).entries()) {
     const rank = String(index);
-    each.add(parseInt(digest.id, 16), { rank, field: 'id' });
+    each.add(digest.id, { rank, field: 'id' });
     for (const field of FIELDS) each.add(digest[field], { rank, field });
   }
 }
 
-/** The statements' texts by id. @param {import('./database-url.js').Database} database @param {string[]} ids @returns {Map<string, string>} */
-function textsOf(database, ids) {
+/** The statements' texts by id. @param {import('./database-url.js').Database} database @returns {Map<number, string>} */
+function textsOf(database) {
   try {
     return withDatabase(database, (connection) => {
       const rows = connection.query(
-        `SELECT LEFT(DIGEST, ${ID_DIGITS}) AS id, DIGEST_TEXT AS text FROM performance_schema.events_statements_summary_by_digest
-         WHERE LEFT(DIGEST, ${ID_DIGITS}) IN (${ids.map(() => '?').join(', ')})`,
-        ...ids,
+        `SELECT CAST(CONV(LEFT(DIGEST, ${ID_DIGITS}), 16, 10) AS UNSIGNED) AS id, DIGEST_TEXT AS text
+         FROM ${TABLE} WHERE ${OWN_STATEMENTS}`,
       );
-      return new Map(rows.map(({ id, text }) => [String(id), String(text)]));
+      return new Map(rows.map(({ id, text }) => [Number(id), textOf(text)]));
     });
   } catch {
     return new Map();
@@ -135,17 +140,9 @@ export function databaseOf(metrics, database, { requests, waitedMs, routeMs }) {
   if (statements === 0 || requests === 0) return undefined;
   const ranked = Array.from({ length: RANKS }, (_, rank) => {
     const of = (/** @type {string} */ field) => value(`statement{rank:${rank},field:${field}}`);
-    return {
-      id: of('id').toString(16).padStart(ID_DIGITS, '0'),
-      calls: of('calls'),
-      ms: of('ms'),
-      rows: of('rows'),
-    };
+    return { id: of('id'), calls: of('calls'), ms: of('ms'), rows: of('rows') };
   }).filter(({ calls }) => calls > 0);
-  const texts = textsOf(
-    database,
-    ranked.map(({ id }) => id),
-  );
+  const texts = textsOf(database);
   return {
     source: 'performance_schema',
     requests,
@@ -157,7 +154,7 @@ export function databaseOf(metrics, database, { requests, waitedMs, routeMs }) {
     route_share: routeMs > 0 ? rounded(totalMs / routeMs) : null,
     latency_share: waitedMs > 0 ? rounded(totalMs / waitedMs) : null,
     digests: ranked.map(({ id, calls, ms, rows }) => ({
-      text: texts.get(id) ?? `digest ${id}…`,
+      text: texts.get(id) ?? `digest ${id.toString(16)}…`,
       calls,
       total_ms: rounded(ms),
       mean_ms: rounded(ms / calls),

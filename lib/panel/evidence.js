@@ -54,17 +54,19 @@ export class Evidence {
     keepHistograms(histograms, scrape(url, prometheus), components);
   }
 
-  /** Of every request of the load. @param {import('./panel.js').Response} response */
+  /** Of every request of the load. @param {import('./panel.js').Response} response @returns {import('./components.js').Entry[]} what it tells */
   count(response) {
+    const entries = this.components.entriesOf(response);
     requests.add(1);
     waited.add(wholeMs(response));
-    const route = this.components.routeOf(response);
+    const route = this.components.routeOf(entries);
     if (route !== undefined) routed.add(route);
+    return entries;
   }
 
-  /** Of a success. @param {string} operation @param {import('./panel.js').Response} response */
-  record(operation, response) {
-    this.components.record(operation, response, wholeMs(response));
+  /** Of a success. @param {string} operation @param {import('./panel.js').Response} response @param {import('./components.js').Entry[]} entries of count() */
+  record(operation, response, entries) {
+    this.components.record(operation, entries, wholeMs(response));
   }
 
   /**

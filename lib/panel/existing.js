@@ -26,7 +26,8 @@ export function checkExisting(count, { database, user }) {
 /** @param {Panel} panel @param {string} runId @returns {number | null} how many are left; null, and a line in the log, where it failed */
 export function removeSeeded({ environment }, runId) {
   try {
-    return withDatabase(/** @type {any} */ (environment.database), (connection) => unseed(connection, runId));
+    const database = /** @type {import('./database-url.js').Database} */ (environment.database);
+    return withDatabase(database, (connection) => unseed(connection, database.dialect, runId));
   } catch (error) {
     console.error(`panel: seeded users of run ${runId} may be left: ${messageOf(error)}`);
     return null;

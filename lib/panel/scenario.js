@@ -107,16 +107,18 @@ export function panelScenario(spec) {
         const row = intended ? `${name}_open` : name;
         /** @type {import('./panel.js').Response} */
         let response;
+        /** @type {import('./components.js').Entry[]} */
+        let entries;
         /** @type {number | null} */
         let items = null;
         const sent = () => {
           response = send();
-          evidence.count(response);
+          entries = evidence.count(response);
           items = response.status === OK ? count(response) : null;
           return response;
         };
         const carried = () => {
-          if (items !== null) evidence.record(row, response);
+          if (items !== null) evidence.record(row, response, entries);
           return items;
         };
         if (intended) timedFrom(rows[row], OK, sent, intended, scenario.warmupMs, carried);

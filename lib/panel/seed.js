@@ -72,16 +72,23 @@ export function seed(connection, dialect, { runId, count, protocols }) {
   }
 }
 
+/** MariaDB looks at all proxies where their users are a subquery, and a join is no SQL of SQLite. */
+const DELETE_PROXIES = {
+  mysql: 'DELETE proxies FROM proxies JOIN users ON users.id = proxies.user_id WHERE',
+  sqlite: 'DELETE FROM proxies WHERE user_id IN (SELECT id FROM users WHERE',
+};
+
 /**
  * Removes the seeded users of a run.
  * @param {Connection} connection
+ * @param {'mysql' | 'sqlite'} dialect
  * @param {string} runId
  * @returns {number} how many are left
  */
-export function unseed(connection, runId) {
+export function unseed(connection, dialect, runId) {
   const own = [beginsWith(runPrefix(runId) + SEEDED), noteOf(runId)];
-  const those = "username LIKE ? ESCAPE '!' AND note = ?";
-  connection.exec(`DELETE FROM proxies WHERE user_id IN (SELECT id FROM users WHERE ${those})`, ...own);
+  const those = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
+  connection.exec(`${DELETE_PROXIES[dialect]} ${those}${dialect === 'sqlite' ? ')' : ''}`, ...own);
   connection.exec(`DELETE FROM users WHERE ${those}`, ...own);
   return numberOf(connection, `SELECT COUNT(*) FROM users WHERE ${those}`, ...own);
 }
