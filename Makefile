@@ -84,6 +84,12 @@ panel-compare: build ## Two database drivers of the panel in turn: make panel-co
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
 	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),6)' --worse-by '$(or $(WORSE_BY),10)'
 
+.PHONY: influx
+influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for runs to stream to; INFLUX_PASSWORD is its password
+	@$(call need,influxd,apt-get install influxdb)
+	@test -n "$${INFLUX_PASSWORD:-}" || { echo 'make: INFLUX_PASSWORD is not set: choose one, such as export INFLUX_PASSWORD="$$(openssl rand -hex 16)"' >&2; exit 2; }
+	@bin/sidecar testbed up influxdb --var http_port=8086 --var data='$(CURDIR)/results/.influxdb'
+
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 	@bin/k6 x report $(or $(RUN),results/latest)
