@@ -152,6 +152,10 @@ node_modules/.installed: package.json package-lock.json
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	$(call venv,.venv/lint,$<)
 
+.PHONY: boards
+boards: node_modules/.installed ## Write grafana/dashboards from grafana/boards
+	node grafana/generate.js
+
 ## Checking -----------------------------------------------------------------
 
 .PHONY: test
@@ -170,6 +174,9 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed ## Check format, type
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json
+	npx tsc -p grafana
+	node grafana/generate.js --check
+	node grafana/lint.js
 	.venv/lint/bin/ruff check --quiet .
 	.venv/lint/bin/ruff format --quiet --check .
 	shellcheck $(SHELL_SCRIPTS)

@@ -1,0 +1,60 @@
+/** What all boards have in common, and how rows are laid out. */
+import {
+  DashboardBuilder,
+  DashboardCursorSync,
+  RowBuilder,
+  TimePickerBuilder,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { annotations } from './annotations.js';
+import { links, uidOf } from './links.js';
+
+/**
+ * @typedef {import('@grafana/grafana-foundation-sdk/dashboard').Panel} Panel
+ * @typedef {import('@grafana/grafana-foundation-sdk/cog').Builder<Panel>} PanelBuilder
+ *
+ * @typedef {object} Row
+ * @property {number} id a hundred; its panels have the numbers after it. Numbers stay, so that links to panels do
+ * @property {string} title
+ * @property {string} [repeat] variable: a row for each of its values
+ * @property {boolean} [collapsed]
+ * @property {PanelBuilder[]} panels from left to right
+ *
+ * @typedef {object} Board
+ * @property {string} name of its file, and in its uid
+ * @property {string} title
+ * @property {string} description
+ * @property {import('@grafana/grafana-foundation-sdk/cog').Builder<import('@grafana/grafana-foundation-sdk/dashboard').VariableModel>[]} variables
+ * @property {Row[]} rows
+ */
+
+/** Of a second each, so one second is the least that a graph can show. */
+const REFRESH = ['5s', '10s', '30s', '1m', '5m'];
+
+/** @param {Board} board */
+export function boardOf({ name, title, description, variables, rows }) {
+  const board = new DashboardBuilder(title)
+    .uid(uidOf(name))
+    .description(description)
+    .tags(['windtunnel'])
+    .timezone('browser')
+    .time({ from: 'now-15m', to: 'now' })
+    .timepicker(new TimePickerBuilder().refreshIntervals(REFRESH))
+    .refresh('5s')
+    .tooltip(DashboardCursorSync.Crosshair)
+    .readonly()
+    .variables(variables)
+    .annotations(annotations())
+    .links(links(name));
+  for (const row of rows) addRow(board, row);
+  return board.build();
+}
+
+/** @param {DashboardBuilder} board @param {Row} row */
+function addRow(board, { id, title, repeat, collapsed = false, panels }) {
+  const row = new RowBuilder(title).id(id).collapsed(collapsed);
+  if (repeat) row.repeat(repeat);
+  // Grafana keeps the panels of a folded row in it, of an open one after it.
+  if (collapsed) for (const panel of panels) row.withPanel(panel);
+  board.withRow(row);
+  if (!collapsed) for (const panel of panels) board.withPanel(panel);
+}

@@ -1,0 +1,58 @@
+/** What is good, bad and doubtful, in words and colours. */
+import {
+  FieldColorBuilder,
+  FieldColorModeId,
+  MappingType,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { TableCellDisplayMode } from '@grafana/grafana-foundation-sdk/common';
+
+/** @typedef {import('@grafana/grafana-foundation-sdk/dashboard').ValueMapping} ValueMapping */
+
+/** @param {[number | null, string][]} steps from which value on what colour; null is from below */
+export const thresholds = (steps) =>
+  new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(steps.map(([value, color]) => ({ value, color })));
+
+export const byThresholds = () => new FieldColorBuilder().mode(FieldColorModeId.Thresholds);
+
+/** @param {Record<string, [text: string, color?: string]>} texts @returns {ValueMapping[]} */
+export const mapped = (texts) => [
+  {
+    type: MappingType.ValueToText,
+    options: Object.fromEntries(
+      Object.entries(texts).map(([value, [text, color]], index) => [
+        value,
+        color ? { text, color, index } : { text, index },
+      ]),
+    ),
+  },
+];
+
+/** Of the measurement `verdicts`. */
+export const VERDICT_CODES = mapped({
+  0: ['pass', 'green'],
+  1: ['fail', 'red'],
+  2: ['inconclusive', 'orange'],
+  3: ['set-up failed', 'red'],
+  4: ['interrupted', 'orange'],
+});
+
+export const VERDICTS = mapped({
+  pass: ['pass', 'green'],
+  fail: ['fail', 'red'],
+  inconclusive: ['inconclusive', 'orange'],
+  'set-up failed': ['set-up failed', 'red'],
+  interrupted: ['interrupted', 'orange'],
+});
+
+/** Of thresholds and checks: 1, 0, and -1 where it could not be told. */
+export const HOLDS = mapped({ 1: ['✓', 'green'], 0: ['✗', 'red'], '-1': ['?', 'orange'] });
+
+/** Properties of a table's column whose values are mapped to colours. @param {ValueMapping[]} mappings */
+export const coloured = (mappings) => [
+  { id: 'mappings', value: mappings },
+  { id: 'custom.cellOptions', value: { type: TableCellDisplayMode.ColorText } },
+];

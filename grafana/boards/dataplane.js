@@ -1,0 +1,26 @@
+import { boardOf } from './board.js';
+import { baselineRow } from './rows/baseline.js';
+import { throughputRow } from './rows/dataplane.js';
+import { errorRow } from './rows/errors.js';
+import { generatorRow } from './rows/generator.js';
+import { processRow } from './rows/processes.js';
+import { requestRow } from './rows/requests.js';
+import { statusRow } from './rows/status.js';
+import { dataplanes } from './variables.js';
+
+export const dataplane = () =>
+  boardOf({
+    name: 'dataplane',
+    title: 'Data plane and protocols',
+    description: 'SOCKS data planes and proxy protocols: latency, throughput and loss beside their controls.',
+    variables: dataplanes(['dataplane', 'protocols']),
+    rows: [
+      statusRow(),
+      throughputRow(),
+      requestRow({ each: 'operation', line: 'scenario' }),
+      errorRow(),
+      generatorRow(),
+      processRow(),
+      baselineRow(),
+    ],
+  });

@@ -1,0 +1,91 @@
+/**
+ * InfluxQL for the boards: the data source, what a query is about, and the two kinds of query there are.
+ * Every variable names its format, so that what Grafana puts in does not depend on where it stands.
+ * https://grafana.com/docs/grafana/latest/dashboards/variables/variable-syntax/#advanced-variable-format-options
+ */
+
+/** @typedef {import('@grafana/grafana-foundation-sdk/cog').Dataquery} Dataquery */
+
+/** grafana/provisioning/datasources has it. */
+export const DATASOURCE = { type: 'influxdb', uid: 'windtunnel-influx' };
+
+/** What a query is about, for WHERE. */
+export const RUN = '"testid" = ${testid:singlequote}';
+export const BASELINE = '"testid" = ${baseline:singlequote}';
+export const SYSTEM = '"system" =~ /^${system:regex}$/';
+export const SCENARIO = '"scenario" =~ /^${scenario:regex}$/';
+export const OPERATION = '"operation" =~ /^${operation:regex}$/';
+
+/** What was chosen of a run, and what was chosen of the baseline. */
+export const CHOSEN = [RUN, SYSTEM, SCENARIO, OPERATION];
+export const CHOSEN_SCENARIOS = [RUN, SYSTEM, SCENARIO];
+export const CHOSEN_OF_BASELINE = [BASELINE, SYSTEM, SCENARIO, OPERATION];
+
+/** An amount a second, of points that have one. */
+export const aSecond = (/** @type {string} */ field) => `sum("${field}") * 1000 / $__interval_ms`;
+
+/** @param {string} name */
+const quoted = (name) => `"${name}"`;
+
+/**
+ * @typedef {object} Query
+ * @property {string} select
+ * @property {string[]} from measurements; one that has no points yet is no error
+ * @property {string[]} where
+ * @property {string[]} [by] tags
+ *
+ * @param {Query & { fill?: 'null' | 'none' | '0' }} query
+ * @returns {string} a figure for each interval of the board's time
+ */
+export const overTime = ({ select, from, where, by = [], fill = 'null' }) =>
+  `SELECT ${select} FROM ${from.map(quoted).join(', ')} WHERE ${[...where, '$timeFilter'].join(' AND ')} ` +
+  `GROUP BY ${['time($__interval)', ...by.map(quoted)].join(', ')} fill(${fill})`;
+
+/** @param {Query} query @returns {string} one figure for the board's time */
+export const overall = ({ select, from, where, by = [] }) =>
+  `SELECT ${select} FROM ${from.map(quoted).join(', ')} WHERE ${[...where, '$timeFilter'].join(' AND ')}` +
+  groupedBy(by);
+
+/**
+ * Whole-run figures, which are written once, and what else is to be found whenever it was: testid says which.
+ * @param {Query & { order?: string }} query
+ */
+export const points = ({ select, from, where, by = [], order = '' }) =>
+  `SELECT ${select} FROM ${from.map(quoted).join(', ')} WHERE ${where.join(' AND ')}` +
+  groupedBy(by) +
+  (order ? ` ${order}` : '');
+
+/** @param {string[]} by */
+const groupedBy = (by) => (by.length > 0 ? ` GROUP BY ${by.map(quoted).join(', ')}` : '');
+
+/** A query of a panel, as Grafana's InfluxDB data source takes it. @implements {Dataquery} */
+class InfluxQuery {
+  /** @param {{ refId: string, query: string, resultFormat: 'time_series' | 'table', alias?: string }} fields */
+  constructor(fields) {
+    this.refId = fields.refId;
+    this.datasource = DATASOURCE;
+    this.query = fields.query;
+    this.rawQuery = true;
+    this.resultFormat = fields.resultFormat;
+    if (fields.alias !== undefined) this.alias = fields.alias;
+  }
+
+  _implementsDataqueryVariant() {}
+}
+
+/** @typedef {{ build: () => Dataquery }} Target */
+
+/**
+ * @param {string} refId
+ * @param {string} query
+ * @param {string} alias with $col, $m and $tag_NAME
+ * @returns {Target}
+ */
+export const series = (refId, query, alias) => ({
+  build: () => new InfluxQuery({ refId, query, resultFormat: 'time_series', alias }),
+});
+
+/** Columns named as in SELECT, and Time. @param {string} refId @param {string} query @returns {Target} */
+export const rows = (refId, query) => ({
+  build: () => new InfluxQuery({ refId, query, resultFormat: 'table' }),
+});

@@ -1,0 +1,28 @@
+/** Ways from one board to another. Scenarios and operations differ from system to system and stay behind. */
+import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
+
+/** A board's uid by the name that it has in addresses and files. */
+export const uidOf = (/** @type {string} */ board) => `windtunnel-${board}`;
+
+const BOARDS = {
+  overview: 'Overview',
+  panel: 'Panel',
+  relay: 'Relay',
+  dataplane: 'Data plane and protocols',
+};
+
+/** The board that shows a system, where it is named otherwise; for value mappings. */
+export const BOARD_OF_SYSTEM = { pulsar: 'relay', protocols: 'dataplane' };
+
+/** To all boards but one. @param {string} own */
+export const links = (own) =>
+  Object.entries(BOARDS)
+    .filter(([name]) => name !== own)
+    .map(([name, title]) =>
+      new DashboardLinkBuilder(title)
+        .type(DashboardLinkType.Link)
+        .icon('dashboard')
+        .tooltip(`The same run on the board ${title}`)
+        .url(`/d/${uidOf(name)}?\${testid:queryparam}&\${baseline:queryparam}`)
+        .keepTime(true),
+    );

@@ -1,0 +1,27 @@
+/** All systems of a run at once; where one finds runs. Grafana's home. */
+import { boardOf } from './board.js';
+import { baselineRow } from './rows/baseline.js';
+import { errorRow } from './rows/errors.js';
+import { generatorRow } from './rows/generator.js';
+import { processRow } from './rows/processes.js';
+import { requestRow } from './rows/requests.js';
+import { runRow } from './rows/runs.js';
+import { statusRow } from './rows/status.js';
+import { allSystems } from './variables.js';
+
+export const overview = () =>
+  boardOf({
+    name: 'overview',
+    title: 'Overview',
+    description: 'Runs, verdicts and thresholds; each scenario of the chosen run, live.',
+    variables: allSystems(),
+    rows: [
+      statusRow(),
+      runRow(),
+      requestRow({ each: 'scenario', line: 'operation' }),
+      errorRow(),
+      generatorRow(),
+      processRow(),
+      baselineRow({ collapsed: true }),
+    ],
+  });

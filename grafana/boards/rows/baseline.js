@@ -1,0 +1,156 @@
+/**
+ * The run beside another one. They ran at other times, and a time shift has no effect on absolute ranges: so figures
+ * of whole runs stand beside each other, and what is drawn over time is drawn over the seconds of each run.
+ */
+import { byThresholds, thresholds } from '../colours.js';
+import { CHOSEN, CHOSEN_OF_BASELINE, points, rows, series } from '../influx.js';
+import { bars, logarithmic, table, trend } from '../panels.js';
+import { calculated, inOrder, joinedBy, numbered, onlyColumns, withoutColumns } from '../transformations.js';
+import { units } from '../units.js';
+
+/** Columns of `results` by what they are called here. */
+const FIGURES = { Rate: 'rate_per_s', P50: 'p50_ms', P95: 'p95_ms', P99: 'p99_ms' };
+const LATENCIES = ['P50', 'P95'];
+/** Unpaired runs that differ by less are ties. */
+const TIE = 0.1;
+/** Of seconds that the comparison over time shows. */
+const MOST_SECONDS = 3600;
+
+/** @param {string} figure */
+const ofBaseline = (figure) => `${figure}, baseline`;
+/** @param {string} figure */
+const change = (figure) => `${figure}, change`;
+/** @param {string} figure */
+const ratio = (figure) => `${figure}, ratio`;
+
+/** @param {{ collapsed?: boolean }} [look] @returns {import('../board.js').Row} */
+export const baselineRow = ({ collapsed = false } = {}) => ({
+  id: 600,
+  title: 'Against the baseline: $scenario',
+  repeat: 'scenario',
+  collapsed,
+  panels: [figures(), latencies(), changes(), seconds()],
+});
+
+/** @param {string} refId @param {string[]} where @param {(figure: string) => string} named @param {string[]} names */
+const results = (refId, where, named, names) =>
+  rows(
+    refId,
+    points({
+      select: [
+        '"operation"',
+        ...names.map((name) => `"${FIGURES[/** @type {'P50'} */ (name)]}" AS "${named(name)}"`),
+      ].join(', '),
+      from: ['results'],
+      where,
+    }),
+  );
+
+const self = (/** @type {string} */ figure) => figure;
+
+/** Both runs in one row for each operation. @param {string[]} names of figures @returns {{ targets: import('../influx.js').Target[], joined: import('../transformations.js').Transformation[] }} */
+const sideBySide = (names) => ({
+  targets: [results('run', CHOSEN, self, names), results('baseline', CHOSEN_OF_BASELINE, ofBaseline, names)],
+  joined: [withoutColumns('Time'), joinedBy('operation')],
+});
+
+/** @param {string[]} names */
+const changed = (names) =>
+  names.flatMap((name) => [
+    calculated(ratio(name), name, '/', ofBaseline(name)),
+    calculated(change(name), ratio(name), '-', 1),
+  ]);
+
+const figures = () => {
+  const names = Object.keys(FIGURES);
+  const { targets, joined } = sideBySide(names);
+  const panel = table({
+    id: 601,
+    title: 'Figures of both runs',
+    description:
+      'Of the whole runs, exact. Two runs tell whether figures differ, not whether the difference is real: `make compare` does.',
+    unit: units.ms,
+    w: 24,
+  })
+    .transformations([
+      ...joined,
+      ...changed(names),
+      inOrder(['operation', ...names.flatMap((name) => [name, ofBaseline(name), change(name)])]),
+    ])
+    .overrideByRegexp('/^Rate(, baseline)?$/', [{ id: 'unit', value: units.requests }])
+    .overrideByRegexp('/, change$/', [
+      { id: 'unit', value: units.share },
+      { id: 'decimals', value: 1 },
+    ])
+    .overrideByRegexp('/, ratio$/', [{ id: 'custom.hidden', value: true }]);
+  return panel.targets(targets);
+};
+
+const latencies = () => {
+  const { targets, joined } = sideBySide(LATENCIES);
+  return bars({
+    id: 602,
+    title: 'Latencies of both runs',
+    description: 'P50 and P95 of the whole runs, by operation; none where there were too few samples for it.',
+    unit: units.ms,
+    w: 8,
+    x: 'operation',
+  })
+    .transformations(joined)
+    .targets(targets);
+};
+
+const changes = () => {
+  const { targets, joined } = sideBySide(LATENCIES);
+  return bars({
+    id: 603,
+    title: 'Change of latency',
+    description:
+      'Of the run against the baseline: above zero is slower. Grey is below 10 %, a tie between two runs.',
+    unit: units.share,
+    w: 8,
+    x: 'operation',
+  })
+    .transformations([...joined, ...changed(LATENCIES), onlyColumns('/^operation$|, change$/')])
+    .thresholds(
+      thresholds([
+        [null, 'green'],
+        [-TIE, 'gray'],
+        [TIE, 'red'],
+      ]),
+    )
+    .colorScheme(byThresholds())
+    .targets(targets);
+};
+
+const seconds = () => {
+  const p95 = (/** @type {string} */ refId, /** @type {string[]} */ where, /** @type {string} */ alias) =>
+    series(
+      refId,
+      points({
+        select: '"p95"',
+        from: ['operation_ms'],
+        where,
+        by: ['operation'],
+        order: `LIMIT ${MOST_SECONDS}`,
+      }),
+      alias,
+    );
+  return logarithmic(
+    trend({
+      id: 604,
+      title: 'P95 by second of each run',
+      description: `Both runs from their first second with a success on, seconds without one left out; the first ${MOST_SECONDS} of them.`,
+      unit: units.ms,
+      w: 8,
+      x: 'second',
+    }),
+  )
+    .targets([
+      p95('run', CHOSEN, '$tag_operation'),
+      p95('baseline', CHOSEN_OF_BASELINE, '$tag_operation, baseline'),
+    ])
+    .transformations([numbered('second'), withoutColumns('Time'), joinedBy('second')])
+    .overrideByName('second', [{ id: 'unit', value: units.seconds }])
+    .overrideByRegexp('/, baseline$/', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } }]);
+};

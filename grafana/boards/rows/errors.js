@@ -1,0 +1,70 @@
+/** What went wrong, by kind. */
+import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
+import { CHOSEN, overall, rows, series } from '../influx.js';
+import { graph, table } from '../panels.js';
+import { units } from '../units.js';
+
+const BY_KIND = /^operation_errors (.*)$/;
+
+/** @returns {import('../board.js').Row} */
+export const errorRow = () => ({ id: 300, title: 'Errors', panels: [kinds(), requests()] });
+
+/** Failed requests count 0 where nothing fails, so that no errors and no data are told apart. */
+const kindsQuery = () => {
+  const where = CHOSEN.join(' AND ');
+  return (
+    `SELECT sum("errors") FROM (SELECT "hits" AS "errors" FROM "operation_failed" WHERE ${where}), ` +
+    `(SELECT "count" AS "errors" FROM "operation_errors" WHERE ${where}) ` +
+    'WHERE $timeFilter GROUP BY time($__interval), "kind" fill(none)'
+  );
+};
+
+const kinds = () =>
+  graph({
+    id: 301,
+    title: 'Errors by kind',
+    description:
+      'Failed requests, and errors by kind: more than one may fall on a request, and some, such as duplicates, on none that failed. docs/numbers.md explains each kind.',
+    unit: units.count,
+    w: 14,
+    calcs: ['sum', 'max'],
+  })
+    .withTarget(series('A', kindsQuery(), '$m $tag_kind'))
+    .transformations([
+      { id: 'renameByRegex', options: { regex: '^operation_failed.*$', renamePattern: 'failed requests' } },
+      { id: 'renameByRegex', options: { regex: BY_KIND.source, renamePattern: '$1' } },
+    ])
+    .drawStyle(GraphDrawStyle.Bars)
+    .fillOpacity(60);
+
+const requests = () =>
+  table({
+    id: 302,
+    title: 'Requests and failures',
+    description: "Of each operation, within the board's time.",
+    unit: units.count,
+    w: 10,
+  })
+    .withTarget(
+      rows(
+        'A',
+        overall({
+          select: 'sum("count") AS "requests", sum("hits") AS "failed"',
+          from: ['operation_failed'],
+          where: CHOSEN,
+          by: ['scenario', 'operation'],
+        }),
+      ),
+    )
+    .transformations([
+      {
+        id: 'organize',
+        options: {
+          excludeByName: { Time: true },
+          includeByName: {},
+          // InfluxDB's tags come in any order.
+          indexByName: { scenario: 0, operation: 1, requests: 2, failed: 3 },
+          renameByName: {},
+        },
+      },
+    ]);

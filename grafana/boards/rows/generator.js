@@ -1,0 +1,132 @@
+/** Was the generator up to it? What is measured is only the system's where it was. */
+import { HOLDS, coloured } from '../colours.js';
+import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, points, rows, series } from '../influx.js';
+import { graph, logarithmic, table } from '../panels.js';
+import { inOrder } from '../transformations.js';
+import { units } from '../units.js';
+
+const VUS = 'virtual users';
+
+/** @returns {import('../board.js').Row} */
+export const generatorRow = () => ({
+  id: 400,
+  title: 'Generator',
+  panels: [cpu(), lateness(), iterations(), checks()],
+});
+
+const cpu = () =>
+  graph({
+    id: 401,
+    title: 'CPU of the generator',
+    description:
+      "Of one core, each process that makes load; and how busy the machine's cores were on average. A full machine of which the generator takes the larger part measures itself.",
+    unit: units.percent,
+    w: 6,
+  })
+    .withTarget(
+      series(
+        'A',
+        overTime({
+          select: 'max("cpu_percent")',
+          from: ['processes'],
+          where: [...CHOSEN_SCENARIOS, `"role" = 'generator'`],
+          by: ['process'],
+        }),
+        '$tag_process, of one core',
+      ),
+    )
+    .withTarget(
+      series(
+        'B',
+        overTime({ select: 'max("busy_percent")', from: ['host'], where: CHOSEN_SCENARIOS }),
+        'machine',
+      ),
+    );
+
+const lateness = () =>
+  logarithmic(
+    graph({
+      id: 402,
+      title: 'Lateness',
+      description:
+        'P99 of how late requests were sent after their intended time, or arrivals handled, beside the P99 latency that it is part of. A closed loop has no intended times: it has no lateness.',
+      unit: units.ms,
+      w: 6,
+    }),
+  )
+    .withTarget(
+      series(
+        'A',
+        overTime({ select: 'max("p99")', from: ['operation_ms', 'operation_lateness_ms'], where: CHOSEN }),
+        '$m',
+      ),
+    )
+    .overrideByName('operation_ms', [{ id: 'displayName', value: 'latency' }])
+    .overrideByName('operation_lateness_ms', [{ id: 'displayName', value: 'lateness' }]);
+
+const iterations = () =>
+  graph({
+    id: 403,
+    title: 'Iterations done and dropped',
+    description:
+      'k6 drops an iteration of an open loop when no virtual user is free: it was never sent. Virtual users on the right.',
+    unit: units.amount,
+    w: 6,
+  })
+    .withTarget(
+      series(
+        'A',
+        overTime({
+          select: aSecond('count'),
+          from: ['iterations', 'dropped_iterations'],
+          where: CHOSEN_SCENARIOS,
+        }),
+        '$m',
+      ),
+    )
+    .withTarget(
+      series(
+        'B',
+        overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS, fill: 'none' }),
+        VUS,
+      ),
+    )
+    .overrideByName('iterations', [{ id: 'displayName', value: 'done' }])
+    .overrideByName('dropped_iterations', [
+      { id: 'displayName', value: 'dropped' },
+      { id: 'color', value: { mode: 'fixed', fixedColor: 'red' } },
+    ])
+    .overrideByName(VUS, [
+      { id: 'unit', value: units.count },
+      { id: 'custom.axisPlacement', value: 'right' },
+      { id: 'custom.fillOpacity', value: 0 },
+      { id: 'color', value: { mode: 'fixed', fixedColor: 'gray' } },
+    ]);
+
+const checks = () =>
+  table({
+    id: 404,
+    title: 'Checks',
+    description: 'Checks of validity, made when a scenario has ended. docs/numbers.md explains each.',
+    unit: units.none,
+    w: 6,
+    noValue: '–',
+  })
+    .withTarget(
+      rows(
+        'A',
+        points({
+          select: '"ok", "scenario", "check", "detail"',
+          from: ['validity'],
+          where: CHOSEN_SCENARIOS,
+        }),
+      ),
+    )
+    .transformations([inOrder(['ok', 'scenario', 'check', 'detail', 'Time'])])
+    .overrideByName('ok', [
+      { id: 'displayName', value: 'holds' },
+      { id: 'custom.width', value: 60 },
+      ...coloured(HOLDS),
+    ])
+    .overrideByName('Time', [{ id: 'custom.hidden', value: true }])
+    .sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

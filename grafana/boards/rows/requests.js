@@ -1,0 +1,158 @@
+/** Rate, errors, duration, and where the latencies lie. */
+import {
+  CHOSEN,
+  CHOSEN_SCENARIOS,
+  OPERATION,
+  SCENARIO,
+  SYSTEM,
+  aSecond,
+  overTime,
+  points,
+  rows,
+  series,
+} from '../influx.js';
+import { graph, heatmap, logarithmic } from '../panels.js';
+import { asThreshold } from '../transformations.js';
+import { units } from '../units.js';
+
+const BOUND = 'bound';
+const VUS = 'virtual users';
+
+/**
+ * The bound that a kind of threshold has. Thresholds are written when a scenario has ended: until then the baseline's
+ * stands for it.
+ * @param {string} threshold regular expression
+ */
+const bound = (threshold) =>
+  rows(
+    BOUND,
+    points({
+      select: 'last("bound") AS "bound"',
+      from: ['thresholds'],
+      where: [
+        '"testid" =~ /^(${testid:regex}|${baseline:regex})$/',
+        SYSTEM,
+        SCENARIO,
+        OPERATION,
+        `"threshold" =~ /^${threshold}/`,
+      ],
+    }),
+  );
+
+/**
+ * A row for each value of one variable, with a line for each value of the other.
+ * @param {{ each: 'operation' | 'scenario', line: 'operation' | 'scenario' }} split
+ * @returns {import('../board.js').Row}
+ */
+export const requestRow = ({ each, line }) => ({
+  id: 200,
+  title: `Requests: $${each}`,
+  repeat: each,
+  panels: [rate(line), errors(line), duration(line), latencies()],
+});
+
+/** @param {string} line */
+const rate = (line) =>
+  graph({
+    id: 201,
+    title: 'Rate',
+    description:
+      'Requests a second, failed ones too. Samples of a data plane arrive when a probe ends, all in one second: its rate is in the table of results.',
+    unit: units.requests,
+    w: 5,
+  }).withTarget(
+    series(
+      'A',
+      overTime({ select: aSecond('count'), from: ['operation_failed'], where: CHOSEN, by: [line] }),
+      `$tag_${line}`,
+    ),
+  );
+
+/** @param {string} line */
+const errors = (line) =>
+  graph({
+    id: 202,
+    title: 'Errors',
+    description: 'Share of the requests that failed. The dashed line is the bound of the threshold on it.',
+    unit: units.share,
+    w: 5,
+  })
+    .withTarget(
+      series(
+        'A',
+        overTime({
+          select: 'sum("hits") / sum("count")',
+          from: ['operation_failed'],
+          where: CHOSEN,
+          by: [line],
+        }),
+        `$tag_${line}`,
+      ),
+    )
+    .withTarget(bound('operation_failed '))
+    .transformations([asThreshold(BOUND, 'bound', '/^(?!Time$)/')]);
+
+/** @param {string} line */
+const duration = (line) =>
+  logarithmic(
+    graph({
+      id: 203,
+      title: 'Duration',
+      description:
+        'Latency of the successes of each second, exact; where a point is wider than a second, the mean of its P50 and the highest of its P95 and P99. Virtual users on the right. The dashed line is the bound on P95, where there is one.',
+      unit: units.ms,
+      w: 8,
+      calcs: ['mean', 'max'],
+    }),
+  )
+    .withTarget(
+      series(
+        'A',
+        overTime({
+          select: 'mean("p50") AS "P50", max("p95") AS "P95", max("p99") AS "P99"',
+          from: ['operation_ms'],
+          where: CHOSEN,
+          by: [line],
+        }),
+        `$col $tag_${line}`,
+      ),
+    )
+    .withTarget(
+      series(
+        'B',
+        overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS, fill: 'none' }),
+        VUS,
+      ),
+    )
+    .withTarget(bound('operation_ms p\\(95\\)'))
+    .transformations([asThreshold(BOUND, 'bound', '/^P\\d+ /')])
+    .overrideByName(VUS, [
+      { id: 'unit', value: units.count },
+      { id: 'custom.axisPlacement', value: 'right' },
+      { id: 'custom.scaleDistribution', value: { type: 'linear' } },
+      { id: 'custom.fillOpacity', value: 0 },
+      { id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } },
+      { id: 'color', value: { mode: 'fixed', fixedColor: 'gray' } },
+    ]);
+
+const latencies = () =>
+  heatmap({
+    id: 204,
+    title: 'Latencies',
+    description:
+      'How many successes took how long, second by second. Each cell counts latencies up to its upper edge; two bands mean two kinds of request.',
+    unit: units.ms,
+    w: 6,
+  }).withTarget(
+    series(
+      'A',
+      overTime({
+        select: 'sum("count")',
+        from: ['operation_ms_bucket'],
+        where: CHOSEN,
+        by: ['le'],
+        fill: '0',
+      }),
+      '$tag_le',
+    ),
+  );

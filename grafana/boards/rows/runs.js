@@ -1,0 +1,63 @@
+/** All runs that there are, and the way to each. */
+import { VERDICTS, coloured } from '../colours.js';
+import { points, rows } from '../influx.js';
+import { uidOf } from '../links.js';
+import { table } from '../panels.js';
+import { inOrder, joinedBy, renamed } from '../transformations.js';
+import { units } from '../units.js';
+
+const MOST = 100;
+
+/** @returns {import('../board.js').Row} */
+export const runRow = () => ({ id: 150, title: 'Runs', panels: [runs()] });
+
+/** @param {string} refId @param {string} columns @param {string} kind */
+const events = (refId, columns, kind) =>
+  rows(
+    refId,
+    points({
+      select: columns,
+      from: ['events'],
+      where: [`"kind" = '${kind}'`],
+      order: `ORDER BY time DESC LIMIT ${MOST}`,
+    }),
+  );
+
+const runs = () =>
+  table({
+    id: 151,
+    title: 'Runs',
+    description: `The newest ${MOST} runs. A click on a run shows it at its time; the other way is to choose it above, and the time by hand. A run without a verdict is running, or was killed.`,
+    unit: units.none,
+    w: 24,
+  })
+    .targets([
+      events('begin', '"testid", "profile", "text"', 'run_start'),
+      events('end', '"testid", "verdict"', 'run_end'),
+    ])
+    .transformations([
+      renamed({ Time: 'began' }, 'begin'),
+      renamed({ Time: 'ended' }, 'end'),
+      joinedBy('testid'),
+      inOrder(['testid', 'verdict', 'profile', 'began', 'ended', 'text']),
+    ])
+    .overrideByName('testid', [
+      { id: 'displayName', value: 'run' },
+      {
+        id: 'links',
+        value: [
+          {
+            title: 'Show this run',
+            url: `/d/${uidOf('overview')}?var-testid=\${__data.fields.testid}&from=\${__data.fields.began.numeric}&to=\${__data.fields.ended.numeric}`,
+            targetBlank: false,
+          },
+          {
+            title: 'Make it the baseline',
+            url: `/d/${uidOf('overview')}?\${testid:queryparam}&var-baseline=\${__data.fields.testid}&\${__url_time_range}`,
+            targetBlank: false,
+          },
+        ],
+      },
+    ])
+    .overrideByName('verdict', coloured(VERDICTS))
+    .sortBy([{ build: () => ({ displayName: 'began', desc: true }) }]);

@@ -1,0 +1,100 @@
+/**
+ * What Grafana does with answers before it draws them.
+ * https://grafana.com/docs/grafana/latest/panels-visualizations/query-transform-data/transform-data/
+ */
+
+/** @typedef {import('@grafana/grafana-foundation-sdk/dashboard').DataTransformerConfig} Transformation */
+
+/** @param {string} name */
+const column = (name) => ({ matcher: { id: 'byName', options: name } });
+
+/** @param {string} pattern of whole names, or a regular expression between slashes @returns {Transformation} */
+export const withoutColumns = (pattern) => ({
+  id: 'filterFieldsByName',
+  options: { exclude: { pattern } },
+});
+
+/** @param {string} pattern @returns {Transformation} */
+export const onlyColumns = (pattern) => ({ id: 'filterFieldsByName', options: { include: { pattern } } });
+
+/** Rows of several queries that have the same value in a column become one. @param {string} name @returns {Transformation} */
+export const joinedBy = (name) => ({ id: 'joinByField', options: { byField: name, mode: 'outer' } });
+
+/**
+ * @param {string} alias
+ * @param {string} left column
+ * @param {'+' | '-' | '*' | '/'} operator
+ * @param {string | number} right column, or a number
+ * @returns {Transformation}
+ */
+export const calculated = (alias, left, operator, right) => ({
+  id: 'calculateField',
+  options: {
+    alias,
+    mode: 'binary',
+    binary: {
+      left: column(left),
+      operator,
+      right: typeof right === 'number' ? { fixed: String(right) } : column(right),
+    },
+    replaceFields: false,
+    timeSeries: false,
+  },
+});
+
+/** Whole numbers, for addresses. @param {string} alias @param {string} name column @returns {Transformation} */
+export const floored = (alias, name) => ({
+  id: 'calculateField',
+  options: {
+    alias,
+    mode: 'unary',
+    unary: { operator: 'floor', fieldName: name },
+    replaceFields: false,
+    timeSeries: false,
+  },
+});
+
+/**
+ * A column with the number of each row, from 0. Without timeSeries: false Grafana would join the answers by their
+ * times before it counts.
+ * @param {string} alias
+ * @returns {Transformation}
+ */
+export const numbered = (alias) => ({
+  id: 'calculateField',
+  options: { alias, mode: 'index', index: { asPercentile: false }, replaceFields: false, timeSeries: false },
+});
+
+/** @param {string[]} names */
+export const inOrder = (names) => ({
+  id: 'organize',
+  options: {
+    excludeByName: {},
+    includeByName: {},
+    indexByName: Object.fromEntries(names.map((name, index) => [name, index])),
+    renameByName: {},
+  },
+});
+
+/** @param {Record<string, string>} names @param {string} [refId] of the query that it is about @returns {Transformation} */
+export const renamed = (names, refId) => ({
+  id: 'organize',
+  ...(refId ? { filter: { id: 'byRefId', options: refId } } : {}),
+  options: { excludeByName: {}, includeByName: {}, indexByName: {}, renameByName: names },
+});
+
+/**
+ * The figure of a query becomes a threshold of the series of the others, which is drawn as a line.
+ * @param {string} refId
+ * @param {string} name column
+ * @param {string} pattern of the series' names
+ * @returns {Transformation}
+ */
+export const asThreshold = (refId, name, pattern) => ({
+  id: 'configFromData',
+  options: {
+    configRefId: refId,
+    mappings: [{ fieldName: name, handlerKey: 'threshold1' }],
+    applyTo: { id: 'byRegexp', options: pattern },
+  },
+});

@@ -1,0 +1,16 @@
+/** Units by what the data model calls them. */
+import * as sdk from '@grafana/grafana-foundation-sdk/units';
+
+export const units = {
+  none: sdk.NoUnit,
+  count: sdk.Short,
+  ms: sdk.Milliseconds,
+  seconds: sdk.Seconds,
+  share: sdk.PercentUnit,
+  percent: sdk.Percent,
+  requests: sdk.RequestsPerSecond,
+  amount: sdk.CountsPerSecond,
+  messages: sdk.MessagesPerSecond,
+  bytes: sdk.BytesIEC,
+  mbit: sdk.MegabitsPerSecond,
+};

@@ -1,0 +1,241 @@
+/**
+ * What must hold for each board beyond its types. Usage: node grafana/lint.js
+ */
+import { fileURLToPath } from 'node:url';
+import { BOARD_OF_SYSTEM, uidOf } from './boards/links.js';
+import { DATASOURCE } from './boards/influx.js';
+import { committed } from './generate.js';
+
+/**
+ * @typedef {import('./types.js').Board} Board
+ * @typedef {import('./types.js').Panel} Panel
+ * @typedef {import('./types.js').Row} Row
+ * @typedef {Record<string, Board>} Boards by their files' names
+ */
+
+const SCHEMA_VERSION = 41;
+/** Of Grafana 11.6, not of a board. */
+const BUILT_IN = ['timeFilter', '__interval', '__interval_ms', '__url_time_range', '__data'];
+/** Panels whose points are a second apart. */
+const OVER_TIME = ['timeseries', 'heatmap', 'stat'];
+/** As `k6 x bench` names runs. */
+const RUN_ID = /\d{8}-\d{6}/;
+/** Systems whose board has their own name. */
+const SAME_NAME = ['panel', 'dataplane'];
+
+/** @param {Board} board @returns {Panel[]} those of folded rows too */
+export const panelsOf = (board) =>
+  board.panels.flatMap((panel) => (panel.type === 'row' ? panel.panels : [panel]));
+
+/** @param {Board} board @returns {Row[]} */
+export const rowsOf = (board) => board.panels.filter((panel) => panel.type === 'row');
+
+/** @param {Board} board */
+const idsOf = (board) => [...rowsOf(board), ...panelsOf(board)].map(({ id }) => id);
+
+/** @param {Board} board */
+const variablesOf = (board) => board.templating.list ?? [];
+
+/** @template T @param {T[]} items @returns {T[]} */
+const repeated = (items) => items.filter((item, index) => items.indexOf(item) !== index);
+
+/** @param {unknown} reference */
+const isOurs = (reference) => JSON.stringify(reference) === JSON.stringify(DATASOURCE);
+
+/** Names and formats of variables in a text. @param {string} text */
+const variablesIn = (text) =>
+  [...text.matchAll(/\$\{(\w+)(?:[.[][^}:]*)?(?::(\w+))?\}|\$(\w+)/g)].map(([, name, format, bare]) => ({
+    name: name ?? bare,
+    format,
+    bare: bare !== undefined,
+  }));
+
+/** @param {string} name @param {Board} board */
+function ofBoard(name, board) {
+  return [
+    board.uid === uidOf(name.replace('.json', '')) || `uid ${board.uid} is not that of the file`,
+    board.schemaVersion === SCHEMA_VERSION || `schemaVersion ${board.schemaVersion}, not ${SCHEMA_VERSION}`,
+    board.editable === false || 'is editable',
+    board.timezone === 'browser' || 'time zone is not the browser’s',
+    Boolean(board.refresh) || 'does not refresh',
+    Boolean(board.title && board.description && board.tags?.length) || 'has no title, description or tags',
+    !RUN_ID.test(JSON.stringify(board)) || 'names a run',
+    ...repeated(idsOf(board)).map((id) => `panel id ${id} is used twice`),
+    ...rowsOf(board).flatMap(({ title, repeat }) => ofRepeat(title ?? '', repeat, board)),
+  ];
+}
+
+/** @param {string} row @param {string | undefined} repeat @param {Board} board */
+function ofRepeat(row, repeat, board) {
+  if (!repeat) return [];
+  const variable = variablesOf(board).find(({ name }) => name === repeat);
+  return [variable?.multi === true || `row ${row} repeats ${repeat}, which has not several values`];
+}
+
+/** @param {Board} board */
+function ofVariables(board) {
+  return variablesOf(board).flatMap((variable, index) => {
+    if (variable.type === 'constant') return [];
+    const text = /** @type {{ query: string }} */ (variable.query).query;
+    const declared = variablesOf(board).map(({ name }) => name);
+    const chosen = ['testid', 'baseline'].includes(variable.name) && variable.current !== undefined;
+    return [
+      isOurs(variable.datasource) || `variable ${variable.name} has another data source`,
+      Boolean(variable.description) || `variable ${variable.name} has no description`,
+      !chosen || `variable ${variable.name} has a value`,
+      variablesOf(board).findIndex(({ name }) => name === variable.name) === index ||
+        `variable ${variable.name} is declared twice`,
+      ...ofQuery(`variable ${variable.name}`, text, declared),
+    ];
+  });
+}
+
+/** @param {string} where @param {string} query @param {string[]} declared variables */
+function ofQuery(where, query, declared) {
+  return [
+    ...variablesIn(query).flatMap(({ name, format, bare }) => {
+      if (BUILT_IN.includes(name)) return [];
+      return [
+        declared.includes(name) || `${where}: variable ${name} is not declared`,
+        (!bare && format !== undefined) || `${where}: variable ${name} has no format`,
+      ];
+    }),
+    !/"testid"\s*(=~?|!=)\s*['/][^$]*['/]/.test(query) || `${where}: names a run`,
+  ];
+}
+
+/** @param {Board} board */
+const ofAnnotations = (board) =>
+  board.annotations.list.flatMap(({ name, datasource, target }) => [
+    isOurs(datasource) || `annotation ${name} has another data source`,
+    ...ofQuery(
+      `annotation ${name}`,
+      target.query,
+      variablesOf(board).map((variable) => variable.name),
+    ),
+  ]);
+
+/** @param {Panel} panel @param {Board} board */
+function ofPanel(panel, board) {
+  const where = `panel ${panel.id} ${panel.title ?? ''}`;
+  const refIds = panel.targets.map(({ refId }) => refId);
+  return [
+    ...ofLook(where, panel),
+    isOurs(panel.datasource) || `${where} has another data source`,
+    panel.targets.length > 0 || `${where} has no query`,
+    repeated(refIds).length === 0 || `${where}: two queries are called ${repeated(refIds).join(', ')}`,
+    ...panel.targets.flatMap((target) => ofTarget(`${where}, query ${target.refId}`, target, board)),
+    ...ofThresholds(where, panel, refIds),
+  ];
+}
+
+/** @param {string} where @param {Panel} panel */
+function ofLook(where, { title, description, fieldConfig, type, interval, gridPos }) {
+  const { x, w } = gridPos ?? { x: 0, w: 0 };
+  return [
+    Boolean(title) || `${where} has no title`,
+    Boolean(description) || `${where} has no description`,
+    Boolean(fieldConfig.defaults.unit) || `${where} has no unit`,
+    !OVER_TIME.includes(type) || interval === '1s' || `${where}: its least interval is not 1s`,
+    (w > 0 && x + w <= 24) || `${where} is wider than the board`,
+  ];
+}
+
+/** @param {string} where @param {import('./types.js').Target} target @param {Board} board */
+function ofTarget(where, { datasource, query, alias = '' }, board) {
+  const groups = /GROUP BY (.*?)(?: fill\(| LIMIT|$)/.exec(query)?.[1] ?? '';
+  return [
+    isOurs(datasource) || `${where} has another data source`,
+    ...ofQuery(
+      where,
+      query,
+      variablesOf(board).map(({ name }) => name),
+    ),
+    ...[...alias.matchAll(/\$tag_(\w+)/g)].map(
+      ([, tag]) => groups.includes(`"${tag}"`) || `${where}: the alias has tag ${tag}, the query has not`,
+    ),
+  ];
+}
+
+/** @param {string} where @param {Panel} panel @param {string[]} refIds */
+const ofThresholds = (where, { transformations = [] }, refIds) =>
+  transformations
+    .filter(({ id }) => id === 'configFromData')
+    .map(
+      ({ options }) =>
+        refIds.includes(options.configRefId) || `${where}: there is no query ${options.configRefId}`,
+    );
+
+/** Addresses that a board leads to. @param {Board} board @returns {string[]} */
+function linksOf(board) {
+  const ofColumns = panelsOf(board).flatMap(({ fieldConfig }) =>
+    fieldConfig.overrides.flatMap(({ properties }) => properties.filter(({ id }) => id === 'links')),
+  );
+  return [
+    ...(board.links ?? []).map(({ url }) => url ?? ''),
+    ...ofColumns.flatMap(({ value }) => value.map((/** @type {{ url: string }} */ { url }) => url)),
+  ];
+}
+
+/** Boards that a link may lead to: one, or one for each system. @param {string} url */
+function destinations(url) {
+  const uid = /^\/d\/([^?]+)/.exec(url)?.[1] ?? '';
+  if (!uid.includes('$')) return [uid];
+  return [...SAME_NAME, ...Object.values(BOARD_OF_SYSTEM)].map((board) => uid.replace(/\$\{[^}]*\}/, board));
+}
+
+/** @param {Board} board @param {Boards} all */
+function ofLinks(board, all) {
+  return linksOf(board).flatMap((url) => {
+    const parameters = [...url.matchAll(/var-(\w+)=|\$\{(\w+):queryparam\}/g)].map(
+      ([, name, own]) => name ?? own,
+    );
+    const own = variablesIn(url)
+      .map(({ name }) => name)
+      .filter((name) => !BUILT_IN.includes(name));
+    return [
+      ...own.map(
+        (name) =>
+          variablesOf(board).some((variable) => variable.name === name) ||
+          `link ${url}: variable ${name} is not declared`,
+      ),
+      ...destinations(url).flatMap((uid) => {
+        const target = Object.values(all).find((other) => other.uid === uid);
+        if (!target) return [`link ${url}: there is no board ${uid}`];
+        return parameters.map(
+          (name) =>
+            variablesOf(target).some((variable) => variable.name === name) ||
+            `link ${url}: ${uid} has no variable ${name}`,
+        );
+      }),
+    ];
+  });
+}
+
+/** @param {Boards} boards @returns {string[]} what is wrong, each a line */
+export function problemsOf(boards) {
+  const uids = Object.values(boards).map(({ uid }) => uid);
+  const found = Object.entries(boards).map(([name, board]) => ({
+    name,
+    lines: [
+      ...ofBoard(name, board),
+      ...ofVariables(board),
+      ...ofAnnotations(board),
+      ...panelsOf(board).flatMap((panel) => ofPanel(panel, board)),
+      ...ofLinks(board, boards),
+    ],
+  }));
+  return [
+    ...repeated(uids).map((uid) => `uid ${uid} is used twice`),
+    ...found.flatMap(({ name, lines }) =>
+      lines.filter((line) => line !== true).map((line) => `${name}: ${line}`),
+    ),
+  ];
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = Object.entries(committed()).map(([name, text]) => [name, JSON.parse(text)]);
+  const problems = problemsOf(Object.fromEntries(files));
+  for (const problem of problems) console.error(`grafana/dashboards/${problem}`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,180 @@
+/** The boards' JSON: up to date, of the SDK's types, and as the linter wants it. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { committed, outdated } from '../../grafana/generate.js';
+import { problemsOf } from '../../grafana/lint.js';
+import { expanded, resolve, standing } from '../../grafana/stand-in.js';
+import { ROOT, start, temporaryFolder } from '../support/k6.js';
+
+/** @returns {Record<string, any>} */
+const boards = () =>
+  Object.fromEntries(Object.entries(committed()).map(([name, text]) => [name, JSON.parse(text)]));
+
+test('grafana/dashboards is up to date', () => {
+  assert.deepEqual(outdated(), [], 'run make boards');
+  assert.deepEqual(Object.keys(committed()).toSorted(), [
+    'dataplane.json',
+    'overview.json',
+    'panel.json',
+    'relay.json',
+  ]);
+});
+
+test('the linter finds nothing', () => {
+  assert.deepEqual(problemsOf(boards()), []);
+});
+
+/** What is done to the board overview, and what the linter says of it. @type {[string, (board: any) => void, RegExp][]} */
+const FAULTS = [
+  ['another uid', (board) => (board.uid = 'overview'), /uid overview is not that of the file/],
+  ['another schema', (board) => (board.schemaVersion = 36), /schemaVersion 36/],
+  ['a panel twice', ({ panels }) => panels.push(panels[1]), /panel id 101 is used twice/],
+  ['no unit', ({ panels }) => delete panels[1].fieldConfig.defaults.unit, /panel 101 Verdict has no unit/],
+  ['no description', ({ panels }) => (panels[1].description = ''), /panel 101 Verdict has no description/],
+  ['no title', ({ panels }) => (panels[1].title = ''), /panel 101 {2}has no title/],
+  [
+    'another data source of a query',
+    ({ panels }) => (panels[1].targets[0].datasource.uid = 'mine'),
+    /panel 101 Verdict, query A has another data source/,
+  ],
+  [
+    'another data source of a variable',
+    ({ templating }) => delete templating.list[0].datasource,
+    /variable testid has another data source/,
+  ],
+  [
+    'another data source of an annotation',
+    ({ annotations }) => delete annotations.list[0].datasource,
+    /annotation Begin has another data source/,
+  ],
+  [
+    'a run in a query',
+    ({ panels }) => (panels[1].targets[0].query = `SELECT "a" FROM "b" WHERE "testid" = 'mine'`),
+    /panel 101 Verdict, query A: names a run/,
+  ],
+  [
+    'a run by default',
+    ({ templating }) => (templating.list[0].current = { text: 'mine', value: 'mine' }),
+    /variable testid has a value/,
+  ],
+  [
+    'a variable that is not declared',
+    ({ templating }) => templating.list.pop(),
+    /variable operation is not declared/,
+  ],
+  [
+    'a variable without a format',
+    ({ panels }) => (panels[1].targets[0].query += ' AND "scenario" = \'$scenario\''),
+    /query A: variable scenario has no format/,
+  ],
+  [
+    'an alias of a tag that the query has not',
+    ({ panels }) => (panels[1].targets[0].alias = '$tag_operation'),
+    /the alias has tag operation, the query has not/,
+  ],
+  [
+    'a link to nowhere',
+    ({ links }) => (links[0].url = '/d/windtunnel-protocols'),
+    /there is no board windtunnel-protocols/,
+  ],
+  [
+    'a link with a variable that the other board has not',
+    ({ links }) => (links[0].url += '&var-driver=x'),
+    /has no variable driver/,
+  ],
+  [
+    'a coarser interval',
+    ({ panels }) => (panels[1].interval = '10s'),
+    /panel 101 Verdict: its least interval is not 1s/,
+  ],
+];
+
+for (const [what, change, line] of FAULTS) {
+  test(`the linter finds ${what}`, () => {
+    const all = boards();
+    change(all['overview.json']);
+    assert.match(problemsOf(all).join('\n'), line);
+  });
+}
+
+/** What tsc says of boards. @param {Record<string, unknown>} all @returns {Promise<string>} */
+async function typeErrors(all) {
+  const folder = temporaryFolder('boards');
+  try {
+    const files = Object.entries(all).map(([name, board]) => {
+      const file = join(folder.path, name.replace('.json', '.ts'));
+      const types = JSON.stringify(join(ROOT, 'grafana/types.js'));
+      writeFileSync(
+        file,
+        `import type { Board } from ${types};\nexport const board: Board = ${JSON.stringify(board, null, 1)};\n`,
+      );
+      return file;
+    });
+    const options =
+      '--noEmit --strict --skipLibCheck --target es2023 --module esnext --moduleResolution bundler';
+    const run = start(process.execPath, ['node_modules/typescript/bin/tsc', ...options.split(' '), ...files]);
+    await run.ended;
+    return run.output.stdout + run.output.stderr;
+  } finally {
+    folder.remove();
+  }
+}
+
+test('the boards are of the SDK’s types', async () => {
+  assert.equal(await typeErrors(boards()), '');
+});
+
+test('what is not of the SDK’s types is found', async () => {
+  const [option, variable, key] = [boards(), boards(), boards()].map((all) => all['relay.json']);
+  option.panels[1].options.colorMode = 'rainbow';
+  variable.templating.list[1].refresh = 7;
+  key.timezon = 'utc';
+  const told = await typeErrors({ 'option.json': option, 'variable.json': variable, 'key.json': key });
+  assert.match(told, /option\.ts.*Type '"rainbow"' is not assignable/);
+  assert.match(told, /variable\.ts.*Type '7' is not assignable to type 'VariableRefresh/);
+  assert.match(told, /key\.ts.*"timezon"' does not exist/);
+});
+
+const TIME = { from: 1_000, to: 61_000, interval_s: 2 };
+
+test('a query is expanded as Grafana does', () => {
+  const query =
+    'SELECT sum("n") * 1000 / $__interval_ms FROM "m" WHERE "testid" = ${testid:singlequote} AND "scenario" =~ /^${scenario:regex}$/ AND "operation" =~ /^${operation:regex}$/ AND $timeFilter GROUP BY time($__interval)';
+  assert.equal(
+    expanded(query, { testid: "o'run", scenario: ['a.b', 'c/d'], operation: ['one'] }, TIME),
+    'SELECT sum("n") * 1000 / 2000 FROM "m" WHERE "testid" = \'o\\\'run\' AND "scenario" =~ /^(a\\.b|c\\/d)$/ AND "operation" =~ /^one$/ AND time >= 1000ms and time <= 61000ms GROUP BY time(2s)',
+  );
+});
+
+test('variables are the newest run, the newest other one, and all of what depends on them', async () => {
+  /** @type {string[]} */
+  const asked = [];
+  const { values } = await resolve(boards()['dataplane.json'], async (query) => {
+    asked.push(query);
+    const found = query.includes('KEY = "testid"')
+      ? ['20260101-1', '20260103-1', '20260102-1']
+      : query.includes('KEY = "operation"')
+        ? ['open_100', 'open_10', 'open_10_direct', 'direct']
+        : ['dataplane', 'panel'];
+    const own = query.includes('"testid" != ') ? found.filter((one) => one !== '20260103-1') : found;
+    return [{ columns: ['key', 'value'], values: own.map((value) => ['', value]) }];
+  });
+  assert.equal(values.testid, '20260103-1');
+  assert.equal(values.baseline, '20260102-1');
+  assert.deepEqual(values.system, ['dataplane']);
+  assert.deepEqual(values.operation, ['open_10', 'open_100']);
+  assert.ok(asked.some((query) => query.includes(`"testid" != '20260103-1'`)));
+});
+
+test('a row that repeats stands once for each value', () => {
+  const found = standing(boards()['overview.json'], { scenario: ['a', 'b'] });
+  const rates = found.filter(({ panel }) => panel.title === 'Rate');
+  assert.deepEqual(
+    rates.map(({ values }) => values.scenario),
+    ['a', 'b'],
+  );
+  assert.equal(found.filter(({ panel }) => panel.title === 'Verdict').length, 1);
+  assert.equal(found.filter(({ panel }) => panel.title === 'Figures of both runs').length, 2, 'folded');
+});
