@@ -16,12 +16,13 @@ export const overview = () =>
     description: 'Runs, verdicts and thresholds; each scenario of the chosen run, live.',
     variables: allSystems(),
     rows: [
-      statusRow(),
+      statusRow({ whole: true }),
       runRow(),
-      requestRow({ each: 'scenario', line: 'operation' }),
       errorRow(),
       generatorRow(),
       processRow(),
+      // As many as there are scenarios: what is there once comes before.
+      requestRow({ each: 'scenario', line: 'operation' }),
       baselineRow({ collapsed: true }),
     ],
   });

@@ -7,22 +7,28 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DATASOURCE, RUN, SCENARIO, SYSTEM } from './influx.js';
 
-/** k6 writes it from a scenario's first second on. */
-const FIRST = 'vus';
+/**
+ * `k6 x bench` tells of a scenario before k6 has anything of it, and of one that could not be set up; a k6 by itself
+ * only writes what it measures.
+ */
+const FIRST = ['events', 'operation_failed'];
+/** Of events that are a run's own. */
+const NONE = "'-'";
 
 /**
  * @param {string} name
  * @param {string} description
- * @param {string} from measurement
+ * @param {string[]} from measurements
  * @param {string[]} where
  */
 function tagValues(name, description, from, where) {
   const tag = name === 'baseline' ? 'testid' : name;
+  const measurements = from.map((measurement) => `"${measurement}"`).join(', ');
   const condition = where.length > 0 ? ` WHERE ${where.join(' AND ')}` : '';
   return new QueryVariableBuilder(name)
     .description(description)
     .datasource(DATASOURCE)
-    .query({ refId: name, query: `SHOW TAG VALUES FROM "${from}" WITH KEY = "${tag}"${condition}` })
+    .query({ refId: name, query: `SHOW TAG VALUES FROM ${measurements} WITH KEY = "${tag}"${condition}` })
     .refresh(VariableRefresh.OnTimeRangeChanged);
 }
 
@@ -41,10 +47,12 @@ const testid = (where) =>
     .sort(VariableSort.AlphabeticalDesc);
 
 const baseline = () =>
-  tagValues('baseline', 'A finished run to compare it with; the newest other one unless chosen.', 'results', [
-    '"testid" != ${testid:singlequote}',
-    SYSTEM,
-  ])
+  tagValues(
+    'baseline',
+    'A finished run to compare it with; the newest other one unless chosen.',
+    ['results'],
+    ['"testid" != ${testid:singlequote}', SYSTEM],
+  )
     .label('Baseline')
     .sort(VariableSort.AlphabeticalDesc);
 
@@ -54,28 +62,30 @@ const scenario = () =>
 /** @param {string} [regex] which of them are offered */
 function operation(regex) {
   const variable = several(
-    tagValues('operation', 'Operations of these scenarios.', 'operation_failed', [
-      RUN,
-      SYSTEM,
-      SCENARIO,
-    ]).label('Operation'),
+    tagValues(
+      'operation',
+      'Operations of these scenarios.',
+      ['operation_failed'],
+      [RUN, SYSTEM, SCENARIO],
+    ).label('Operation'),
   );
   return regex ? variable.regex(regex) : variable;
 }
 
-/** Of a board about all systems. */
-export const allSystems = () => [
-  testid([]),
-  baseline(),
-  several(tagValues('system', 'Systems under test of the run.', FIRST, [RUN]).label('System')),
-  scenario(),
-  operation(),
-];
+const system = () =>
+  several(
+    tagValues('system', 'Systems under test of the run.', FIRST, [RUN, `"system" != ${NONE}`]).label(
+      'System',
+    ),
+  );
 
-/** Of a board about one system. @param {string} system */
-export const oneSystem = (system) => [
-  new ConstantVariableBuilder('system').value(system),
-  testid([`"system" = '${system}'`]),
+/** Of a board about all systems. */
+export const allSystems = () => [testid([]), baseline(), system(), scenario(), operation()];
+
+/** Of a board about one system. @param {string} name */
+export const oneSystem = (name) => [
+  new ConstantVariableBuilder('system').value(name),
+  testid([`"system" = '${name}'`]),
   baseline(),
   scenario(),
   operation(),
@@ -88,9 +98,7 @@ export const oneSystem = (system) => [
 export const dataplanes = (systems) => [
   testid([`"system" =~ /^(${systems.join('|')})$/`]),
   baseline(),
-  several(tagValues('system', 'Systems under test of the run.', FIRST, [RUN]).label('System')).regex(
-    `/^(?:${systems.join('|')})$/`,
-  ),
+  system().regex(`/^(?:${systems.join('|')})$/`),
   scenario(),
   operation('/^(?!.*direct$).+$/'),
 ];

@@ -1,4 +1,5 @@
 /** What a proxy moves, what it loses, and what the same costs without it. */
+import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
 import { CHOSEN_SCENARIOS, overTime, points, rows, series } from '../influx.js';
 import { bars, graph } from '../panels.js';
 import { withoutColumns } from '../transformations.js';
@@ -33,9 +34,7 @@ const throughput = () =>
         '$tag_operation',
       ),
     )
-    .overrideByRegexp('/direct$/', DASHED);
-
-const DASHED = [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } }];
+    .drawStyle(GraphDrawStyle.Points);
 
 const loss = () =>
   graph({
@@ -59,7 +58,7 @@ const loss = () =>
         '$tag_operation',
       ),
     )
-    .overrideByRegexp('/direct$/', DASHED);
+    .drawStyle(GraphDrawStyle.Points);
 
 const results = () =>
   bars({

@@ -85,11 +85,7 @@ const iterations = () =>
       ),
     )
     .withTarget(
-      series(
-        'B',
-        overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS, fill: 'none' }),
-        VUS,
-      ),
+      series('vus', overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS }), VUS),
     )
     .overrideByName('iterations', [{ id: 'displayName', value: 'done' }])
     .overrideByName('dropped_iterations', [

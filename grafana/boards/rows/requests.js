@@ -17,6 +17,8 @@ import { units } from '../units.js';
 
 const BOUND = 'bound';
 const VUS = 'virtual users';
+/** Slow requests leave seconds without any; longer gaps are gaps. */
+const SPAN_MS = 5000;
 
 /**
  * The bound that a kind of threshold has. Thresholds are written when a scenario has ended: until then the baseline's
@@ -105,6 +107,7 @@ const duration = (line) =>
       calcs: ['mean', 'max'],
     }),
   )
+    .spanNulls(SPAN_MS)
     .withTarget(
       series(
         'A',
@@ -118,11 +121,7 @@ const duration = (line) =>
       ),
     )
     .withTarget(
-      series(
-        'B',
-        overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS, fill: 'none' }),
-        VUS,
-      ),
+      series('vus', overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS }), VUS),
     )
     .withTarget(bound('operation_ms p\\(95\\)'))
     .transformations([asThreshold(BOUND, 'bound', '/^P\\d+ /')])
@@ -131,6 +130,7 @@ const duration = (line) =>
       { id: 'custom.axisPlacement', value: 'right' },
       { id: 'custom.scaleDistribution', value: { type: 'linear' } },
       { id: 'custom.fillOpacity', value: 0 },
+      { id: 'custom.spanNulls', value: SPAN_MS },
       { id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } },
       { id: 'color', value: { mode: 'fixed', fixedColor: 'gray' } },
     ]);

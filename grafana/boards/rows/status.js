@@ -1,7 +1,8 @@
 /** At a glance: does the system hold, and can the figures be believed? */
+import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import { units } from '../units.js';
 import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, coloured, mapped, thresholds } from '../colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, overall, points, rows, series } from '../influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, RUN, overall, points, rows, series } from '../influx.js';
 import { BOARD_OF_SYSTEM, uidOf } from '../links.js';
 import { stat, table } from '../panels.js';
 import { calculated, floored, inOrder } from '../transformations.js';
@@ -11,11 +12,19 @@ const MARGIN_MS = 2000;
 
 const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'red'] });
 
-/** @returns {import('../board.js').Row} */
-export const statusRow = () => ({
+/** @param {{ whole?: boolean }} [of] one verdict on the whole run @returns {import('../board.js').Row} */
+export const statusRow = ({ whole = false } = {}) => ({
   id: 100,
   title: 'Status',
-  panels: [verdicts(), trust(), requests(), failed(), slowest(), scenarios(), thresholdTable()],
+  panels: [
+    whole ? verdict() : verdicts(),
+    trust(),
+    requests(),
+    failed(),
+    slowest(),
+    scenarios(),
+    thresholdTable(),
+  ],
 });
 
 const verdicts = () =>
@@ -36,6 +45,28 @@ const verdicts = () =>
         'A',
         points({ select: 'last("code")', from: ['verdicts'], where: CHOSEN_SCENARIOS, by: ['scenario'] }),
         '$tag_scenario',
+      ),
+    );
+
+/** Text, which Grafana only shows where it is asked for by name. */
+const verdict = () =>
+  stat({
+    id: 101,
+    title: 'Verdict',
+    description:
+      'The verdict on the whole run, once it has ended. Those on its scenarios are in the table below.',
+    unit: units.none,
+    w: 8,
+    noValue: 'running',
+  })
+    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('/^verdict$/').values(false))
+    .mappings(VERDICTS)
+    .colorScheme(byThresholds())
+    .withTarget(
+      series(
+        'A',
+        points({ select: 'last("verdict")', from: ['events'], where: [RUN, `"kind" = 'run_end'`] }),
+        'verdict',
       ),
     );
 

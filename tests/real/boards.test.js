@@ -1,0 +1,146 @@
+/** Every query of every panel of every board, against a real InfluxDB that real runs have streamed to. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { committed } from '../../grafana/generate.js';
+import { startBench } from '../support/bench.js';
+import { asking, expanded, hasData, resolve, standing } from '../../grafana/stand-in.js';
+import { temporaryFolder } from '../support/k6.js';
+import { startSidecar } from '../support/sidecar.js';
+
+/**
+ * @typedef {import('../../grafana/stand-in.js').Values} Values
+ * @typedef {import('../../grafana/stand-in.js').Time} Time
+ */
+
+/** Events that a run which went well has none of. */
+const NOT_IN_A_NORMAL_RUN = ['Not streamed'];
+/** Most that a graph is wide, in points. */
+const WIDTH = 1000;
+
+const logs = temporaryFolder('boards-real');
+const boards = Object.entries(committed()).map(([name, text]) => ({ name, board: JSON.parse(text) }));
+/** @type {Awaited<ReturnType<typeof startSidecar>>} */
+let sidecar;
+/** @type {import('../../grafana/stand-in.js').Ask} */
+let ask;
+/** @type {Time} */
+let time;
+const runs = /** @type {ReturnType<typeof startBench>[]} */ ([]);
+
+before(async () => {
+  sidecar = await startSidecar(logs.path);
+  const { outputs, secret_outputs: secrets } = await sidecar.start('influxdb', {});
+  ask = asking({
+    url: outputs.INFLUX,
+    username: outputs.INFLUX_USERNAME,
+    password: secrets.INFLUX_PASSWORD,
+    database: outputs.INFLUX_DATABASE,
+  });
+  const from = Date.now() - 1000;
+  // The first is the baseline of the second.
+  for (let count = 0; count < 2; count += 1) {
+    const bench = startBench({ ...outputs, ...secrets, PROFILE: 'smoke' });
+    runs.push(bench);
+    const code = await bench.ended;
+    // A crowded machine may make a run inconclusive; what was streamed must be whole all the same.
+    assert.ok(code === 0 || code === 3, bench.output.stdout + bench.output.stderr);
+  }
+  const to = Date.now() + 1000;
+  time = { from, to, interval_s: Math.ceil((to - from) / 1000 / WIDTH) };
+});
+
+after(async () => {
+  for (const run of runs) run.remove();
+  await sidecar?.stop();
+  logs.remove();
+});
+
+/** Scenarios of the second run that have a result. @param {string[]} systems */
+const ran = (systems) =>
+  runs[1]
+    .files()
+    .flatMap(({ name }) => {
+      const [, system, scenario] = /^([a-z]+)-(.+)\.json$/.exec(name) ?? [];
+      return systems.includes(system) ? [scenario] : [];
+    })
+    .toSorted();
+
+/** What k6 and the sidecar count once a second, so that a scenario of less than that may have none. */
+const ONCE_A_SECOND = /^SELECT \S+ FROM "(vus|processes|host)" WHERE (.*) AND time >=/;
+
+/**
+ * Whether all of what a query is about was over before it could be counted.
+ * @param {string} query expanded
+ */
+async function isTooShort(query) {
+  const where = ONCE_A_SECOND.exec(query)?.[2];
+  if (!where) return false;
+  const tags = where.split(' AND ').filter((one) => /^"(testid|system|scenario)"/.test(one));
+  const requests = await ask(`SELECT "count" FROM "operation_failed" WHERE ${tags.join(' AND ')}`);
+  const seconds = new Set(requests.flatMap(({ values }) => values.map(([at]) => at)));
+  return seconds.size > 0 && seconds.size <= 2;
+}
+
+/**
+ * An operation that no threshold on P95 is for has no bound to draw.
+ * @param {string} query expanded
+ */
+async function hasNoBound(query) {
+  const [, where, kind] = /** @type {RegExpExecArray} */ (
+    /WHERE (.*) AND "threshold" =~ \/\^(\S+)/.exec(query)
+  );
+  const thresholds = await ask(`SHOW TAG VALUES FROM "thresholds" WITH KEY = "threshold" WHERE ${where}`);
+  const texts = thresholds.flatMap(({ values }) => values.map(([, text]) => String(text)));
+  return (
+    kind === 'operation_ms' && texts.length > 0 && !texts.some((text) => /^operation_ms p\(95\)/.test(text))
+  );
+}
+
+/** Panels, with the queries that found nothing. @param {any} board @param {Values} values */
+async function emptyPanels(board, values) {
+  const empty = [];
+  for (const { panel, values: own, of } of standing(board, values)) {
+    for (const { refId, query } of panel.targets) {
+      const asked = expanded(query, own, time);
+      if (hasData(await ask(asked))) continue;
+      if (refId === 'bound' ? await hasNoBound(asked) : await isTooShort(asked)) continue;
+      empty.push(`${panel.id} ${panel.title}${of && ` of ${of}`}, query ${refId}: ${asked}`);
+    }
+  }
+  return empty;
+}
+
+for (const { name, board } of boards) {
+  test(`${name}: no panel is without data when it opens`, async () => {
+    const { values } = await resolve(board, ask);
+    assert.ok(values.testid && values.baseline && values.testid !== values.baseline, JSON.stringify(values));
+    assert.deepEqual([values.scenario].flat().toSorted(), ran([values.system].flat()));
+    assert.ok(values.operation.length > 1, JSON.stringify(values));
+    assert.deepEqual(await emptyPanels(board, values), []);
+  });
+
+  test(`${name}: no panel is without data for any scenario`, async () => {
+    const { options } = await resolve(board, ask);
+    for (const scenario of options.scenario) {
+      const { values } = await resolve(board, ask, { scenario: [scenario] });
+      assert.deepEqual(await emptyPanels(board, values), [], scenario);
+    }
+  });
+
+  test(`${name}: begin, end and verdict are marked`, async () => {
+    const { values } = await resolve(board, ask);
+    for (const { name: mark, target } of board.annotations.list) {
+      const series = await ask(expanded(target.query, values, time));
+      if (NOT_IN_A_NORMAL_RUN.includes(mark)) assert.deepEqual(series, [], mark);
+      else assert.ok(hasData(series), mark);
+      for (const { columns, values: rows } of series) {
+        assert.deepEqual(columns, ['time', 'title', 'text', 'kind', 'scenario']);
+        // Grafana drops a row with an empty column.
+        assert.ok(
+          rows.every((row) => !row.includes(null)),
+          `${mark}: ${JSON.stringify(rows)}`,
+        );
+      }
+    }
+  });
+}
