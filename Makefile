@@ -106,6 +106,11 @@ benchmark-generators: build .venv/benchmarks/.installed ## Compare our scenarios
 benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain Python script
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
 
+.PHONY: benchmark-streaming
+benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside none and k6's own output
+	@$(call need,influxd,apt-get install influxdb)
+	@bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
+
 ## Building -----------------------------------------------------------------
 
 .PHONY: build

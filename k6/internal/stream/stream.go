@@ -98,10 +98,14 @@ func (s *Stream) RunEnded(of Of, verdict string) {
 	s.write(func(b *influx.Batch, at time.Time) { ended(b, of, runEnd, verdict, "profile "+of.Profile, at) })
 }
 
-// Used writes what was used between two looks at a window of the sidecar, of the second that ended last.
-func (s *Stream) Used(of Of, before, now Usage) {
+// Used writes what was used between two looks at windows of the sidecar: of the second that ended last, or,
+// at the end of all, of what there is of this one.
+func (s *Stream) Used(of Of, spans []Span, over bool) {
 	s.write(func(b *influx.Batch, at time.Time) {
-		now.since(before, b, of, at.Add(-time.Second/2).Truncate(time.Second))
+		if !over {
+			at = at.Add(-time.Second / 2)
+		}
+		used(b, of, spans, at.Truncate(time.Second))
 	})
 }
 
