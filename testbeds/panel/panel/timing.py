@@ -27,4 +27,6 @@ class Timing:
 
         The route, which is all of them and ends last, is first.
         """
-        return ", ".join(f"{component};dur={seconds * 1000:.3f}" for component, seconds in reversed(self.calls))
+        return ", ".join(
+            f"{component};dur={seconds * 1000:.3f}" for component, seconds in reversed(self.calls)
+        )
