@@ -171,7 +171,7 @@ export function panelScenario(spec) {
       evidence.after(data);
       keepCensus('loaded', census(panel, data));
       // By SQL first: they bear the run's name too, and through the API each would take a request.
-      removeExisting(panel, data, existing);
+      if (existing > 0) reportLeft(removeExisting(panel, data) ?? existing);
       removeUsers(panel, data);
       keepCensus('removed', census(panel, data));
     },
