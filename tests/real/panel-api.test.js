@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../support/k6.js';
 import { TAG, newUser, panel } from '../support/panel.js';
-import { commandLines } from '../support/processes.js';
+import { commandLines, isAlive, until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
 
 const DRIVERS = ['sqlite', 'pymysql', 'asyncmy'];
@@ -313,27 +313,32 @@ onEach('sums the same up for Prometheus', async (one) => {
   assert.match(text, /panel_component_seconds_bucket{component="route",le="0.0005",route="create_user"}/);
 });
 
+/** @param {string} driver */
+const startSmall = (driver) =>
+  startPanel({
+    driver,
+    lock_timeout_s: 3,
+    pool_size: 1,
+    max_overflow: 0,
+    pool_timeout_s: 1,
+    token_seconds: 1,
+    server_timing: false,
+    prometheus: false,
+  });
+
 for (const driver of DRIVERS) {
-  test(`${driver}: a lock, a pool that is too small and a token that is too old are named`, async () => {
-    const one = await startPanel({
-      driver,
-      lock_timeout_s: 2,
-      pool_size: 1,
-      max_overflow: 0,
-      pool_timeout_s: 1,
-      token_seconds: 1,
-      server_timing: false,
-      prometheus: false,
-    });
+  test(`a panel on ${driver} names what goes wrong`, async () => {
+    const one = await startSmall(driver);
     try {
       const old = await one.logIn();
       const created = await one.call('POST', '/api/user', newUser('locked'));
       assert.deepEqual([created.status, created.timing], [200, []], 'without Server-Timing');
       assert.equal((await fetch(`${one.url}/metrics`)).status, 404);
+
       const lock = one.transaction();
       await lock.run(`UPDATE users SET note = 'held' WHERE username = 'locked'`);
       const first = one.call('PUT', '/api/user/locked', { status: 'disabled' });
-      await sleep(500);
+      await sleep(1000);
       const second = await one.call('GET', '/api/user/locked');
       assert.deepEqual([second.status, second.body], [500, { detail: 'no database connection is free' }]);
       const { status, body } = await first;
@@ -342,12 +347,26 @@ for (const driver of DRIVERS) {
       assert.equal(one.inXray('locked').length, 1, 'what was refused is not done');
       const { body: kept } = await one.call('GET', '/api/user/locked');
       assert.deepEqual([kept.status, kept.note], ['active', 'held']);
+
       const expired = await one.ask('GET', '/api/users', { token: old });
       assert.deepEqual([expired.status, expired.body], [401, { detail: 'Could not validate credentials' }]);
-      const log = readFileSync(`${one.instance.log_dir}/panel.log`, 'utf8').split('\n');
-      for (const line of [/^ERROR database is locked: /, /^ERROR no database connection is free: /]) {
-        assert.equal(log.filter((text) => line.test(text)).length, 1, String(line));
-      }
+
+      const xray = one.pid('xray');
+      process.kill(xray, 'SIGKILL');
+      await until(() => !isAlive(xray), 'the end of xray');
+      const alone = await one.call('PUT', '/api/user/locked', { status: 'active' });
+      assert.deepEqual([alone.status, alone.body], [500, { detail: 'xray did not take the change' }]);
+      assert.equal((await one.call('GET', '/api/core')).body.started, false);
+
+      const log = readFileSync(`${one.instance.log_dir}/panel.log`, 'utf8').trim().split('\n');
+      assert.deepEqual(
+        log.map((line) => line.split(': ')[0]),
+        [
+          'ERROR no database connection is free',
+          'ERROR database is locked',
+          'ERROR xray did not take the change',
+        ],
+      );
     } finally {
       await one.stop();
     }

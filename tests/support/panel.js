@@ -39,8 +39,9 @@ function askXray(server, command) {
 export function panel({ outputs, secret_outputs: secrets, processes }) {
   const url = outputs.PANEL_URL;
   const databaseUrl = secrets.PANEL_DATABASE_URL;
-  const folder = `/proc/${processes.find((/** @type {any} */ one) => one.name === 'panel').pid}/cwd`;
-  const xray = JSON.parse(readFileSync(`${folder}/xray.json`, 'utf8')).api.listen;
+  /** @param {string} name @returns {number} */
+  const pid = (name) => processes.find((/** @type {any} */ one) => one.name === name).pid;
+  const xray = JSON.parse(readFileSync(`/proc/${pid('panel')}/cwd/xray.json`, 'utf8')).api.listen;
   /** Every call that the panel has told of. @type {{ name: string, ms: number }[]} */
   const told = [];
 
@@ -67,6 +68,7 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
 
   return {
     url,
+    pid,
     told,
     secrets: [secrets.PANEL_PASSWORD, ...(databaseUrl.match(/(?<=:)[^:/]+(?=@)/) ?? [])],
     ask,

@@ -6,8 +6,8 @@ import secrets
 import time
 
 import jwt
+from fastapi import HTTPException
 from fastapi.security import OAuth2PasswordBearer
-from starlette.exceptions import HTTPException
 
 from .settings import Settings
 
