@@ -21,6 +21,7 @@ before(async () => {
 });
 
 after(async () => {
+  for (const one of panels.values()) await one.stop();
   await sidecar.stop();
   logs.remove();
 });
@@ -28,10 +29,14 @@ after(async () => {
 /** @param {Record<string, unknown>} variables */
 async function startPanel(variables) {
   const instance = await sidecar.start('panel', variables);
+  const one = panel(instance);
   return {
     instance,
-    ...panel(instance),
-    stop: () => sidecar.ask('DELETE', `/instances/${instance.id}`),
+    ...one,
+    stop: async () => {
+      one.release();
+      await sidecar.ask('DELETE', `/instances/${instance.id}`);
+    },
   };
 }
 

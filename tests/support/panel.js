@@ -42,6 +42,8 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
   /** @param {string} name @returns {number} */
   const pid = (name) => processes.find((/** @type {any} */ one) => one.name === name).pid;
   const xray = JSON.parse(readFileSync(`/proc/${pid('panel')}/cwd/xray.json`, 'utf8')).api.listen;
+  /** @type {Set<import('node:child_process').ChildProcess>} */
+  const transactions = new Set();
   /** Every call that the panel has told of. @type {{ name: string, ms: number }[]} */
   const told = [];
 
@@ -81,6 +83,8 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
       return all.filter((/** @type {any} */ user) => user.email.replace(/^\d+\./, '') === username);
     },
     countInXray: () => Number(askXray(xray, 'inboundusercount').count ?? 0),
+    /** Ends what a test that failed has left open. */
+    release: () => transactions.forEach((child) => child.kill()),
     /** A transaction that stays open until end(). */
     transaction: () => {
       const child = spawn(`${ROOT}/.venv/panel/bin/python`, ['tests/support/sql.py'], {
@@ -88,6 +92,7 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
         env: { ...cleanEnvironment(), DATABASE_URL: databaseUrl },
         stdio: ['pipe', 'pipe', 'inherit'],
       });
+      transactions.add(child);
       const ended = new Promise((resolve) => child.on('close', resolve));
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
       return {
