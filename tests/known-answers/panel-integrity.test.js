@@ -109,6 +109,15 @@ test('a panel that fails after it deleted is left clean by a run that deletes no
   });
 });
 
+test('a removal that meets a lock is tried again until nobody is left', async () => {
+  await withPanel({ databaseLockedEvery: 7, lockable: ['delete'] }, async (panel) => {
+    const { code, result } = await runPanel('users-create', panel.url, { USERS: '100' });
+    assert.ok(panel.truth.locked > 10);
+    assert.deepEqual([code, result.verdict, panel.left()], [0, 'pass', []]);
+    assert.deepEqual(differences(result), RIGHT);
+  });
+});
+
 const prefix = `wt_${createHash('sha256').update(RUN_ID).digest('hex').slice(0, 12)}_`;
 const namesakes = [`${prefix}create0000000`, `${prefix}seed0000000`];
 
