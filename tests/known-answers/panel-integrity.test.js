@@ -82,6 +82,7 @@ for (const [name, row, sign] of /** @type {const} */ ([
         'users: active': -disabled,
       });
       assert.deepEqual([code, result.verdict], [99, 'fail']);
+      assert.match(result.reasons.join('\n'), /bad_response in 100 requests: .* not with what was asked for/);
     });
   });
 }
