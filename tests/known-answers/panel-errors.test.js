@@ -54,12 +54,15 @@ test('a token that expires is renewed once by each client, and its request repea
 
 test('a token that stays dead fails the run, and nobody logs in for ever', async () => {
   await withPanel({ tokenRequests: 60, everyTokenDead: true, delayMs: 5 }, async (panel) => {
-    const { code, result } = await runPanel('users-create', panel.url, { CLIENTS: '4', USERS: '200' });
+    const variables = { CLIENTS: '4', USERS: '200' };
+    const { code, result, stderr } = await runPanel('users-create', panel.url, variables);
     const { requests, success, errors } = operation(result, 'create');
     assert.deepEqual([requests, errors], [200, { http_401: 200 - success }]);
     assert.equal(panel.truth.logins, 6);
     assert.deepEqual([code, result.verdict], [99, 'fail']);
     assert.match(result.reasons.join('\n'), /create: \d+ × http_401 .*check the user, the password/);
+    // Nor can anybody be removed.
+    assert.match(stderr, /could not be listed and may be left: their names begin with wt_[0-9a-f]{12}_/);
   });
 });
 

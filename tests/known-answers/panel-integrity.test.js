@@ -82,6 +82,7 @@ for (const [name, row, sign] of /** @type {const} */ ([
         'users: active': -disabled,
       });
       assert.deepEqual([code, result.verdict], [99, 'fail']);
+      assert.match(result.reasons.join('\n'), /bad_response in 100 requests: .* not with what was asked for/);
     });
   });
 }
@@ -106,6 +107,15 @@ test('a panel that fails after it deleted is left clean by a run that deletes no
   await withPanel({ ownerless: true, foreign: ['anna'] }, async (panel) => {
     const { code, result } = await runPanel('users-create', panel.url, { USERS: '50' });
     assert.deepEqual([code, result.verdict, panel.users()], [0, 'pass', ['anna']]);
+  });
+});
+
+test('a removal that meets a lock is tried again until nobody is left', async () => {
+  await withPanel({ databaseLockedEvery: 7, lockable: ['delete'] }, async (panel) => {
+    const { code, result } = await runPanel('users-create', panel.url, { USERS: '100' });
+    assert.ok(panel.truth.locked > 10);
+    assert.deepEqual([code, result.verdict, panel.left()], [0, 'pass', []]);
+    assert.deepEqual(differences(result), RIGHT);
   });
 });
 
