@@ -113,19 +113,21 @@ export function panelScenario(spec) {
         let items = null;
         const sent = () => (response = send());
         // Afterwards: the latency of an open loop is not to hold the reading of the answer.
-        const look = () => {
+        const settle = () => {
           if (entries) return items;
           entries = evidence.count(response);
           items = response.status === OK ? count(response) : null;
+          // uvicorn closes a connection on which the application crashed: let this request meet that, not the next one.
+          if (response.status >= 500) panel.connect();
           return items;
         };
         const carried = () => {
-          if (look() !== null) evidence.record(row, response, entries ?? []);
+          if (settle() !== null) evidence.record(row, response, entries ?? []);
           return items;
         };
         if (intended) timedFrom(rows[row], OK, sent, intended, scenario.warmupMs, carried);
         else timed(rows[row], OK, sent, carried);
-        return look() !== null;
+        return settle() !== null;
       },
     };
   }
