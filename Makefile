@@ -155,7 +155,7 @@ test: build node_modules/.installed ## Set up everything and run all tests
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))
 
 .PHONY: lint
-lint: bin/k6 node_modules/.installed .venv/lint/.installed ## Check format, types and style of everything
+lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
 	@$(call need,shellcheck,apt-get install shellcheck)
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
@@ -166,6 +166,7 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed ## Check format, type
 	npx tsc -p tsconfig.json
 	.venv/lint/bin/ruff check --quiet .
 	.venv/lint/bin/ruff format --quiet --check .
+	.venv/lint/bin/mypy --no-error-summary
 	shellcheck $(SHELL_SCRIPTS)
 	bin/k6 x validate
 

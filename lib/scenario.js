@@ -105,10 +105,11 @@ function optionsOf(definition, bounds) {
       ...(steps ? limitThresholds(bounds, steps) : {}),
     },
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
-    systemTags: ['status', 'error_code', 'scenario'],
+    systemTags: ['status', 'error_code'],
     tags: {
       testid: __ENV.RUN_ID || `local-${Date.now().toString(36)}`,
       system: definition.system,
+      scenario: definition.name,
       profile: currentProfile(),
     },
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],

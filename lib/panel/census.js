@@ -1,6 +1,6 @@
 /** What the panel holds, counted by SQL, or by its own API where there is no database to ask. */
 import { beginsWith, numberOf, withDatabase } from './database.js';
-import { SEEDED, noteOf, runPrefix } from './users.js';
+import { noteOf, runPrefix, seedPrefix } from './users.js';
 
 /**
  * @typedef {object} Census counts of users; null where it cannot be told
@@ -19,19 +19,18 @@ const OWN = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
 
 /** @param {import('./database.js').Connection} connection @param {string} runId @returns {Census} */
 function bySql(connection, runId) {
-  const all = [beginsWith(runPrefix(runId)), noteOf(runId)];
-  const loaded = `${OWN} AND users.username NOT LIKE ? ESCAPE '!'`;
-  const values = [...all, beginsWith(runPrefix(runId) + SEEDED)];
-  const count = (/** @type {string} */ query, /** @type {unknown[]} */ ...given) =>
-    numberOf(connection, `SELECT COUNT(*) FROM ${query}`, ...given);
-  const every = count('users');
+  const made = [beginsWith(runPrefix(runId)), noteOf(runId)];
+  const seeded = [beginsWith(seedPrefix(runId)), noteOf(runId)];
+  const count = (/** @type {string} */ query, /** @type {unknown[]} */ ...values) =>
+    numberOf(connection, `SELECT COUNT(*) FROM ${query}`, ...values);
+  const users = count(`users WHERE ${OWN}`, ...made);
   return {
-    users: count(`users WHERE ${loaded}`, ...values),
-    active: count(`users WHERE ${loaded} AND status = 'active'`, ...values),
-    disabled: count(`users WHERE ${loaded} AND status = 'disabled'`, ...values),
-    proxies: count(`proxies JOIN users ON users.id = proxies.user_id WHERE ${loaded}`, ...values),
+    users,
+    active: count(`users WHERE ${OWN} AND status = 'active'`, ...made),
+    disabled: count(`users WHERE ${OWN} AND status = 'disabled'`, ...made),
+    proxies: count(`proxies JOIN users ON users.id = proxies.user_id WHERE ${OWN}`, ...made),
     orphans: count('proxies LEFT JOIN users ON users.id = proxies.user_id WHERE users.id IS NULL'),
-    others: every - count(`users WHERE ${OWN}`, ...all),
+    others: count('users') - users - count(`users WHERE ${OWN}`, ...seeded),
   };
 }
 

@@ -4,7 +4,7 @@
  * exclude_inbounds_association means every inbound.
  */
 import { beginsWith, numberOf } from './database.js';
-import { SEEDED, noteOf, runPrefix, userName } from './users.js';
+import { noteOf, seedPrefix, userName } from './users.js';
 
 /** @typedef {import('./database.js').Connection} Connection */
 
@@ -47,12 +47,12 @@ export const SEEDABLE = Object.keys(PROXIES);
  * @param {{ runId: string, count: number, protocols: string[] }} users each gets a proxy of each protocol
  */
 export function seed(connection, dialect, { runId, count, protocols }) {
-  const prefix = runPrefix(runId);
+  const prefix = seedPrefix(runId);
   const note = noteOf(runId);
   const moment = new Date().toISOString().slice(0, 19).replace('T', ' ');
   for (let from = 0; from < count; from += BATCH) {
     const names = Array.from({ length: Math.min(BATCH, count - from) }, (_, index) =>
-      userName(prefix, SEEDED, from + index),
+      userName(prefix, 'user', from + index),
     );
     const rows = names.map(() => "(?, 'active', 0, 'no_reset', ?, ?, ?)").join(', ');
     connection.exec(
@@ -66,7 +66,7 @@ export function seed(connection, dialect, { runId, count, protocols }) {
     const settings = join([`'${before}'`, random[value], `'${after}'`]);
     connection.exec(
       `INSERT INTO proxies (user_id, type, settings) SELECT users.id, '${type}', ${settings} FROM users WHERE username LIKE ? ESCAPE '!' AND note = ?`,
-      beginsWith(prefix + SEEDED),
+      beginsWith(prefix),
       note,
     );
   }
@@ -86,7 +86,7 @@ const DELETE_PROXIES = {
  * @returns {{ removed: number, left: number }} how many users
  */
 export function unseed(connection, dialect, runId) {
-  const own = [beginsWith(runPrefix(runId) + SEEDED), noteOf(runId)];
+  const own = [beginsWith(seedPrefix(runId)), noteOf(runId)];
   const those = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
   connection.exec(`${DELETE_PROXIES[dialect]} ${those}${dialect === 'sqlite' ? ')' : ''}`, ...own);
   const removed = connection.exec(`DELETE FROM users WHERE ${those}`, ...own).rowsAffected();

@@ -7,8 +7,14 @@ import crypto from 'k6/crypto';
 const HASH_DIGITS = 12;
 const INDEX_DIGITS = 7;
 
-/** What the names of all users of a run begin with. @param {string} runId */
-export const runPrefix = (runId) => `wt_${crypto.sha256(runId, 'hex').slice(0, HASH_DIGITS)}_`;
+/** @param {string} runId */
+const hashOf = (runId) => crypto.sha256(runId, 'hex').slice(0, HASH_DIGITS);
+
+/** What the names of all users begin with that a run's requests make. @param {string} runId */
+export const runPrefix = (runId) => `wt_${hashOf(runId)}_`;
+
+/** What the names of users begin with that a run seeds by SQL, as if they had been there. @param {string} runId */
+export const seedPrefix = (runId) => `ws_${hashOf(runId)}_`;
 
 /**
  * @param {string} prefix of the run
@@ -17,9 +23,6 @@ export const runPrefix = (runId) => `wt_${crypto.sha256(runId, 'hex').slice(0, H
  */
 export const userName = (prefix, group, index) =>
   `${prefix}${group}${String(index).padStart(INDEX_DIGITS, '0')}`;
-
-/** The users that are seeded by SQL, as if they had been there. */
-export const SEEDED = 'seed';
 
 /** A user's note. @param {string} runId */
 export const noteOf = (runId) => `windtunnel ${runId}`;

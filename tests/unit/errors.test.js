@@ -8,6 +8,17 @@ const responses = /** @type {[object, string][]} */ ([
   [{ status: 418, error_code: 1418 }, 'http_4xx'],
   [{ status: 500, error_code: 1500 }, 'http_5xx'],
   [{ status: 503, error_code: 1503 }, 'http_5xx'],
+  [{ status: 500, error_code: 1500, body: '{"detail":"database is locked"}' }, 'database_locked'],
+  [
+    { status: 500, error_code: 1500, body: "(1213, 'Deadlock found when trying to get lock')" },
+    'database_locked',
+  ],
+  [
+    { status: 500, error_code: 1500, body: 'QueuePool limit of size 10 overflow 30 reached' },
+    'database_pool',
+  ],
+  [{ status: 500, error_code: 1500, body: 'Internal Server Error' }, 'http_5xx'],
+  [{ status: 404, error_code: 1404, body: 'database is locked' }, 'http_404'],
   [{ status: 204, error_code: 0 }, 'http_other'],
   [{ status: 0, error_code: 1212 }, 'connection_refused'],
   [{ status: 0, error_code: 1220 }, 'connection_reset'],

@@ -38,7 +38,7 @@ func componentTables(r result.Result) []Table {
 		}
 		if c.Name == outside {
 			t.Notes = append(t.Notes, "The route is what the system itself timed; outside of it are its queues and the way to it and back: "+
-				"what the clients waited less the route, an average without percentiles ("+format.None+").")
+				"what the client waited for an answer less its route.")
 		}
 		t.Rows = append(t.Rows, []string{c.Name, format.Count(c.Calls), format.MS(c.AvgMS), format.MS(c.P95MS),
 			format.MS(c.P99MS), format.Share(c.Share), format.Share(c.LatencyShare)})
