@@ -174,7 +174,6 @@ export function panelScenario(spec) {
       const data = ownData(given);
       evidence.after(data);
       keepCensus('loaded', census(panel, data));
-      // By SQL first: they bear the run's name too, and through the API each would take a request.
       if (existing > 0) reportLeft(removeExisting(panel, data) ?? existing);
       removeUsers(panel, data);
       keepCensus('removed', census(panel, data));
