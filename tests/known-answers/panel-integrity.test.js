@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
-import { startBench } from '../support/bench.js';
+import { errorLines, startBench } from '../support/bench.js';
 import { withPanel } from '../support/faulty.js';
 import {
   K6,
@@ -145,6 +145,22 @@ test('cleaning up after a run leaves its namesakes alone', async () => {
     const run = start(K6, args, { env });
     assert.equal(await run.ended, 0, run.output.stderr);
     assert.deepEqual(panel.users(), namesakes);
+  });
+});
+
+test('users are removed where the set-up fails half-way, which is told in one line', async () => {
+  await withPanel({ databaseLockedEvery: 50, lockable: ['disable'], foreign: ['anna'] }, async (panel) => {
+    const run = bench(panel.url, { ONLY: 'panel/users-enable', PROFILE: 'quick', USERS: '100' });
+    try {
+      assert.equal(await run.ended, 4);
+      const [line, ...others] = errorLines(run.output);
+      assert.match(line, /set-up failed: .* disabling a user: HTTP 500: the target's database was locked/);
+      assert.deepEqual(others, []);
+      assert.equal(panel.truth.created, 105);
+      assert.deepEqual(panel.users(), ['anna']);
+    } finally {
+      run.remove();
+    }
   });
 });
 
