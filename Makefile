@@ -79,10 +79,10 @@ compare: build ## Two testbeds in turn: make compare A=sing-box-pair B=xray-pair
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: build ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=6] [PROFILE=quick] [WORSE_BY=10]
+panel-compare: build ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=8] [PROFILE=quick] [WORSE_BY=10]
 	@env -u RUNS -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
-	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),6)' --worse-by '$(or $(WORSE_BY),10)'
+	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),8)' --worse-by '$(or $(WORSE_BY),10)'
 
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
