@@ -1,6 +1,5 @@
 /** EXISTING users that are there before the load: seeded by SQL, known to the panel, removed afterwards. */
 import { refuse } from '../environment.js';
-import { stop } from '../execution.js';
 import { messageOf, withDatabase } from './database.js';
 import { SEEDABLE, seed, unseed } from './seed.js';
 
@@ -33,28 +32,24 @@ function removeSeeded({ environment }, runId) {
   }
 }
 
-/** In setup(). @param {Panel} panel @param {Session} session @param {number} count */
+/** In setup(). Throws what the database or the panel says. @param {Panel} panel @param {Session} session @param {number} count */
 export function addExisting(panel, session, count) {
   if (count === 0) return;
-  const { runId } = session;
   const { database, user } = panel.environment;
   const { dialect } = /** @type {import('./database-url.js').Database} */ (database);
+  const users = { runId: session.runId, count, protocols: Object.keys(user.proxies) };
   try {
-    withDatabase(/** @type {any} */ (database), (connection) =>
-      seed(connection, dialect, { runId, count, protocols: Object.keys(user.proxies) }),
-    );
+    withDatabase(/** @type {any} */ (database), (connection) => seed(connection, dialect, users));
   } catch (error) {
-    removeSeeded(panel, runId);
-    stop(`panel: EXISTING=${count}: ${messageOf(error)}`);
+    throw new Error(`panel: EXISTING=${count}: ${messageOf(error)}`, { cause: error });
   }
   const response = panel.restart(session);
-  if (response.status === 200) return;
-  removeSeeded(panel, runId);
-  stop(panel.problem('restarting its core, so that it knows the seeded users', response));
+  if (response.status !== 200)
+    throw new Error(panel.problem('restarting its core, so that it knows the seeded users', response));
 }
 
 /**
- * In teardown(), and where a set-up was cut short.
+ * In teardown(), and where a set-up failed or was cut short.
  * @param {Panel} panel
  * @param {Session} session
  * @returns {number | null} how many are left; null, and a line in the log, where it cannot be told

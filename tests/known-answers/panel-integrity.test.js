@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
-import { startBench } from '../support/bench.js';
+import { errorLines, startBench } from '../support/bench.js';
 import { withPanel } from '../support/faulty.js';
 import {
   K6,
@@ -148,6 +148,22 @@ test('cleaning up after a run leaves its namesakes alone', async () => {
   });
 });
 
+test('users are removed where the set-up fails half-way, which is told in one line', async () => {
+  await withPanel({ databaseLockedEvery: 50, lockable: ['disable'], foreign: ['anna'] }, async (panel) => {
+    const run = bench(panel.url, { ONLY: 'panel/users-enable', PROFILE: 'quick', USERS: '100' });
+    try {
+      assert.equal(await run.ended, 4);
+      const [line, ...others] = errorLines(run.output);
+      assert.match(line, /set-up failed: .* disabling a user: HTTP 500: the target's database was locked/);
+      assert.deepEqual(others, []);
+      assert.equal(panel.truth.created, 105);
+      assert.deepEqual(panel.users(), ['anna']);
+    } finally {
+      run.remove();
+    }
+  });
+});
+
 test('users are removed after Ctrl-C too', async () => {
   await withPanel({ delayMs: 2, foreign: ['anna'] }, async (panel) => {
     const run = bench(panel.url, { ONLY: 'panel/users-create', PROFILE: 'quick', USERS: '100000' });
@@ -155,7 +171,9 @@ test('users are removed after Ctrl-C too', async () => {
       await until(() => panel.truth.created > 300, 'the load');
       run.child.kill('SIGINT');
       assert.equal(await run.ended, 130);
-      assert.equal(run.result('panel-users-create').verdict, 'inconclusive');
+      const { verdict, reasons } = run.result('panel-users-create');
+      assert.equal(verdict, 'inconclusive');
+      assert.match(reasons.join('\n'), /^complete: .* ended early$/m);
       assert.deepEqual(panel.users(), ['anna']);
     } finally {
       run.remove();

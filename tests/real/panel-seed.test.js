@@ -10,7 +10,7 @@ import { K6, ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k
 const RUN = 'seed-test';
 /** More than one statement inserts. */
 const COUNT = 1200;
-const PREFIX = `wt_${createHash('sha256').update(RUN).digest('hex').slice(0, 12)}_seed`;
+const PREFIX = `ws_${createHash('sha256').update(RUN).digest('hex').slice(0, 12)}_user`;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const KEY = /^[0-9a-f]{32}$/;
 

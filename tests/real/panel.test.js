@@ -1,12 +1,11 @@
 /** The panel's scenarios, for real: the reference panel with xray-core, on SQLite and on MariaDB. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { freePort } from '../support/database.js';
-import { ROOT, operation, panelEntry, runScript, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { operation, panelEntry, runScript, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { panel as panelOf } from '../support/panel.js';
 import { commandLines, descendants, isAlive, until } from '../support/processes.js';
-import { startTestbed } from '../support/testbed.js';
+import { startSidecar } from '../support/sidecar.js';
 
 const SECRET = 'correct-horse-battery-staple-43';
 const folder = temporaryFolder('real-panel');
@@ -183,63 +182,69 @@ for (const driver of ['pymysql', 'asyncmy']) {
   });
 }
 
-const TAG = 'Shadowsocks TCP';
-
 for (const driver of ['sqlite', 'asyncmy']) {
   describe(`against a panel that stays up, with ${driver}`, () => {
-    /** @type {Awaited<ReturnType<typeof startTestbed>>} */
+    /** @type {Awaited<ReturnType<typeof startSidecar>>} */
+    let sidecar;
+    /** @type {ReturnType<typeof panelOf>} */
     let panel;
-    /** @type {number} */
-    let xray;
+    /** @type {{ PANEL_PASSWORD: string, PANEL_DATABASE_URL: string }} */
+    let secrets;
     before(async () => {
-      xray = await freePort();
-      panel = await startTestbed('panel', { driver, xray_api_port: xray });
+      sidecar = await startSidecar(folder.path);
+      const instance = await sidecar.start('panel', { driver });
+      panel = panelOf(instance);
+      secrets = instance.secret_outputs;
     });
-    after(() => panel?.stop());
+    after(() => sidecar?.stop());
 
-    /** How many users xray lets in now; NaN while its inbound is made anew. */
+    /** @param {object} [more] */
+    const entry = (more) => panelEntry(panel.url, { database_env: 'PANEL_DATABASE_URL', ...more });
+    /** How many users xray lets in now; none while its inbound is made anew. */
     const inXray = () => {
-      const args = ['api', 'inboundusercount', `--server=127.0.0.1:${xray}`, '-tag', TAG];
-      const { stdout, status } = spawnSync('bin/xray', args, { cwd: ROOT, encoding: 'utf8' });
-      return status === 0 ? Number(JSON.parse(stdout).count ?? 0) : NaN;
+      try {
+        return panel.countInXray();
+      } catch {
+        return 0;
+      }
     };
-    const entry = () => panelEntry(panel.outputs.PANEL_URL, { database_env: 'PANEL_DATABASE_URL' });
-    const secrets = () => ({
-      PANEL_PASSWORD: panel.outputs.PANEL_PASSWORD,
-      PANEL_DATABASE_URL: panel.outputs.PANEL_DATABASE_URL,
-    });
+
+    const users = async () => (await panel.call('GET', '/api/users?limit=1')).body.total;
 
     test('users that are seeded are let in by xray, and forgotten afterwards', async () => {
       let most = 0;
-      const timer = setInterval(() => (most = Math.max(most, inXray() || 0)), 100);
-      const variables = { ...secrets(), USERS: '200', EXISTING: '1000' };
+      const timer = setInterval(() => (most = Math.max(most, inXray())), 100);
+      const variables = { ...secrets, USERS: '200', EXISTING: '1000' };
       const { code, result } = await runScript('panel', 'users-create', entry(), variables);
       clearInterval(timer);
       assert.equal(code, 0);
       assertIntegrity(result);
       assert.ok(most >= 1000 && most <= 1200, `${most} users in xray`);
-      assert.equal(inXray(), 0);
+      assert.equal(panel.countInXray(), 0);
       // Seeded users are removed by SQL: only the load's and the warm-up's take a request.
-      assert.equal(await answered(panel.outputs.PANEL_URL, 'delete_user'), 205);
+      assert.equal(await answered(panel.url, 'delete_user'), 205);
+    });
+
+    test('a set-up that fails leaves nobody behind, seeded or made', async () => {
+      const user = { proxies: { shadowsocks: {} }, inbounds: { shadowsocks: ['No such tag'] } };
+      const failed = runScript('panel', 'users-create', entry({ user }), { ...secrets, EXISTING: '100' });
+      await assert.rejects(failed, /creating a user: HTTP 422: .*Inbound No such tag doesn't exist/);
+      assert.deepEqual([panel.countInXray(), await users()], [0, 0]);
     });
 
     test('Ctrl-C during the set-up: those who were seeded and made are removed', async () => {
       const ENV = writeEnvironment(folder.path, entry(), 'panel');
-      const variables = { ...secrets(), ENV, PROFILE: 'quick', USERS: '5000', EXISTING: '1000' };
+      const variables = { ...secrets, ENV, PROFILE: 'quick', USERS: '5000', EXISTING: '1000' };
       const bench = startBench({ ...variables, ONLY: 'panel/users-enable' });
       try {
         await until(() => inXray() > 1020, 'the users of the set-up');
         bench.child.kill('SIGINT');
         assert.equal(await bench.ended, 130, bench.output.stderr);
-        assert.equal(inXray(), 0);
-        const { PANEL_PASSWORD: password, PANEL_DATABASE_URL: url } = secrets();
+        assert.equal(panel.countInXray(), 0);
+        const { PANEL_PASSWORD: password, PANEL_DATABASE_URL: url } = secrets;
         const leaks = bench.files().filter(({ text }) => text.includes(password) || text.includes(url));
         assert.deepEqual(leaks, []);
-        // Nobody of this run or the one before: it starts by counting.
-        const { result } = await runScript('panel', 'users-create', entry(), { ...secrets(), USERS: '50' });
-        assertIntegrity(result);
-        const others = result.integrity.find((/** @type {any} */ line) => line.check === 'users of others');
-        assert.equal(others.found, 0);
+        assert.equal(await users(), 0);
       } finally {
         bench.remove();
       }

@@ -24,7 +24,7 @@ const SQLITE = fileURLToPath(new URL('sqlite.py', import.meta.url));
 const MARIADBD = '/usr/sbin/mariadbd';
 
 /** A port that was free just now. @returns {Promise<number>} */
-export async function freePort() {
+async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
