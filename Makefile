@@ -79,10 +79,10 @@ compare: build ## Two testbeds in turn: make compare A=sing-box-pair B=xray-pair
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: build ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=6] [PROFILE=quick] [WORSE_BY=10]
+panel-compare: build ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=8] [PROFILE=quick] [WORSE_BY=10]
 	@env -u RUNS -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
-	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),6)' --worse-by '$(or $(WORSE_BY),10)'
+	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),8)' --worse-by '$(or $(WORSE_BY),10)'
 
 .PHONY: influx
 influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for runs to stream to; INFLUX_PASSWORD is its password
@@ -105,6 +105,11 @@ benchmark-generators: build .venv/benchmarks/.installed ## Compare our scenarios
 .PHONY: benchmark-meters
 benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain Python script
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
+
+.PHONY: benchmark-streaming
+benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside none and k6's own output
+	@$(call need,influxd,apt-get install influxdb)
+	@bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
 
 ## Building -----------------------------------------------------------------
 
@@ -165,7 +170,7 @@ test: build node_modules/.installed ## Set up everything and run all tests
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))
 
 .PHONY: lint
-lint: bin/k6 node_modules/.installed .venv/lint/.installed ## Check format, types and style of everything
+lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
 	@$(call need,shellcheck,apt-get install shellcheck)
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
@@ -179,6 +184,7 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed ## Check format, type
 	node grafana/lint.js
 	.venv/lint/bin/ruff check --quiet .
 	.venv/lint/bin/ruff format --quiet --check .
+	.venv/lint/bin/mypy --no-error-summary
 	shellcheck $(SHELL_SCRIPTS)
 	bin/k6 x validate
 

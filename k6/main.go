@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command k6 is Windtunnel's k6: k6 with SQL, database drivers and our subcommands. This file is
+// Command k6 is Windtunnel's k6: k6 with SQL, database drivers, our subcommands and our output. This file is
 // what xk6 would write, so the build needs no xk6.
 package main
 
@@ -18,6 +18,7 @@ import (
 	_ "windtunnel/k6/drivers/mysql"
 	_ "windtunnel/k6/drivers/sqlite"
 	"windtunnel/k6/internal/startup"
+	_ "windtunnel/k6/outputs/windtunnel"
 )
 
 func main() {

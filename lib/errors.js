@@ -146,6 +146,7 @@ const MENDS = /** @type {Record<string, string>} */ ({
   database_locked: "the target's database was locked: too many writers at once for it, or a long transaction",
   database_pool:
     'no connection to the database was free in time: the pool of the target is smaller than the load (Marzban: SQLALCHEMY_POOL_SIZE)',
+  bad_response: 'the target answered with the right status, and not with what was asked for',
   connection_refused: 'nothing accepted the connection: the target is down or died in mid-run',
   connection_reset: 'the target broke connections off',
   timeout: 'the target did not answer in time',

@@ -57,7 +57,8 @@ export function withIntegrity(judged, integrity, validity) {
   const told = (/** @type {boolean | null} */ ok) =>
     integrity.filter((line) => line.ok === ok).map((line) => `${line.check}: ${line.detail}`);
   const [broken, unknown] = [told(false), told(null)];
-  const reasons = [...broken, ...unknown, ...judged.reasons];
+  // What could not be counted mostly follows from the rest: an interrupt, a dead target.
+  const reasons = [...broken, ...judged.reasons, ...unknown];
   if (isInterrupted(validity)) return { ...judged, reasons };
   if (broken.length > 0) return { ...judged, verdict: 'fail', reasons };
   if (unknown.length === 0) return judged;

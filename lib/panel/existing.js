@@ -1,7 +1,5 @@
 /** EXISTING users that are there before the load: seeded by SQL, known to the panel, removed afterwards. */
 import { refuse } from '../environment.js';
-import { stop } from '../execution.js';
-import { reportLeft } from '../operations.js';
 import { messageOf, withDatabase } from './database.js';
 import { SEEDABLE, seed, unseed } from './seed.js';
 
@@ -23,8 +21,8 @@ export function checkExisting(count, { database, user }) {
     );
 }
 
-/** @param {Panel} panel @param {string} runId @returns {number | null} how many are left; null, and a line in the log, where it failed */
-export function removeSeeded({ environment }, runId) {
+/** @param {Panel} panel @param {string} runId @returns {ReturnType<typeof unseed> | null} null, and a line in the log, where it failed */
+function removeSeeded({ environment }, runId) {
   try {
     const database = /** @type {import('./database-url.js').Database} */ (environment.database);
     return withDatabase(database, (connection) => unseed(connection, database.dialect, runId));
@@ -34,31 +32,34 @@ export function removeSeeded({ environment }, runId) {
   }
 }
 
-/** In setup(). @param {Panel} panel @param {Session} session @param {number} count */
+/** In setup(). Throws what the database or the panel says. @param {Panel} panel @param {Session} session @param {number} count */
 export function addExisting(panel, session, count) {
   if (count === 0) return;
-  const { runId } = session;
   const { database, user } = panel.environment;
   const { dialect } = /** @type {import('./database-url.js').Database} */ (database);
+  const users = { runId: session.runId, count, protocols: Object.keys(user.proxies) };
   try {
-    withDatabase(/** @type {any} */ (database), (connection) =>
-      seed(connection, dialect, { runId, count, protocols: Object.keys(user.proxies) }),
-    );
+    withDatabase(/** @type {any} */ (database), (connection) => seed(connection, dialect, users));
   } catch (error) {
-    removeSeeded(panel, runId);
-    stop(`panel: EXISTING=${count}: ${messageOf(error)}`);
+    throw new Error(`panel: EXISTING=${count}: ${messageOf(error)}`, { cause: error });
   }
   const response = panel.restart(session);
-  if (response.status === 200) return;
-  removeSeeded(panel, runId);
-  stop(panel.problem('restarting its core, so that it knows the seeded users', response));
+  if (response.status !== 200)
+    throw new Error(panel.problem('restarting its core, so that it knows the seeded users', response));
 }
 
-/** In teardown(). @param {Panel} panel @param {Session} session @param {number} count */
-export function removeExisting(panel, session, count) {
-  if (count === 0) return;
-  reportLeft(removeSeeded(panel, session.runId) ?? count);
+/**
+ * In teardown(), and where a set-up failed or was cut short.
+ * @param {Panel} panel
+ * @param {Session} session
+ * @returns {number | null} how many are left; null, and a line in the log, where it cannot be told
+ */
+export function removeExisting(panel, session) {
+  const found = removeSeeded(panel, session.runId);
+  // A restart costs the panel's own clients their connections: only where it forgets someone.
+  if (!found || found.removed === 0) return found?.left ?? null;
   const response = panel.restart(session);
   if (response.status !== 200)
     console.error(panel.problem('restarting its core, so that it forgets the seeded users', response));
+  return found.left;
 }

@@ -1,6 +1,6 @@
 /**
- * A client of a Marzban-style user panel. Set-up calls stop the run with one line; load
- * calls return the response for the scenario to judge.
+ * A client of a Marzban-style user panel. Set-up calls throw one line, signIn() ends the run with it;
+ * load calls return the response for the scenario to judge.
  *
  * | metric       | type    | unit  | what                                                            |
  * |--------------|---------|-------|-----------------------------------------------------------------|
@@ -117,11 +117,11 @@ export class Panel {
   }
 
   /**
-   * In setup(): the same change to many users, several at a time.
+   * In setup(): the same change to many users, several at a time. Throws where one is refused.
    * @param {Session} session
    * @param {string[]} names
    * @param {Change} change
-   * @param {string} what for the line that ends the run
+   * @param {string} what for the line that is thrown
    * @param {(name: string) => [string, string, string]} requestOf method, URL, body
    */
   changeAll(session, names, change, what, requestOf) {
@@ -132,9 +132,7 @@ export class Panel {
       const responses = http.batch(part.map((name) => [...requestOf(name), params]));
       for (const response of responses) countOutcome(change, response);
       const failed = responses.find((response) => response.status !== OK);
-      if (!failed) continue;
-      this.removeRun(session);
-      stop(this.problem(what, failed));
+      if (failed) throw new Error(this.problem(what, failed));
     }
   }
 
@@ -158,7 +156,7 @@ export class Panel {
 
   /**
    * In setup(): some users go through all that can be done to them, so that the panel's first-use costs
-   * (connections, caches, the row of the inbound) are not measured.
+   * (connections, caches, the row of the inbound) are not measured. Throws where one is refused.
    * @param {Session} session
    */
   warmUp(session) {
@@ -174,8 +172,7 @@ export class Panel {
       ])) {
         const response = send();
         if (response.status === OK || this.isGone(session, name(index), response)) continue;
-        this.removeRun(session);
-        stop(this.problem(what, response));
+        throw new Error(this.problem(what, response));
       }
     }
   }

@@ -5,6 +5,7 @@ import { reportLeft } from '../operations.js';
 import { envCount } from '../profiles.js';
 import { timed, timedFrom } from '../requests.js';
 import { defineScenario } from '../scenario.js';
+import { messageOf } from './database.js';
 import { loadPanel } from './environment.js';
 import { Evidence } from './evidence.js';
 import { addExisting, checkExisting, removeExisting } from './existing.js';
@@ -42,7 +43,7 @@ const OPEN_FROM = 5_000_000;
  * @property {number} [existing] users that are seeded where there is a database, unless EXISTING says otherwise
  * @property {boolean} [rounds] an iteration is more than one request
  * @property {(panel: Panel, session: import('./panel.js').Session) => object} [prepare] last of setup(); what it
- *   returns is in a turn's data
+ *   returns is in a turn's data, what it throws ends the run
  * @property {(turn: Turn) => void} iterate
  */
 
@@ -107,23 +108,27 @@ export function panelScenario(spec) {
         const row = intended ? `${name}_open` : name;
         /** @type {import('./panel.js').Response} */
         let response;
-        /** @type {import('./components.js').Entry[]} */
+        /** @type {import('./components.js').Entry[] | undefined} */
         let entries;
         /** @type {number | null} */
         let items = null;
-        const sent = () => {
-          response = send();
+        const sent = () => (response = send());
+        // Afterwards: the latency of an open loop is not to hold the reading of the answer.
+        const settle = () => {
+          if (entries) return items;
           entries = evidence.count(response);
           items = response.status === OK ? count(response) : null;
-          return response;
+          // uvicorn closes a connection on which the application crashed: let this request meet that, not the next one.
+          if (response.status >= 500) panel.connect();
+          return items;
         };
         const carried = () => {
-          if (items !== null) evidence.record(row, response, entries);
+          if (settle() !== null) evidence.record(row, response, entries ?? []);
           return items;
         };
         if (intended) timedFrom(rows[row], OK, sent, intended, scenario.warmupMs, carried);
         else timed(rows[row], OK, sent, carried);
-        return items !== null;
+        return settle() !== null;
       },
     };
   }
@@ -143,10 +148,17 @@ export function panelScenario(spec) {
       if ((panel.total(session, `&search=${runPrefix(session.runId)}`) ?? 0) > 0)
         stop(`panel: there are users of run ${session.runId} already: give another RUN_ID`);
       const before = census(panel, session);
-      addExisting(panel, session, existing);
-      panel.warmUp(session);
-      const prepared = spec.prepare?.(panel, session) ?? {};
-      return scenario.begin({ ...session, ...prepared, before, ...evidence.before() });
+      try {
+        addExisting(panel, session, existing);
+        panel.warmUp(session);
+        const prepared = spec.prepare?.(panel, session) ?? {};
+        return scenario.begin({ ...session, ...prepared, before, ...evidence.before() });
+      } catch (error) {
+        // k6 runs no teardown() where this ends the run.
+        if (existing > 0) removeExisting(panel, session);
+        panel.removeRun(session);
+        return stop(messageOf(error));
+      }
     },
 
     /** @param {Begun} given */
@@ -170,8 +182,8 @@ export function panelScenario(spec) {
       const data = ownData(given);
       evidence.after(data);
       keepCensus('loaded', census(panel, data));
+      if (existing > 0) reportLeft(removeExisting(panel, data) ?? existing);
       removeUsers(panel, data);
-      removeExisting(panel, data, existing);
       keepCensus('removed', census(panel, data));
     },
 

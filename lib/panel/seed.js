@@ -83,12 +83,12 @@ const DELETE_PROXIES = {
  * @param {Connection} connection
  * @param {'mysql' | 'sqlite'} dialect
  * @param {string} runId
- * @returns {number} how many are left
+ * @returns {{ removed: number, left: number }} how many users
  */
 export function unseed(connection, dialect, runId) {
   const own = [beginsWith(seedPrefix(runId)), noteOf(runId)];
   const those = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
   connection.exec(`${DELETE_PROXIES[dialect]} ${those}${dialect === 'sqlite' ? ')' : ''}`, ...own);
-  connection.exec(`DELETE FROM users WHERE ${those}`, ...own);
-  return numberOf(connection, `SELECT COUNT(*) FROM users WHERE ${those}`, ...own);
+  const removed = connection.exec(`DELETE FROM users WHERE ${those}`, ...own).rowsAffected();
+  return { removed, left: numberOf(connection, `SELECT COUNT(*) FROM users WHERE ${those}`, ...own) };
 }

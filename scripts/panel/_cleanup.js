@@ -3,7 +3,7 @@
  * then. No scenario; `k6 x bench` runs it by itself.
  */
 import { loadPanel } from '../../lib/panel/environment.js';
-import { removeSeeded } from '../../lib/panel/existing.js';
+import { removeExisting } from '../../lib/panel/existing.js';
 import { Panel } from '../../lib/panel/panel.js';
 
 const panel = new Panel(loadPanel());
@@ -12,7 +12,7 @@ export const options = { setupTimeout: '1800s' };
 
 export function setup() {
   const session = { token: panel.signIn(), runId: __ENV.RUN_ID };
-  const seeded = panel.environment.database ? removeSeeded(panel, session.runId) : 0;
+  const seeded = panel.environment.database ? removeExisting(panel, session) : 0;
   const made = panel.removeRun(session);
   if (seeded !== 0 || made !== 0) throw `users of run ${__ENV.RUN_ID} could not be removed`;
 }

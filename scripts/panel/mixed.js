@@ -3,8 +3,9 @@
  *
  * quick: 2,000 requests, 50 clients (smoke: 400). The ratio is MIX: of 100 requests, 40 read a user,
  * 10 list, 10 read the system's figures, 15 create, 20 switch a user's status and 5 delete
- * one. The n-th request has its kind by n, so the ratio is exact. From full on also in an
- * open loop, at a fixed RATE.
+ * one. Each client has its own part of the sequence, so that the ratio of all is exact and a client
+ * has users to delete: where MIX deletes more than it creates, one who runs out creates instead. From
+ * full on also in an open loop, at a fixed RATE.
  * Variables: REQUESTS, MIX, CLIENTS, RATE, DURATION, EXISTING.
  */
 import exec from 'k6/execution';
@@ -52,22 +53,35 @@ const operations = Object.assign(
     }),
 );
 
-/** This virtual user's own users, the one that waited longest first. @type {{ name: string, status: 'active' | 'disabled' }[]} */
-let own;
-
+/** @typedef {'active' | 'disabled'} Status */
 /** @typedef {import('../../lib/panel/scenario.js').Turn} Turn */
+
+/** This virtual user's own users, the one that waited longest first. @type {{ name: string, status: Status }[]} */
+let own;
+/** What it switches a user to next: one way and the other in turn, since they cost differently. @type {Status} */
+let next;
+let turns = 0;
 
 /** Every second one is disabled before the load. @param {number} index */
 const startsDisabled = (index) => index % 2 === 1;
 
-/** Half of the clients begin with a user to disable, half with one to enable. @param {string} runId @returns {typeof own} */
-function firstUsers(runId) {
-  const client = exec.vu.idInTest - 1;
-  return Array.from({ length: OWN_USERS }, (_, order) => {
-    const index = (order + client) % OWN_USERS;
-    const name = nameOf(runId, (client % vus) * OWN_USERS + index);
-    return { name, status: startsDisabled(index) ? 'disabled' : 'active' };
-  });
+/** @param {number} client @param {string} runId @returns {typeof own} */
+const firstUsers = (client, runId) =>
+  Array.from({ length: OWN_USERS }, (_, index) => ({
+    name: nameOf(runId, (client % vus) * OWN_USERS + index),
+    status: startsDisabled(index) ? 'disabled' : 'active',
+  }));
+
+/** Of the sequence, where a client is: no two are at the same kind for long. @param {number} client */
+function position(client) {
+  const each = load.iterationsEach;
+  return each ? client * each + ((turns + client) % each) : turns + client;
+}
+
+/** Takes a user whom a switch to this status changes, if there is one. @param {Status} status */
+function takeUser(status) {
+  const index = own.findIndex((user) => user.status !== status);
+  return own.splice(Math.max(0, index), 1)[0];
 }
 
 /** @type {Record<string, (turn: Turn) => void>} */
@@ -80,8 +94,9 @@ const requests = {
     if (measure('create', () => panel.create(data, name))) own.push({ name, status: 'active' });
   },
   switch: ({ panel, data, measure }) => {
-    const user = /** @type {typeof own[0]} */ (own.shift());
+    const user = takeUser(next);
     const status = user.status === 'active' ? 'disabled' : 'active';
+    next = user.status;
     const verb = status === 'active' ? 'enable' : 'disable';
     const switched = measure(
       verb,
@@ -123,8 +138,13 @@ const script = panelScenario({
     return {};
   },
   iterate(turn) {
-    own ??= firstUsers(turn.data.runId);
-    requests[pattern[turn.index % pattern.length]](turn);
+    const client = exec.vu.idInTest - 1;
+    own ??= firstUsers(client, turn.data.runId);
+    // Half of the clients begin with a user to disable.
+    next ??= client % 2 === 0 ? 'disabled' : 'active';
+    const kind = pattern[position(client) % pattern.length];
+    turns += 1;
+    requests[kind](turn);
   },
 });
 

@@ -7,7 +7,6 @@
  * Variables: PAGES, LIMIT, CLIENTS, RATE, DURATION, EXISTING.
  */
 import { loopOperations } from '../../lib/loops.js';
-import { stop } from '../../lib/execution.js';
 import { fieldOf } from '../../lib/panel/panel.js';
 import { panelScenario } from '../../lib/panel/scenario.js';
 import { currentProfile, envCount, requestLoad } from '../../lib/profiles.js';
@@ -30,7 +29,8 @@ const script = panelScenario({
     bounds: { 'p(95)': 5000 },
   }),
   prepare(panel, session) {
-    const total = panel.total(session) || stop('panel: there is no user to list: seed some with EXISTING');
+    const total = panel.total(session);
+    if (!total) throw new Error('panel: there is no user to list: seed some with EXISTING');
     return { pages: Math.ceil(total / limit), total };
   },
   iterate({ panel, data, index, measure }) {

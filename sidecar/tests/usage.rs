@@ -123,6 +123,7 @@ fn a_window_measures_cpu_time_of_threads_and_of_children_that_ended() {
     assert!((processes[0]["cpu_percent"].as_f64().unwrap() - percent).abs() < 0.1);
     let busy = usage["host"]["busy_percent"].as_f64().unwrap();
     assert!(busy > 0.0 && busy <= 100.0);
+    assert!(usage["host"]["busy_s"].as_f64().unwrap() > 0.0);
     // The test started the sidecar: what its testbed used is not the test's.
     assert!(processes[2]["cpu_s"].as_f64().unwrap() < told, "{usage}");
 
@@ -154,6 +155,8 @@ fn a_window_s_peak_is_of_that_window() {
     let second = open();
     let usage = server.post(&format!("{first}/close"), "").1;
     assert!(peak(&usage) > 200.0 && peak(&usage) < 260.0, "{usage}");
+    let now = usage["processes"][0]["rss_bytes"].as_f64().unwrap() / MIB;
+    assert!(now > 1.0 && now < 100.0, "{usage}");
     let usage = server.post(&format!("{second}/close"), "").1;
     assert!(peak(&usage) > 1.0 && peak(&usage) < 100.0, "{usage}");
 }

@@ -27,6 +27,8 @@ import { Users, objectOf, ok, refuse } from './panel-users.js';
 /** @typedef {ServerFaults & import('./panel-users.js').UserFaults} Faults */
 /** @typedef {Awaited<ReturnType<typeof startPanel>>} FakePanel */
 
+const LOGGING_MS = 5;
+
 const OPERATIONS = /** @type {Record<string, Operation>} */ ({
   'POST /api/user': 'create',
   'GET /api/users': 'list',
@@ -147,6 +149,16 @@ class Panel {
   }
 }
 
+/**
+ * Where the application crashed, uvicorn writes down why, serving nobody, and then closes the connection. No header
+ * says so: the client may have sent its next request.
+ * @param {import('node:net').Socket | null} socket
+ */
+function crash(socket) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOGGING_MS);
+  socket?.destroy();
+}
+
 /** @param {import('node:http').ServerResponse} response @param {Answer} answer */
 function send(response, { status, body, reset }) {
   if (reset) {
@@ -155,9 +167,9 @@ function send(response, { status, body, reset }) {
   }
   const plain = typeof body === 'string';
   response.setHeader('Content-Type', plain ? 'text/plain; charset=utf-8' : 'application/json');
-  // uvicorn closes a connection on which the application crashed.
-  if (plain && status === 500) response.setHeader('Connection', 'close');
-  response.writeHead(status).end(plain ? body : JSON.stringify(body));
+  const { socket } = response;
+  const crashed = plain && status === 500;
+  response.writeHead(status).end(plain ? body : JSON.stringify(body), () => crashed && crash(socket));
 }
 
 /** @param {import('node:http').IncomingMessage} incoming @returns {Promise<Request>} */

@@ -1,5 +1,6 @@
-/** Runs a test's body against a relay of known faults. */
+/** Runs a test's body against a relay or a panel of known faults. */
 import assert from 'node:assert/strict';
+import { startPanel } from '../fakes/panel.js';
 import { startRelay } from '../fakes/relay.js';
 
 /**
@@ -12,6 +13,21 @@ export async function withRelay(faults, body) {
     await body(relay);
   } finally {
     await relay.stop();
+  }
+}
+
+/**
+ * @param {import('../fakes/panel.js').Faults} faults
+ * @param {(panel: import('../fakes/panel.js').FakePanel) => Promise<void>} body
+ */
+export async function withPanel(faults, body) {
+  const panel = await startPanel(faults);
+  try {
+    await body(panel);
+    assert.deepEqual(panel.truth.mistakes, [], 'every request is one that Marzban takes');
+    assert.deepEqual(panel.truth.violations, [], 'users of others are left alone');
+  } finally {
+    await panel.stop();
   }
 }
 

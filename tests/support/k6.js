@@ -72,6 +72,31 @@ export const runScenario = (name, url, variables = {}, pulsar = {}) =>
   );
 
 /**
+ * A panel's part of an environment file; a test passes its password in PANEL_PASSWORD.
+ * @param {string} url
+ * @param {object} [panel] more of it
+ */
+export const panelEntry = (url, panel = {}) => ({
+  url,
+  auth: { mode: 'login', username: 'admin', password_env: 'PANEL_PASSWORD' },
+  user: { proxies: { shadowsocks: {} }, inbounds: { shadowsocks: ['Shadowsocks TCP'] } },
+  ...panel,
+});
+
+/**
+ * Runs scripts/panel/NAME.js against a panel.
+ * @param {string} name
+ * @param {string} url
+ * @param {Record<string, string>} [variables]
+ * @param {object} [panel] more of the system's part of the environment file
+ */
+export const runPanel = (name, url, variables = {}, panel = {}) =>
+  runScript('panel', name, panelEntry(url, panel), { PANEL_PASSWORD: 'panel', ...variables });
+
+/** Of every run that runScript starts. */
+export const RUN_ID = 'known-answer';
+
+/**
  * Runs scripts/SYSTEM/NAME.js.
  * @param {string} system
  * @param {string} name
@@ -92,7 +117,7 @@ export async function runScript(system, name, entry, variables) {
           ...variables,
           ENV: environment,
           RESULT_DIR: folder.path,
-          RUN_ID: 'known-answer',
+          RUN_ID,
         },
       },
     );

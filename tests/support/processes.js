@@ -44,14 +44,14 @@ export const commandLines = () => processes().map(({ command }) => command);
 
 /**
  * @template T
- * @param {() => T | undefined | false | null} condition
+ * @param {() => T | undefined | false | null | Promise<T | undefined | false | null>} condition
  * @param {string} what for the error after 60 s
  * @returns {Promise<T>}
  */
 export async function until(condition, what) {
   const deadline = Date.now() + 60_000;
   while (Date.now() < deadline) {
-    const value = condition();
+    const value = await condition();
     if (value) return value;
     await sleep(50);
   }

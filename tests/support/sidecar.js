@@ -6,11 +6,12 @@ import { ROOT, cleanEnvironment } from './k6.js';
 /**
  * Starts `sidecar serve`; it ends with this process, whatever happens.
  * @param {string} logs the folder for the logs of what it starts
+ * @param {Record<string, string>} [environment] variables beside the few that every child gets
  */
-export async function startSidecar(logs) {
+export async function startSidecar(logs, environment = {}) {
   const child = spawn('bin/sidecar', ['serve', '--exit-with-stdin', '--log-dir', logs], {
     cwd: ROOT,
-    env: cleanEnvironment(),
+    env: { ...cleanEnvironment(), ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = new Promise((resolve) => child.on('close', resolve));

@@ -277,5 +277,7 @@ test('lost data fails a run whatever its figures are, but not an interrupted one
   const partial = { verdict: /** @type {const} */ ('inconclusive'), reasons: ['cut'] };
   assert.equal(withIntegrity(partial, integrity, cut).verdict, 'inconclusive');
   assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: null }], []).verdict, 'inconclusive');
+  const { reasons } = withIntegrity(partial, [{ ...integrity[0], ok: null, detail: 'not counted' }], cut);
+  assert.deepEqual(reasons, ['cut', 'users: not counted'], 'the cause comes first');
   assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: true }], []), judged);
 });

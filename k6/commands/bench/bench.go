@@ -33,7 +33,8 @@ the report, and ends with a summary. Everything that it starts ends with it.
 Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, TESTBED,
 DASHBOARD, RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on hosts that are not
 loopback, and a database there. PLACEMENT=shared|split|free says on which CPUs probes and
-data planes run.
+data planes run. INFLUX=URL, with INFLUX_PASSWORD or INFLUX_TOKEN, streams the run to an
+InfluxDB (docs/streaming.md).
 Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, one a line.
 
 ` + exitcode.Help,

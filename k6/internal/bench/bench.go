@@ -137,6 +137,8 @@ func (b *bench) run(ctx context.Context) int {
 	b.broken, b.lastFault, b.known = map[string]string{}, map[string]string{}, b.versions()
 	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.env.Name,
 		plural(len(b.plan.scenarios), "scenario"))
+	b.openStream(ctx, b.plan.secrets(b.Options))
+	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.env.Name, plural(len(b.plan.scenarios), "scenario")))
 	if b.Dashboard {
 		b.screen.Line("dashboard while k6 runs: %s", b.dashboardURL())
 	}
@@ -200,6 +202,9 @@ func (b *bench) finish(diskFull string) int {
 		code = exitcode.Worst(code, exitcode.Setup)
 	}
 	code = exitcode.Worst(code, set.ExitCode())
+	b.stream.RunEnded(b.ofRun(b.RunID), set.Verdict())
+	missing := b.closeStream(b.ofRun(b.RunID))
+	b.record.Notes = append(b.record.Notes, missing...)
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	b.record.End, b.record.ExitCode = &end, &code
 	err := b.record.Write(b.dir)
@@ -211,6 +216,9 @@ func (b *bench) finish(diskFull string) int {
 		err = report.Write(set, b.dir, report.Formats(), report.Options{})
 	}
 	b.printSummary(set)
+	for _, line := range missing {
+		b.screen.Error("%s", line)
+	}
 	if err != nil {
 		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, reason(err))
 		return exitcode.Worst(code, exitcode.Setup)

@@ -23,6 +23,7 @@ func (b *session) cleanUp(j job, child k6Child, code int) {
 	child.script = script
 	child.logPath = j.log(".cleanup.log")
 	child.progress = func(string) {}
+	child.env = append(child.env, "K6_OUT=") // it is no part of what is measured
 	// An interrupt is what this mends: it is not passed on.
 	child.started, child.ended = func(int) {}, func() {}
 	code, message, err := child.run()

@@ -3,10 +3,15 @@
 package bench_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -108,6 +113,39 @@ func TestComparisonOfSeveralScenarios(t *testing.T) {
 	}
 	if _, err := report.Load([]string{dir}); err == nil || !strings.Contains(err.Error(), "is a comparison") {
 		t.Error(err)
+	}
+}
+
+func TestComparisonStreamsEachRun(t *testing.T) {
+	var mu sync.Mutex
+	var text bytes.Buffer
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		unpacked, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = text.ReadFrom(unpacked)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer server.Close()
+	d := bench.NewDataplane(t, "INFLUX="+server.URL)
+	d.RunID = "cmp"
+	if _, _, code := compare.Measure(d.Options, "dataplane-tell", 1, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds}); code != exitcode.Pass || d.Err.String() != "" {
+		t.Fatalf("code %d\n%s%s", code, d.Out, d.Err)
+	}
+	if got := strings.Count(d.Out.String(), "streaming to "+server.URL); got != 1 {
+		t.Errorf("%d lines tell\n%s", got, d.Out)
+	}
+	for _, side := range []string{"a", "b"} {
+		for _, kind := range []string{"run_start,profile=smoke,scenario=-,system=-", "start,profile=smoke,scenario=tell,system=dataplane",
+			"end,profile=smoke,scenario=tell,system=dataplane", "run_end,profile=smoke,scenario=-,system=-"} {
+			if line := "events,kind=" + kind + ",testid=cmp-pair01-" + side + " "; strings.Count(text.String(), line) != 1 {
+				t.Errorf("no %s in\n%s", line, text.String())
+			}
+		}
 	}
 }
 

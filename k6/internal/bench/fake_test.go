@@ -11,12 +11,15 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
 	"go.k6.io/k6/cmd"
+
+	_ "windtunnel/k6/outputs/windtunnel"
 )
 
 const (
@@ -94,6 +97,25 @@ func serveFake() {
 	mux.HandleFunc("DELETE /instances/{id}", func(w http.ResponseWriter, r *http.Request) {
 		event("delete %s", r.PathValue("id"))
 		fmt.Fprint(w, `{"processes":[]}`)
+	})
+	looks := 0
+	mux.HandleFunc("POST /windows", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		event("window %s", regexp.MustCompile(`\d{2,}`).ReplaceAllString(string(body), "PID"))
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"id":"w1"}`)
+	})
+	mux.HandleFunc("GET /instances", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[{"id":"i1"}]`) })
+	// Each look is a second after the one before, in which the relay used half a core and the host one of two.
+	mux.HandleFunc("GET /windows/w1", func(w http.ResponseWriter, _ *http.Request) {
+		looks++
+		fmt.Fprintf(w, `{"id":"w1","duration_s":%d,"host":{"cpus":2,"busy_percent":50,"busy_s":%d},"processes":[
+			{"name":"relay","role":"system","cpu_s":%g,"rss_bytes":1000,"exit":null},
+			{"name":"gone","role":"support","cpu_s":0,"rss_bytes":7,"exit":"signal 9"}]}`, looks, looks, 0.5*float64(looks))
+	})
+	mux.HandleFunc("POST /windows/w1/close", func(w http.ResponseWriter, _ *http.Request) {
+		event("window closed")
+		fmt.Fprint(w, `{}`)
 	})
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+fakeToken && mode != "tokenless" {

@@ -12,11 +12,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -26,7 +29,8 @@ type session struct {
 	screen     *Screen
 	sidecar    *Sidecar
 	interrupts *interrupts
-	known      string // versions, as JSON
+	known      string         // versions, as JSON
+	stream     *stream.Stream // nil where nothing is streamed
 }
 
 // job is one scenario to run once: on which system, and where what comes of it goes.
@@ -60,9 +64,12 @@ func (j job) log(ending string) string {
 // attempt starts the testbed where there is one, runs k6 and judges what it left. It returns why the
 // system's next scenarios would fail too, "" where nothing says so.
 func (b *session) attempt(ctx context.Context, j job, entry *run.Scenario) (broken string) {
+	begin := time.Now()
+	b.stream.Started(b.of(j))
 	broken = b.try(ctx, j, entry)
 	// A record that is passed on tells nothing of this machine's folders.
 	entry.Message = strings.ReplaceAll(entry.Message, b.Root+"/", "")
+	b.streamEnd(j, *entry, time.Since(begin))
 	return broken
 }
 
@@ -95,8 +102,13 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		logPath:  j.log(".k6.log"),
 		redactor: redactor,
 		progress: func(line string) { b.screen.Progress(j.label + "  " + line) },
-		started:  b.interrupts.started,
+		report:   func(r influx.Report) { b.stream.Heard(b.of(j), r) },
 		ended:    b.interrupts.ended,
+	}
+	stopSampling := func() {}
+	child.started = func(pid int) {
+		b.interrupts.started(pid)
+		stopSampling = b.sample(j, instance, pid)
 	}
 	stopWatching := func() {}
 	if j.needsSidecar() {
@@ -104,6 +116,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	}
 	code, message, err := child.run()
 	stopWatching()
+	stopSampling()
 	if err != nil {
 		entry.Outcome, entry.Message = run.SetupFailed, fmt.Sprintf("k6: %v", reason(err))
 		return ""
@@ -245,6 +258,7 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 	if instance.ID != "" {
 		set["INSTANCE"] = instance.ID
 	}
+	b.addOutput(set)
 	if b.Dashboard {
 		set["K6_WEB_DASHBOARD"] = "true"
 		set["K6_WEB_DASHBOARD_HOST"] = b.dashboardHost()

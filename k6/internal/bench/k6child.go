@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"windtunnel/k6/internal/influx"
 )
 
 // killed is the exit code of a k6 that a signal ended before it could choose one.
@@ -32,6 +34,8 @@ type k6Child struct {
 	redactor *Redactor
 	// progress is told k6's "running (…)" line as it changes.
 	progress func(line string)
+	// report is told what the output says that streams.
+	report func(influx.Report)
 	// started and ended bracket the time in which the pid is the process's own.
 	started func(pid int)
 	ended   func()
@@ -50,6 +54,9 @@ func (c k6Child) run() (code int, message string, err error) {
 	stdout := newLineWriter(c.redactor.Writer(outTokens), c.progressLine)
 	var lastError, lastConsole string
 	stderr := newLineWriter(c.redactor.Writer(errTokens), func(line string) {
+		if r, ok := influx.ReadReport(line); ok {
+			c.report(r)
+		}
 		text, console := errorMessage(line)
 		switch {
 		case text == "":

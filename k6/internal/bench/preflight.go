@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/testbed"
 )
@@ -48,6 +49,9 @@ func preflight(o Options) (plan, *fault) {
 	if profiles := schema.Profiles(); !slices.Contains(profiles, o.Profile) {
 		return p, usage("unknown profile %s%s; there are: %s",
 			o.Profile, closest.Hint(o.Profile, profiles), strings.Join(profiles, ", "))
+	}
+	if _, err := influx.FromEnvironment(o.getenv); err != nil {
+		return p, usage("%v", err)
 	}
 	all, err := Scenarios(o.Root)
 	if err != nil {
@@ -288,14 +292,16 @@ func (p *plan) checkDatabase(o Options, name string, system environment.System) 
 	return nil
 }
 
-// secrets returns the values of the secrets that the environment names.
+// secrets returns the values of the secrets that the environment names, and of those to stream with.
 func (p *plan) secrets(o Options) []string {
-	var values []string
+	variables := influx.SecretVariables()
 	for _, system := range p.env.Systems {
-		for _, variable := range system.Secrets() {
-			if v := o.getenv(variable); v != "" {
-				values = append(values, v)
-			}
+		variables = append(variables, system.Secrets()...)
+	}
+	var values []string
+	for _, variable := range variables {
+		if v := o.getenv(variable); v != "" {
+			values = append(values, v)
 		}
 	}
 	return values

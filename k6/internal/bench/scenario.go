@@ -21,6 +21,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 			entry.Outcome, entry.Message = run.Skipped, "would fail as the scenario before it did"
 		}
 		b.lastFault[s.System] = why
+		b.streamEnd(b.plan.job(b.Options, s, label, b.RunID, b.dir), *entry, 0)
 		b.tell(label, *entry, 0)
 		return
 	}

@@ -65,6 +65,11 @@ func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 		return nil, exitcode.Setup
 	}
 	s.sidecar = sidecar
+	var secrets []string
+	for _, side := range s.sides {
+		secrets = append(secrets, side.secrets(o)...)
+	}
+	s.openStream(s.ctx, secrets)
 	return s, exitcode.Pass
 }
 
@@ -181,10 +186,16 @@ func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Sce
 		return *entry
 	}
 	begin := time.Now()
-	s.attempt(s.ctx, p.job(s.Options, scenario, label, record.ID, dir), entry)
+	s.stream.RunStarted(s.ofRun(record.ID), "environment "+p.env.Name+", "+label)
+	j := p.job(s.Options, scenario, label, record.ID, dir)
+	s.attempt(s.ctx, j, entry)
 	s.screen.Line("%s  %s  %s", label, s.paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
 	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
 	record.End, record.ExitCode = &end, &code
+	s.stream.RunEnded(s.ofRun(record.ID), entry.Outcome)
+	if note := s.stream.Note(s.of(j)); note != "" {
+		record.Notes = []string{note}
+	}
 	if err := record.Write(dir); err != nil {
 		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, reason(err))
 	}
@@ -203,6 +214,9 @@ func (s *Session) Alive() bool { return s.sidecar.Alive() }
 
 // End stops what the session started.
 func (s *Session) End() {
+	for _, line := range s.closeStream(s.ofRun(s.RunID)) {
+		s.screen.Error("%s", line)
+	}
 	s.sidecar.Stop()
 	s.stop()
 }

@@ -50,7 +50,8 @@ func ExitCode(outcome string) int {
 	return exitcode.Inconclusive
 }
 
-// Run is the record. Times are UTC. ExitCode is of the whole run, nil while it lasts.
+// Run is the record. Times are UTC. ExitCode is of the whole run, nil while it lasts. Notes are what a
+// reader should know besides, such as what InfluxDB misses of it.
 type Run struct {
 	Schema      string     `json:"schema"`
 	ID          string     `json:"id"`
@@ -59,6 +60,7 @@ type Run struct {
 	Start       time.Time  `json:"start"`
 	End         *time.Time `json:"end"`
 	ExitCode    *int       `json:"exit_code"`
+	Notes       []string   `json:"notes,omitempty"`
 	Scenarios   []Scenario `json:"scenarios"`
 }
 

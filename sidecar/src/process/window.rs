@@ -27,6 +27,8 @@ pub struct HostUsage {
     pub cpus: usize,
     /// Of all cores, 0 to 100.
     pub busy_percent: f64,
+    /// Of all cores together.
+    pub busy_s: f64,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -37,6 +39,8 @@ pub struct ProcessUsage {
     /// Of one core: 200 is two cores busy.
     pub cpu_percent: f64,
     pub peak_rss_bytes: u64,
+    /// At the last look.
+    pub rss_bytes: u64,
     pub exit: Option<String>,
 }
 
@@ -58,6 +62,7 @@ pub struct Target {
     /// Of the stretch that runs.
     cpu_s: f64,
     peak_rss_bytes: u64,
+    rss_bytes: u64,
     /// Processes whose high-water mark is from before the window, because it could not be reset.
     unmarked: HashSet<(i32, u64)>,
 }
@@ -85,6 +90,7 @@ impl Target {
             cpu_at_open_s: 0.0,
             cpu_s: 0.0,
             peak_rss_bytes: 0,
+            rss_bytes: 0,
             unmarked: HashSet::new(),
         }
     }
@@ -113,6 +119,7 @@ impl Target {
 
     fn take(&mut self, reading: &Reading) {
         self.cpu_s = self.cpu_s.max(reading.cpu_s - self.cpu_at_open_s);
+        self.rss_bytes = reading.rss_bytes;
         let marks = reading
             .members
             .iter()
@@ -131,6 +138,7 @@ impl Target {
             cpu_s: rounded(self.cpu_before_s + self.cpu_s),
             cpu_percent: percent(self.cpu_before_s + self.cpu_s, duration_s),
             peak_rss_bytes: self.peak_rss_bytes,
+            rss_bytes: self.rss_bytes,
             exit: self.source.exit().map(|exit| exit.to_string()),
         }
     }
@@ -237,6 +245,7 @@ impl Window {
         let host = HostUsage {
             cpus: crate::host::cpus(),
             busy_percent: host.busy_percent(),
+            busy_s: host.busy_s(),
         };
         Usage {
             id: self.id.clone(),
@@ -312,6 +321,10 @@ impl HostTime {
         }
     }
 
+    fn busy_s(self) -> f64 {
+        self.busy as f64 / procfs::ticks_per_second() as f64
+    }
+
     fn busy_percent(self) -> f64 {
         if self.all == 0 {
             return 0.0;
@@ -337,6 +350,8 @@ mod tests {
         };
         assert_eq!(after.since(before).busy_percent(), 25.0);
         assert_eq!(before.since(before).busy_percent(), 0.0);
+        let ticks = procfs::ticks_per_second() as f64;
+        assert_eq!(after.since(before).busy_s(), 50.0 / ticks);
         let twice = after.since(before).plus(before);
         assert_eq!((twice.busy, twice.all), (150, 1200));
     }

@@ -36,6 +36,8 @@ def _arguments(settings: Settings) -> dict[str, Any]:
         "pool_size": settings.pool_size,
         "max_overflow": settings.max_overflow,
         "pool_timeout": settings.pool_timeout_s,
+        # An error in the log shows no password of a user.
+        "hide_parameters": True,
     }
 
 

@@ -4,8 +4,8 @@ import asyncio
 import subprocess
 from typing import Any, Self
 
+from fastapi import HTTPException
 from sqlalchemy import select
-from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from .metrics import Metrics

@@ -34,8 +34,13 @@ class Protocol(StrEnum):
 
 
 def now() -> datetime:
-    """UTC without a zone, in whole seconds: what a DATETIME of MariaDB keeps."""
-    return datetime.now(UTC).replace(microsecond=0, tzinfo=None)
+    """UTC without a zone."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _this_second() -> datetime:
+    """What a DATETIME of MariaDB keeps, so that an answer is the same before and after it is stored."""
+    return now().replace(microsecond=0)
 
 
 class Base(DeclarativeBase):
@@ -57,7 +62,7 @@ class Admin(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str] = mapped_column(String(34), unique=True)
     hashed_password: Mapped[str | None] = mapped_column(String(128))
-    created_at: Mapped[datetime] = mapped_column(default=now)
+    created_at: Mapped[datetime] = mapped_column(default=_this_second)
     is_sudo: Mapped[bool] = mapped_column(default=False)
 
 
@@ -94,7 +99,7 @@ class User(Base):
     )
     expire: Mapped[int | None]
     admin_id: Mapped[int | None] = mapped_column(ForeignKey("admins.id"))
-    created_at: Mapped[datetime] = mapped_column(default=now)
+    created_at: Mapped[datetime] = mapped_column(default=_this_second)
     note: Mapped[str | None] = mapped_column(String(500))
     on_hold_expire_duration: Mapped[int | None] = mapped_column(BigInteger)
     on_hold_timeout: Mapped[datetime | None]

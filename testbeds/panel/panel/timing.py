@@ -4,6 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+ROUTE = "route"
+"""The component that is the whole operation."""
+
 
 class Timing:
     """The measured calls of one request, in the order in which they ended."""
@@ -25,6 +28,7 @@ class Timing:
     def header(self) -> str:
         """The value of a Server-Timing header (https://www.w3.org/TR/server-timing/), in milliseconds.
 
-        The route, which is all of them and ends last, is first.
+        The route, which holds the others, comes first.
         """
-        return ", ".join(f"{component};dur={seconds * 1000:.3f}" for component, seconds in reversed(self.calls))
+        calls = sorted(self.calls, key=lambda call: call[0] != ROUTE)
+        return ", ".join(f"{component};dur={seconds * 1000:.3f}" for component, seconds in calls)

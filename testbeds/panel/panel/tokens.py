@@ -1,12 +1,13 @@
 """The one admin's log-in, and tokens (JWT) that only this process can make."""
 
 import hmac
+import math
 import secrets
-from datetime import UTC, datetime, timedelta
+import time
 
 import jwt
+from fastapi import HTTPException
 from fastapi.security import OAuth2PasswordBearer
-from starlette.exceptions import HTTPException
 
 from .settings import Settings
 
@@ -20,7 +21,7 @@ bearer = OAuth2PasswordBearer("/api/admin/token")
 class Tokens:
     def __init__(self, settings: Settings) -> None:
         self._admin = (settings.username.encode(), settings.password.encode())
-        self._lifetime = timedelta(seconds=settings.token_seconds)
+        self._lifetime_s = settings.token_seconds
         self._key = secrets.token_bytes(32)
 
     def issue(self, username: str, password: str) -> str:
@@ -29,7 +30,8 @@ class Tokens:
         right_password = hmac.compare_digest(password.encode(), self._admin[1])
         if not (right_name and right_password):
             raise HTTPException(401, "Incorrect username or password", _CHALLENGE)
-        claims = {"sub": username, "exp": datetime.now(UTC) + self._lifetime}
+        # Whole seconds are all that is compared: rounded up, a token lives as long as it should.
+        claims = {"sub": username, "exp": math.ceil(time.time() + self._lifetime_s)}
         return jwt.encode(claims, self._key, _ALGORITHM)
 
     def check(self, token: str) -> None:

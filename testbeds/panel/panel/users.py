@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from fastapi import HTTPException
 from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
-from starlette.exceptions import HTTPException
 
 from .schemas import Changes, Inbounds, NewUser
 from .tables import Inbound, Protocol, Proxy, Status, User, excluded_inbounds, now

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from anyio import CapacityLimiter, to_thread
+from fastapi import HTTPException
 from sqlalchemy import exc
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
-from starlette.exceptions import HTTPException
 
 from . import database
 from .settings import Settings
-from .timing import Timing
+from .timing import ROUTE, Timing
 from .xray import AwaitingTransport, BlockingTransport, Client, Xray, XrayError
 
 log = logging.getLogger("panel")
@@ -121,7 +121,7 @@ def worker(settings: Settings) -> Worker:
 
 
 def _perform(session: Session, xray: Xray, timing: Timing, operation: Operation[T]) -> T:
-    with timing.measure("route"):
+    with timing.measure(ROUTE):
         return operation(Work(session, xray, timing))
 
 

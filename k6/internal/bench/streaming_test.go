@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+const influxSecret = "influx/pass&word"
+
+// fakeInflux keeps the lines that it is sent; it answers with a status.
+type fakeInflux struct {
+	*httptest.Server
+	mu    sync.Mutex
+	lines []string
+}
+
+func newFakeInflux(t *testing.T, status int) *fakeInflux {
+	f := &fakeInflux{}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != influxSecret {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		unpacked, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		text, _ := io.ReadAll(unpacked)
+		f.mu.Lock()
+		f.lines = append(f.lines, strings.Split(strings.TrimSpace(string(text)), "\n")...)
+		f.mu.Unlock()
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// find returns the lines of a measurement, without their times and with the numbers of some fields as N.
+func (f *fakeInflux) find(measurement string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var found []string
+	for _, line := range f.lines {
+		if strings.HasPrefix(line, measurement+",") {
+			line = line[:strings.LastIndexByte(line, ' ')]
+			found = append(found, regexp.MustCompile(`(seconds)=[0-9.]+`).ReplaceAllString(line, "$1=N"))
+		}
+	}
+	return found
+}
+
+// withStreams gives the checkout the scenario pulsar/streams, which lasts for more than two seconds.
+func withStreams(t *testing.T, tr *trial) {
+	t.Helper()
+	write(t, tr, "scripts/pulsar/streams.js", `import { sleep } from 'k6';
+import { Counter } from 'k6/metrics';
+import { write } from './_result.js';
+export const options = { vus: 1, iterations: 3, systemTags: ['status'],
+  tags: { testid: __ENV.RUN_ID, system: 'pulsar', scenario: 'streams', profile: __ENV.PROFILE } };
+const items = new Counter('operation_items');
+export default function () { items.add(2, { operation: 'op' }); sleep(0.8); }
+export const handleSummary = (data) => write(data, 'streams', 'fail', {
+  components: [{ operation: '', name: 'route', source: 'prometheus', calls: 2, avg_ms: null, p95_ms: null, p99_ms: null, share: 0.5, latency_share: null }],
+  thresholds: [{ operation: 'op', metric: 'operation_ms', expression: 'p(95)<1e2', value: null, unit: 'ms', ok: false }],
+  validity: [{ check: 'generator CPU', ok: null, detail: 'not measured' }],
+});
+`)
+}
+
+func TestStreams(t *testing.T) {
+	f := newFakeInflux(t, http.StatusNoContent)
+	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
+	withStreams(t, tr)
+	if code := Run(tr.Options); code != exitcode.Fail || tr.err.String() != "" {
+		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
+	}
+	want(t, tr.out.String(), "\nstreaming to "+f.URL+", database windtunnel\n")
+	const scenario = ",profile=smoke,scenario=streams,system=pulsar,testid=test"
+	for measurement, lines := range map[string][]string{
+		"events": {
+			`events,kind=run_start,profile=smoke,scenario=-,system=-,testid=test text="environment local, 1 scenario",title="run test"`,
+			`events,kind=start,profile=smoke,scenario=streams,system=pulsar,testid=test text="profile smoke",title="pulsar/streams"`,
+			`events,kind=end,profile=smoke,scenario=streams,system=pulsar,testid=test text="fixture says fail",title="pulsar/streams: fail",verdict="fail"`,
+			`events,kind=run_end,profile=smoke,scenario=-,system=-,testid=test text="profile smoke",title="test: fail",verdict="fail"`,
+		},
+		"verdicts":   {"verdicts" + scenario + ` code=1i,reasons="fixture says fail",seconds=N,verdict="fail"`},
+		"results":    {"results,operation=op" + scenario + " avg_ms=1,failed=0i,max_ms=1,min_ms=1,p50_ms=1,rate_per_s=1,requests=1i,success=1i"},
+		"thresholds": {"thresholds,operation=op" + scenario[:len(scenario)-len(",testid=test")] + `,testid=test,threshold=operation_ms\ p(95)<1e2 bound=100,expression="p(95)<1e2",metric="operation_ms",ok=0i,unit="ms"`},
+		"validity":   {`validity,check=generator\ CPU` + scenario + ` detail="not measured",ok=-1i`},
+		"components": {"components,component=route,operation=-,profile=smoke,scenario=streams,source=prometheus,system=pulsar,testid=test calls=2i,share=0.5"},
+	} {
+		if got := f.find(measurement); strings.Join(got, "\n") != strings.Join(lines, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(lines, "\n"))
+		}
+	}
+	sum := 0
+	for _, line := range f.find("operation_items") {
+		for n, count := range map[int]string{2: "count=2", 4: "count=4", 6: "count=6"} {
+			if line == "operation_items,operation=op"+scenario+" "+count {
+				sum += n
+			}
+		}
+	}
+	if sum != 6 {
+		t.Errorf("%d items in %q", sum, f.find("operation_items"))
+	}
+	for measurement, line := range map[string]string{
+		"processes": "processes,process=relay,profile=smoke,role=system,scenario=streams,system=pulsar,testid=test cpu_percent=50,rss_bytes=1000i",
+		"host":      "host" + scenario + " busy_percent=50,cpus=2i",
+	} {
+		got := f.find(measurement)
+		if len(got) < 2 || strings.Join(got, "\n") != strings.TrimSpace(strings.Repeat(line+"\n", len(got))) {
+			t.Errorf("%q", got)
+		}
+	}
+	want(t, tr.text(t, "events"), `window {"instance":"i1","pids":{"k6":PID}}`, "window closed")
+	if notes := tr.record(t).Notes; len(notes) != 0 {
+		t.Errorf("%q", notes)
+	}
+}
+
+// TestAnInfluxThatIsAwaySpoilsNothing has one warning and one line about what is missing, whatever is wrong.
+func TestAnInfluxThatIsAwaySpoilsNothing(t *testing.T) {
+	ours, full := newFakeInflux(t, http.StatusNoContent), newFakeInflux(t, http.StatusInternalServerError)
+	for name, c := range map[string]struct{ url, password, says string }{
+		"dead":        {"http://127.0.0.1:1", "x", " refuses connections; start it (`make up` or `make influx`), or unset INFLUX"},
+		"wrong login": {ours.URL, "wrong-pass", " refuses the login (401); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN"},
+		"full":        {full.URL, influxSecret, " cannot write (500); see its log and the disk that it writes to"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTrial(t, "local", "pulsar/streams,pulsar/passes", "INFLUX="+c.url, "INFLUX_PASSWORD="+c.password)
+			withStreams(t, tr)
+			if code := Run(tr.Options); code != exitcode.Fail || tr.outcomes(t) != "passes pass, streams fail" {
+				t.Errorf("code %d, %s\n%s", code, tr.outcomes(t), tr.out)
+			}
+			lines := strings.Split(strings.TrimSpace(tr.err.String()), "\n")
+			if len(lines) != 2 || lines[0] != "InfluxDB at "+c.url+c.says ||
+				!regexp.MustCompile(`^InfluxDB misses [2-9] seconds, from [0-9:]{8} to [0-9:]{8} UTC; the results are complete$`).MatchString(lines[1]) {
+				t.Errorf("%q", lines)
+			}
+			if notes := tr.record(t).Notes; len(notes) != 1 || notes[0] != lines[len(lines)-1] {
+				t.Errorf("%q", notes)
+			}
+		})
+	}
+}
+
+func TestThePasswordOfInfluxStaysOut(t *testing.T) {
+	f := newFakeInflux(t, http.StatusNoContent)
+	tr := newTrial(t, "local", "pulsar/tells", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
+	write(t, tr, "scripts/pulsar/tells.js", `import { write } from './_result.js';
+export const options = { vus: 1, iterations: 1 };
+export default function () { console.error('it is ' + __ENV.INFLUX_PASSWORD); }
+export const handleSummary = (data) => write(data, 'tells', 'fail', { reasons: ['it is ' + __ENV.INFLUX_PASSWORD] });
+`)
+	Run(tr.Options)
+	want(t, strings.Join(f.find("verdicts"), ""), `reasons="it is [secret]"`)
+	want(t, tr.text(t, "results/test/logs/pulsar-tells.k6.log"), "it is [secret]")
+	want(t, tr.text(t, "events"), "start pulsar-relay")
+	err := filepath.WalkDir(tr.Root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, form := range NewRedactor([]string{influxSecret}).forms {
+			if bytes.Contains(data, []byte(form)) {
+				t.Errorf("%s holds the secret as %q", path, form)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOutputsOfTheCallerAreKept(t *testing.T) {
+	f := newFakeInflux(t, http.StatusNoContent)
+	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
+	withStreams(t, tr)
+	tr.Environ = append(tr.Environ, "K6_OUT=json="+filepath.Join(tr.Root, "all.json"))
+	Run(tr.Options)
+	want(t, tr.text(t, "all.json"), `"metric":"operation_items"`)
+	if len(f.find("operation_items")) == 0 {
+		t.Error("nothing was streamed")
+	}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package influx
+
+import (
+	"bytes"
+	"compress/gzip"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/influxdata/influxdb1-client/models"
+)
+
+// Tags and Fields of a point. A field is an int64, float64, string or a *float64; what is nil or no
+// finite number is left out, as is an empty tag.
+type (
+	Tags   map[string]string
+	Fields map[string]any
+)
+
+// longestText bounds a string field, in bytes.
+const longestText = 8 << 10
+
+// Batch is points of whole seconds, in line protocol.
+type Batch struct {
+	lines   bytes.Buffer
+	seconds Seconds
+}
+
+// Add adds a point. Without a field there is none.
+func (b *Batch) Add(measurement string, tags Tags, fields Fields, at time.Time) {
+	kept := models.Fields{}
+	for name, value := range fields {
+		if value = finite(value); value != nil {
+			kept[name] = value
+		}
+	}
+	cleaned := map[string]string{}
+	for name, value := range tags {
+		if value = oneLine(value); value != "" {
+			cleaned[name] = value
+		}
+	}
+	point, err := models.NewPoint(measurement, models.NewTags(cleaned), kept, at)
+	if err != nil {
+		return // no field, or a name or a time that InfluxDB cannot hold
+	}
+	b.lines.WriteString(point.PrecisionString("s"))
+	b.lines.WriteByte('\n')
+	b.seconds.Add(at.Unix())
+}
+
+// Lines is what was added, in line protocol with whole seconds.
+func (b *Batch) Lines() string { return b.lines.String() }
+
+func finite(value any) any {
+	switch v := value.(type) {
+	case *float64:
+		if v == nil {
+			return nil
+		}
+		return finite(*v)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	case string:
+		return strings.ToValidUTF8(v[:min(len(v), longestText)], "")
+	}
+	return value
+}
+
+// oneLine is a text that a tag can hold: no end of a line, and no backslash that would escape what follows.
+func oneLine(text string) string {
+	return strings.TrimRight(strings.Join(strings.Fields(text), " "), `\ `)
+}
+
+// compressed returns the lines as gzip.
+func (b *Batch) compressed() []byte {
+	var body bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&body, gzip.BestSpeed) // a level that there is
+	_, _ = w.Write(b.lines.Bytes())                    // into memory
+	_ = w.Close()
+	return body.Bytes()
+}

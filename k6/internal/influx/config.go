@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package influx writes points to InfluxDB over its v1 interface, which versions 1, 2 and 3 have.
+// Nothing here stops or delays who writes: a server that is dead, slow or full costs one warning
+// and what it misses.
+package influx
+
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// DefaultURL is where `make up` and `make influx` have it.
+const DefaultURL = "http://127.0.0.1:8086"
+
+// The variables that say where to stream to, and with which login.
+const (
+	VariableURL      = "INFLUX"
+	VariableUsername = "INFLUX_USERNAME"
+	VariablePassword = "INFLUX_PASSWORD"
+	VariableToken    = "INFLUX_TOKEN"
+	VariableDatabase = "INFLUX_DATABASE"
+)
+
+// SecretVariables are those whose values are secrets.
+func SecretVariables() []string { return []string{VariablePassword, VariableToken} }
+
+// Config is where to write and as whom. Given tells whether INFLUX named the server.
+type Config struct {
+	URL, Database, Username string
+	Given                   bool
+	password, token         string // the token in place of the password, where there is one
+}
+
+// FromEnvironment reads the variables, "" for those that are not set. The error is one line and quotes
+// no value, which may hold a password.
+func FromEnvironment(getenv func(string) string) (Config, error) {
+	c := Config{
+		URL:      strings.TrimRight(cmp.Or(getenv(VariableURL), DefaultURL), "/"),
+		Database: cmp.Or(getenv(VariableDatabase), "windtunnel"),
+		Username: cmp.Or(getenv(VariableUsername), "windtunnel"),
+		Given:    getenv(VariableURL) != "",
+		password: getenv(VariablePassword),
+		token:    getenv(VariableToken),
+	}
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return c, errors.New("INFLUX is no base URL; give one such as " + DefaultURL)
+	case u.User != nil:
+		return c, errors.New("INFLUX holds a login; give it by INFLUX_USERNAME and INFLUX_PASSWORD, or by INFLUX_TOKEN")
+	case u.RawQuery != "" || u.Fragment != "":
+		return c, errors.New("INFLUX has more than an address and a path; give a base URL such as " + DefaultURL +
+			", and the database by INFLUX_DATABASE")
+	}
+	return c, nil
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package influx
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
+
+// reporter marks the lines of k6's log that the bench reads as reports.
+const reporter = "windtunnel"
+
+// Report is what an output says in k6's log: that trouble began, or, at the end, which seconds are missing.
+type Report struct {
+	Warning string
+	Missing *Seconds // nil but at the end
+}
+
+// Log writes it as one line of a log.
+func (r Report) Log(log logrus.FieldLogger) {
+	log = log.WithField("output", reporter)
+	if r.Missing != nil {
+		log.WithField("missing", r.Missing.String()).Warn(r.Missing.Sentence())
+		return
+	}
+	log.WithField("trouble", r.Warning).Warn(r.Warning)
+}
+
+// ReadReport reads a line of k6's JSON log; false where it is no report.
+func ReadReport(line string) (Report, bool) {
+	var entry struct {
+		Output  string  `json:"output"`
+		Trouble string  `json:"trouble"`
+		Missing *string `json:"missing"`
+	}
+	if !strings.Contains(line, `"output":"`+reporter+`"`) || json.Unmarshal([]byte(line), &entry) != nil || entry.Output != reporter {
+		return Report{}, false
+	}
+	r := Report{Warning: entry.Trouble}
+	if entry.Missing != nil {
+		missing := ParseSeconds(*entry.Missing)
+		r.Missing = &missing
+	}
+	return r, true
+}
+
+// Sentence says what InfluxDB misses.
+func (s Seconds) Sentence() string {
+	n := s.Count()
+	if n == 0 {
+		return "InfluxDB was away for a while; all was sent again, and nothing is missing in it"
+	}
+	first, last := s.Bounds()
+	if n == 1 {
+		return fmt.Sprintf("InfluxDB misses 1 second, %s UTC; the results are complete", first.Format(time.TimeOnly))
+	}
+	return fmt.Sprintf("InfluxDB misses %d seconds, from %s to %s UTC; the results are complete",
+		n, first.Format(time.TimeOnly), last.Format(time.TimeOnly))
+}

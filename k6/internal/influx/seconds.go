@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package influx
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Seconds is a set of whole seconds of Unix time.
+type Seconds struct {
+	spans []span // in order, apart from each other
+}
+
+// span is from its first to its last second.
+type span struct{ first, last int64 }
+
+// Add adds a second.
+func (s *Seconds) Add(second int64) { s.add(span{second, second}) }
+
+// Union adds all of another set.
+func (s *Seconds) Union(other Seconds) {
+	for _, o := range other.spans {
+		s.add(o)
+	}
+}
+
+func (s *Seconds) add(added span) {
+	begin := 0
+	for begin < len(s.spans) && s.spans[begin].last < added.first-1 {
+		begin++
+	}
+	end := begin
+	for end < len(s.spans) && s.spans[end].first <= added.last+1 {
+		added.first = min(added.first, s.spans[end].first)
+		added.last = max(added.last, s.spans[end].last)
+		end++
+	}
+	s.spans = slices.Replace(s.spans, begin, end, added)
+}
+
+// Count is how many seconds are in it.
+func (s Seconds) Count() int64 {
+	var n int64
+	for _, one := range s.spans {
+		n += one.last - one.first + 1
+	}
+	return n
+}
+
+// Bounds returns the first and the last second; both are zero times where there is none.
+func (s Seconds) Bounds() (first, last time.Time) {
+	if len(s.spans) == 0 {
+		return first, last
+	}
+	return time.Unix(s.spans[0].first, 0).UTC(), time.Unix(s.spans[len(s.spans)-1].last, 0).UTC()
+}
+
+// String is such as 100-160,170-170; ParseSeconds reads it.
+func (s Seconds) String() string {
+	parts := make([]string, len(s.spans))
+	for i, one := range s.spans {
+		parts[i] = fmt.Sprintf("%d-%d", one.first, one.last)
+	}
+	return strings.Join(parts, ",")
+}
+
+// ParseSeconds reads what String wrote; what is malformed is left out.
+func ParseSeconds(text string) Seconds {
+	var s Seconds
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, _ := strings.Cut(part, "-")
+		first, err := strconv.ParseInt(from, 10, 64)
+		last, err2 := strconv.ParseInt(to, 10, 64)
+		if err == nil && err2 == nil && first <= last {
+			s.add(span{first, last})
+		}
+	}
+	return s
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package stream
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+// none stands in a tag for what does not apply: InfluxDB has no empty tags.
+const none = "-"
+
+// Of says what points are about: a scenario of a run, or the run itself where System and Scenario are "".
+type Of struct{ TestID, Profile, System, Scenario string }
+
+// tags are those of all measurements, and pairs of more.
+func (o Of) tags(pairs ...string) influx.Tags {
+	tags := influx.Tags{"testid": o.TestID, "profile": o.Profile,
+		"system": cmp.Or(o.System, none), "scenario": cmp.Or(o.Scenario, none)}
+	for i := 0; i < len(pairs); i += 2 {
+		tags[pairs[i]] = cmp.Or(pairs[i+1], none)
+	}
+	return tags
+}
+
+// name is SYSTEM/SCENARIO, or the run's id.
+func (o Of) name() string {
+	if o.Scenario == "" {
+		return o.TestID
+	}
+	return o.System + "/" + o.Scenario
+}
+
+// The kinds of events.
+const (
+	runStart = "run_start"
+	start    = "start"
+	end      = "end"
+	runEnd   = "run_end"
+	gap      = "gap"
+)
+
+func event(b *influx.Batch, of Of, kind, title, text string, at time.Time) {
+	b.Add("events", of.tags("kind", kind), influx.Fields{"title": title, "text": text}, at)
+}
+
+// ended is an event with a verdict.
+func ended(b *influx.Batch, of Of, kind, verdict, text string, at time.Time) {
+	b.Add("events", of.tags("kind", kind),
+		influx.Fields{"title": of.name() + ": " + verdict, "text": text, "verdict": verdict}, at)
+}
+
+// verdictCodes are what the field code of a verdict says; what did not run is inconclusive.
+var verdictCodes = map[string]int64{run.Pass: 0, run.Fail: 1, run.Inconclusive: 2, run.Skipped: 2, run.SetupFailed: 3, run.Interrupted: 4}
+
+// outcome adds how a scenario ended: its event and its verdict.
+func outcome(b *influx.Batch, of Of, verdict, reasons string, took time.Duration, at time.Time) {
+	ended(b, of, end, verdict, reasons, at)
+	b.Add("verdicts", of.tags(), influx.Fields{"verdict": verdict, "code": verdictCodes[verdict],
+		"reasons": reasons, "seconds": took.Seconds()}, at)
+}
+
+// measured adds what a result says of the whole run of a scenario.
+func measured(b *influx.Batch, of Of, r result.Result, at time.Time) {
+	for _, t := range r.Thresholds {
+		thresholdPoint(b, of, t, at)
+	}
+	for _, op := range r.Operations {
+		operationPoints(b, of, op, at)
+	}
+	for _, v := range r.Validity {
+		b.Add("validity", of.tags("check", v.Check), influx.Fields{"ok": truth(v.OK), "detail": v.Detail}, at)
+	}
+	for _, c := range r.Components {
+		b.Add("components", of.tags("operation", c.Operation, "component", c.Name, "source", c.Source),
+			influx.Fields{"calls": c.Calls, "avg_ms": c.AvgMS, "p95_ms": c.P95MS, "share": c.Share, "latency_share": c.LatencyShare}, at)
+	}
+}
+
+var boundPattern = regexp.MustCompile(`[<>=]=?\s*(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*$`)
+
+func thresholdPoint(b *influx.Batch, of Of, t result.Threshold, at time.Time) {
+	fields := influx.Fields{"metric": t.Metric, "expression": t.Expression, "unit": t.Unit, "value": t.Value, "ok": truth(&t.OK)}
+	if found := boundPattern.FindStringSubmatch(t.Expression); found != nil {
+		if bound, err := strconv.ParseFloat(found[1], 64); err == nil {
+			fields["bound"] = bound
+		}
+	}
+	b.Add("thresholds", of.tags("operation", t.Operation, "threshold", t.Metric+" "+t.Expression), fields, at)
+}
+
+func operationPoints(b *influx.Batch, of Of, op result.Operation, at time.Time) {
+	fields := influx.Fields{"requests": op.Requests, "success": op.Success, "failed": op.Requests - op.Success, "rate_per_s": op.RatePerS}
+	if l := op.LatencyMS; l != nil {
+		maps.Copy(fields, influx.Fields{"avg_ms": l.Avg, "min_ms": l.Min, "p50_ms": l.P50, "p90_ms": l.P90,
+			"p95_ms": l.P95, "p99_ms": l.P99, "max_ms": l.Max})
+	}
+	if op.Transfer != nil {
+		fields["mbit_per_s"] = op.Transfer.MbitPerS
+	}
+	b.Add("results", of.tags("operation", op.Name), fields, at)
+	for _, kind := range slices.Sorted(maps.Keys(op.Errors)) {
+		b.Add("errors", of.tags("operation", op.Name, "kind", kind), influx.Fields{"count": op.Errors[kind]}, at)
+	}
+}
+
+// truth is 1, 0 or, where it is not known, -1.
+func truth(ok *bool) int64 {
+	switch {
+	case ok == nil:
+		return -1
+	case *ok:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package stream
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+var (
+	at = time.Unix(100, 0)
+	of = Of{TestID: "t", Profile: "quick", System: "dataplane", Scenario: "queue-sweep"}
+)
+
+func wantLines(t *testing.T, b *influx.Batch, want ...string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(b.Lines()), "\n")
+	slices.Sort(lines)
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func process(name string, cpuS float64, rss int64, exit ...string) Process {
+	p := Process{Name: name, Role: "system", CPUS: cpuS, RSSBytes: rss}
+	if len(exit) > 0 {
+		p.Exit = &exit[0]
+	}
+	return p
+}
+
+func TestUseIsOfTheTimeBetweenTwoLooks(t *testing.T) {
+	before := Usage{DurationS: 10, Host: Host{CPUs: 4, BusyS: 20}, Processes: []Process{
+		process("client", 1, 50), process("ended", 2, 70), process("long-gone", 3, 80, "signal 9")}}
+	now := Usage{DurationS: 12, Host: Host{CPUs: 4, BusyS: 26}, Processes: []Process{
+		process("client", 2, 60), process("ended", 2.5, 70, "exit status 0"), process("long-gone", 3, 80, "signal 9"), process("new", 0.2, 5)}}
+	// A second testbed, that the scenario itself has started.
+	other := Span{Before: Usage{DurationS: 1, Processes: []Process{process("client", 5, 1)}},
+		Now: Usage{DurationS: 2, Processes: []Process{process("client", 5.25, 40)}}}
+	var b influx.Batch
+	used(&b, of, []Span{{before, now}, other}, at)
+	const tags = ",profile=quick,role=system,scenario=queue-sweep,system=dataplane,testid=t"
+	wantLines(t, &b,
+		"host,profile=quick,scenario=queue-sweep,system=dataplane,testid=t busy_percent=75,cpus=4i 100",
+		"processes,process=client"+tags+" cpu_percent=75,rss_bytes=100i 100",
+		"processes,process=ended"+tags+" cpu_percent=25 100",
+		"processes,process=new"+tags+" cpu_percent=10,rss_bytes=5i 100")
+}
+
+func TestTooShortATimeSaysNothing(t *testing.T) {
+	var b influx.Batch
+	used(&b, of, []Span{{Usage{DurationS: 1}, Usage{DurationS: 1.1, Host: Host{CPUs: 2, BusyS: 1}, Processes: []Process{process("client", 1, 1)}}}}, at)
+	wantLines(t, &b, "")
+}
+
+func TestBoundsOfThresholds(t *testing.T) {
+	for expression, bound := range map[string]string{"p(95)<250": "bound=250,", "p(99.9)<=0.5": "bound=0.5,", "rate<=0": "bound=0,",
+		"count>=1e3": "bound=1000,", "count==7": "bound=7,", "med < 1.5": "bound=1.5,", "odd": ""} {
+		var b influx.Batch
+		thresholdPoint(&b, of, result.Threshold{Operation: "op", Metric: "m", Expression: expression, Unit: "ms", OK: true}, at)
+		if got := b.Lines(); !strings.Contains(got, " "+bound+`expression="`+expression+`",metric="m",ok=1i,unit="ms" 100`) {
+			t.Errorf("%s: %s", expression, got)
+		}
+	}
+}
+
+func TestWhatAResultHasNotIsLeftOut(t *testing.T) {
+	rate, mbit := 5.5, 8.0
+	op := result.Operation{Name: "up", Requests: 5, Success: 3, Errors: map[string]int64{"timeout": 2, "closed": 0},
+		RatePerS: &rate, Transfer: &result.Transfer{MbitPerS: &mbit}}
+	var b influx.Batch
+	operationPoints(&b, of, op, at)
+	const tags = ",operation=up,profile=quick,scenario=queue-sweep,system=dataplane,testid=t"
+	wantLines(t, &b, "errors,kind=closed"+tags+" count=0i 100", "errors,kind=timeout"+tags+" count=2i 100",
+		"results"+tags+" failed=2i,mbit_per_s=8,rate_per_s=5.5,requests=5i,success=3i 100")
+}
+
+func TestAGapIsMarkedOnceTheServerIsBack(t *testing.T) {
+	var mu sync.Mutex
+	var text bytes.Buffer
+	away := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if away {
+			away = false
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		unpacked, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = text.ReadFrom(unpacked)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer server.Close()
+	config, wanted, err := Wanted(t.Context(), func(name string) string {
+		return map[string]string{influx.VariableURL: server.URL}[name]
+	})
+	if !wanted || err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	s := Open(config, func(line string) { told = append(told, line) }, func(text string) string { return strings.ToUpper(text) })
+	s.Started(of)
+	missing := influx.ParseSeconds("90-95")
+	s.Heard(of, influx.Report{Warning: "k6 says so too"})
+	s.Heard(of, influx.Report{Missing: &missing})
+	s.Ended(of, run.Scenario{Outcome: run.SetupFailed, Message: "a secret"}, nil, time.Second)
+	const sentence = "InfluxDB misses 6 seconds, from 00:01:30 to 00:01:35 UTC; the results are complete"
+	if note, line := s.Note(of), s.Close(of); note != sentence || line != sentence {
+		t.Errorf("%q %q", note, line)
+	}
+	if len(told) != 1 {
+		t.Errorf("%q", told)
+	}
+	for _, want := range []string{
+		`events,kind=gap,profile=quick,scenario=queue-sweep,system=dataplane,testid=t text="` + sentence + `",title="dataplane/queue-sweep: 6 seconds are missing" 90`,
+		`verdicts,profile=quick,scenario=queue-sweep,system=dataplane,testid=t code=3i,reasons="A SECRET",seconds=1,verdict="set-up failed" `,
+		"events,kind=start,",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %s in\n%s", want, text.String())
+		}
+	}
+}
+
+func TestNothingIsStreamedUnasked(t *testing.T) {
+	if _, wanted, err := Wanted(t.Context(), func(string) string { return "" }); wanted || err != nil {
+		t.Errorf("%v %v", wanted, err)
+	}
+	var none *Stream
+	none.RunStarted(of, "")
+	none.Heard(of, influx.Report{Warning: "x"})
+	if note, line := none.Note(of), none.Close(of); note != "" || line != "" {
+		t.Errorf("%q %q", note, line)
+	}
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package stream
+
+import (
+	"time"
+
+	"windtunnel/k6/internal/influx"
+)
+
+// Usage is what a window of the sidecar has measured so far, or until it was closed.
+type Usage struct {
+	Closed    bool      `json:"closed"`
+	DurationS float64   `json:"duration_s"`
+	Host      Host      `json:"host"`
+	Processes []Process `json:"processes"`
+}
+
+// Host is the whole machine; BusyS is of all its CPUs together.
+type Host struct {
+	CPUs  int64   `json:"cpus"`
+	BusyS float64 `json:"busy_s"`
+}
+
+// Process is one process with its descendants; RSSBytes is of now, Exit nil while it lives.
+type Process struct {
+	Name     string  `json:"name"`
+	Role     string  `json:"role"`
+	CPUS     float64 `json:"cpu_s"`
+	RSSBytes int64   `json:"rss_bytes"`
+	Exit     *string `json:"exit"`
+}
+
+// Span is two looks at one window.
+type Span struct{ Before, Now Usage }
+
+// shortest is the least time that a share of CPU is told of: less says little.
+const shortest = 0.2
+
+// use is of one process, or of several with one name.
+type use struct {
+	role     string
+	percent  float64
+	rssBytes int64
+}
+
+// used adds what was used in spans of the same time. Processes of one name are added up: a sweep starts a
+// testbed beside the one that it was given.
+func used(b *influx.Batch, of Of, spans []Span, at time.Time) {
+	all := map[string]use{}
+	for _, s := range spans {
+		s.addTo(all)
+	}
+	for name, u := range all {
+		fields := influx.Fields{"cpu_percent": u.percent}
+		if u.rssBytes > 0 {
+			fields["rss_bytes"] = u.rssBytes
+		}
+		b.Add("processes", of.tags("process", name, "role", u.role), fields, at)
+	}
+	if len(spans) > 0 {
+		spans[0].host(b, of, at)
+	}
+}
+
+func (s Span) seconds() float64 { return s.Now.DurationS - s.Before.DurationS }
+
+func (s Span) addTo(all map[string]use) {
+	if s.seconds() < shortest {
+		return
+	}
+	earlier := map[string]float64{}
+	for _, p := range s.Before.Processes {
+		earlier[p.Name] = p.CPUS
+	}
+	for _, p := range s.Now.Processes {
+		cpuS := p.CPUS - earlier[p.Name]
+		if p.Exit != nil {
+			if cpuS <= 0 {
+				continue
+			}
+			p.RSSBytes = 0
+		}
+		sum := all[p.Name]
+		all[p.Name] = use{p.Role, sum.percent + cpuS/s.seconds()*100, sum.rssBytes + p.RSSBytes}
+	}
+}
+
+func (s Span) host(b *influx.Batch, of Of, at time.Time) {
+	cpus := s.Now.Host.CPUs
+	if cpus == 0 || s.seconds() < shortest {
+		return
+	}
+	busy := (s.Now.Host.BusyS - s.Before.Host.BusyS) / s.seconds() / float64(cpus) * 100
+	b.Add("host", of.tags(), influx.Fields{"cpus": cpus, "busy_percent": min(100, busy)}, at)
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package windtunnel
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/influx"
+)
+
+// aggregate sums samples up by second and series. It is not safe for concurrent use.
+type aggregate struct {
+	catalogue catalogue
+	open      []*second // in no order; one or two as a rule
+	closed    int64     // the last second that was taken out
+}
+
+// second is what one second had; cells by the index of their series, nil for none.
+type second struct {
+	at    int64
+	cells []*cell
+}
+
+// cell is what one series had in a second. Values are those of a trend.
+type cell struct {
+	series        *series
+	count         int64
+	hits          int64
+	sum, min, max float64
+	last          float64
+	values        []float64
+}
+
+func newAggregate() *aggregate { return &aggregate{catalogue: newCatalogue(), closed: math.MinInt64} }
+
+// add takes a sample. One that comes after its second was taken out counts in the next one that is open,
+// so that none is lost and no point is written twice.
+func (a *aggregate) add(sample *metrics.Sample) {
+	s := a.catalogue.find(sample.TimeSeries)
+	if s == nil {
+		return
+	}
+	a.second(max(sample.Time.Unix(), a.closed+1)).cell(s).add(sample.Value)
+}
+
+func (a *aggregate) second(at int64) *second {
+	for _, s := range a.open {
+		if s.at == at {
+			return s
+		}
+	}
+	s := &second{at: at}
+	a.open = append(a.open, s)
+	return s
+}
+
+func (s *second) cell(of *series) *cell {
+	if of.index >= len(s.cells) {
+		s.cells = append(s.cells, make([]*cell, of.index+1-len(s.cells))...)
+	}
+	c := s.cells[of.index]
+	if c == nil {
+		c = &cell{series: of, min: math.Inf(1), max: math.Inf(-1)}
+		if of.kind == metrics.Trend {
+			c.values = make([]float64, 0, of.usual)
+		}
+		s.cells[of.index] = c
+	}
+	return c
+}
+
+func (c *cell) add(value float64) {
+	c.count++
+	c.sum += value
+	c.last = value
+	c.min, c.max = min(c.min, value), max(c.max, value)
+	switch {
+	case c.series.kind == metrics.Trend:
+		c.values = append(c.values, value)
+	case value != 0:
+		c.hits++
+	}
+}
+
+// take takes the seconds out that are over at a time, in their order.
+func (a *aggregate) take(upTo time.Time) []*second {
+	last := upTo.Unix() - 1
+	var over []*second
+	a.open = slices.DeleteFunc(a.open, func(s *second) bool {
+		if s.at <= last {
+			over = append(over, s)
+		}
+		return s.at <= last
+	})
+	slices.SortFunc(over, func(x, y *second) int { return int(x.at - y.at) })
+	a.closed = max(a.closed, last)
+	for _, s := range over {
+		for _, c := range s.cells {
+			if c != nil {
+				c.series.usual = len(c.values)
+			}
+		}
+	}
+	return over
+}
+
+// points adds a second's points to a batch.
+func (s *second) points(b *influx.Batch) {
+	at := time.Unix(s.at, 0)
+	heats := map[*heat]*buckets{}
+	for _, c := range s.cells {
+		if c == nil {
+			continue
+		}
+		b.Add(c.series.name, c.series.tags, c.fields(), at)
+		if h := c.series.heat; h != nil {
+			if heats[h] == nil {
+				heats[h] = &buckets{}
+			}
+			heats[h].add(c.values)
+		}
+	}
+	for h, counts := range heats {
+		counts.points(b, h.tags, at)
+	}
+}
+
+// fields are those that a metric of its type has; the values of a trend are sorted then.
+func (c *cell) fields() influx.Fields {
+	switch c.series.kind {
+	case metrics.Counter:
+		return influx.Fields{"count": c.sum}
+	case metrics.Rate:
+		return influx.Fields{"count": c.count, "hits": c.hits}
+	case metrics.Gauge:
+		return influx.Fields{"value": c.last, "min": c.min, "max": c.max}
+	}
+	slices.Sort(c.values)
+	return influx.Fields{"count": c.count, "sum": c.sum, "min": c.min, "max": c.max,
+		"p50": percentile(c.values, 0.50), "p95": percentile(c.values, 0.95), "p99": percentile(c.values, 0.99)}
+}
+
+// percentile is as k6's: linear between the nearest ranks of sorted values.
+func percentile(sorted []float64, share float64) float64 {
+	place := share * float64(len(sorted)-1)
+	below, above := sorted[int(math.Floor(place))], sorted[int(math.Ceil(place))]
+	return below + (above-below)*(place-math.Floor(place))
+}

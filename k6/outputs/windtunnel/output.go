@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package windtunnel is the output `--out windtunnel`: it streams to InfluxDB what a test measures, a
+// point per second and set of tags, in place of one per sample. docs/streaming.md has its data model.
+package windtunnel
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"go.k6.io/k6/metrics"
+	"go.k6.io/k6/output"
+
+	"windtunnel/k6/internal/influx"
+)
+
+func init() {
+	output.RegisterExtension("windtunnel", New)
+}
+
+// grace is how long after its end a second may still get samples: k6 hands them over every 50 ms.
+const grace = 250 * time.Millisecond
+
+// limits are a minute of seconds.
+var limits = influx.Limits{Batches: 60, Bytes: 8 << 20}
+
+// Output aggregates and streams. A server that is away never delays k6: one line warns of it, and one at the
+// end says what it misses.
+type Output struct {
+	config influx.Config
+	logger logrus.FieldLogger
+	now    func() time.Time
+
+	mu        sync.Mutex
+	aggregate *aggregate
+
+	sender  *influx.Sender
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// New makes the output; INFLUX and the variables beside it say where it streams to.
+func New(params output.Params) (output.Output, error) {
+	if params.ConfigArgument != "" {
+		return nil, fmt.Errorf("--out windtunnel takes no argument; INFLUX says where to stream to")
+	}
+	config, err := influx.FromEnvironment(func(name string) string { return params.Environment[name] })
+	if err != nil {
+		return nil, err
+	}
+	return &Output{config: config, logger: params.Logger, now: time.Now, aggregate: newAggregate(),
+		stop: make(chan struct{}), stopped: make(chan struct{})}, nil
+}
+
+// Description is what k6 prints.
+func (o *Output) Description() string { return "InfluxDB (" + o.config.Place() + ")" }
+
+// Start begins to stream. It does not ask the server.
+func (o *Output) Start() error {
+	o.sender = influx.NewSender(o.config, limits, func(line string) {
+		influx.Report{Warning: line}.Log(o.logger)
+	})
+	go o.run()
+	return nil
+}
+
+// AddMetricSamples takes samples.
+func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, container := range containers {
+		if sample, ok := container.(metrics.Sample); ok { // its GetSamples would allocate
+			o.aggregate.add(&sample)
+			continue
+		}
+		samples := container.GetSamples()
+		for i := range samples {
+			o.aggregate.add(&samples[i])
+		}
+	}
+}
+
+// Stop sends what is left.
+func (o *Output) Stop() error {
+	close(o.stop)
+	<-o.stopped
+	// What is dated ahead by a clock that was set back goes too.
+	o.flush(o.now().Add(24 * time.Hour))
+	outage := o.sender.Close()
+	if outage.Warning != "" {
+		influx.Report{Missing: &outage.Missing}.Log(o.logger)
+	}
+	return nil
+}
+
+// run sends each second shortly after its end.
+func (o *Output) run() {
+	defer close(o.stopped)
+	for {
+		next := o.now().Add(-grace).Truncate(time.Second).Add(time.Second + grace)
+		select {
+		case <-time.After(next.Sub(o.now())):
+			o.flush(o.now().Add(-grace))
+		case <-o.stop:
+			return
+		}
+	}
+}
+
+func (o *Output) flush(upTo time.Time) {
+	o.mu.Lock()
+	over := o.aggregate.take(upTo)
+	o.mu.Unlock()
+	for _, s := range over {
+		var b influx.Batch
+		s.points(&b)
+		o.sender.Send(&b)
+	}
+}

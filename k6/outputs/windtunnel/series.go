@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package windtunnel
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/influx"
+)
+
+// mostSeries bounds the tag sets of one k6, so that a script of anybody's cannot fill a database.
+const mostSeries = 1000
+
+// tagNames are the tags that are streamed: all are of few values.
+var tagNames = []string{"testid", "system", "scenario", "profile", "operation", "kind", "component", stepTag, "change", "outcome"}
+
+// stepTag is only kept of the metrics that a step is judged by: elsewhere it would repeat what the time tells.
+const stepTag = "step"
+
+const (
+	latencyMetric = "operation_ms"
+	failureMetric = "operation_failed"
+)
+
+// leftOut reports whether a metric is not streamed: it repeats another one, or only the result needs it.
+func leftOut(m *metrics.Metric) bool {
+	switch m.Name {
+	case "group_duration", "iteration_duration", "operation_clock_ms", "rounds_begun",
+		"component_largest", "statement", "statements", "prometheus":
+		return true
+	}
+	return strings.HasPrefix(m.Name, "panel_") || strings.HasPrefix(m.Name, "http_req_") && m.Type == metrics.Trend
+}
+
+// series is one metric with one set of the tags that are streamed.
+type series struct {
+	name  string
+	kind  metrics.MetricType
+	tags  influx.Tags
+	index int // its place among all
+	// usual is how many samples of a trend the last second had.
+	usual int
+	// heat is where its values are counted in buckets, nil where they are not.
+	heat *heat
+}
+
+// heat is a histogram of latencies, of all steps together.
+type heat struct{ tags influx.Tags }
+
+// catalogue maps what k6 calls a time series to ours.
+type catalogue struct {
+	known map[metrics.TimeSeries]*series // nil: not streamed
+	byKey map[string]*series
+	heats map[string]*heat
+}
+
+func newCatalogue() catalogue {
+	return catalogue{known: map[metrics.TimeSeries]*series{}, byKey: map[string]*series{}, heats: map[string]*heat{}}
+}
+
+// find returns the series of a sample, nil where it is not streamed.
+func (c *catalogue) find(of metrics.TimeSeries) *series {
+	found, ok := c.known[of]
+	if !ok {
+		found = c.add(of)
+		c.known[of] = found
+	}
+	return found
+}
+
+func (c *catalogue) add(of metrics.TimeSeries) *series {
+	if leftOut(of.Metric) {
+		return nil
+	}
+	name := of.Metric.Name
+	tags, key := reduced(of, name == latencyMetric || name == failureMetric)
+	found, ok := c.byKey[key]
+	if ok || len(c.byKey) == mostSeries {
+		return found
+	}
+	found = &series{name: name, kind: of.Metric.Type, tags: tags, index: len(c.byKey)}
+	c.byKey[key] = found
+	if name == latencyMetric && found.kind == metrics.Trend {
+		tags, key = reduced(of, false)
+		if c.heats[key] == nil {
+			c.heats[key] = &heat{tags}
+		}
+		found.heat = c.heats[key]
+	}
+	return found
+}
+
+// reduced returns the tags that are streamed, and what tells them and the metric from others.
+func reduced(of metrics.TimeSeries, step bool) (tags influx.Tags, key string) {
+	tags, key = influx.Tags{}, of.Metric.Name
+	for _, name := range tagNames {
+		if value, ok := of.Tags.Get(name); ok && (step || name != stepTag) {
+			tags[name] = value
+			key += "\x00" + name + "\x00" + value
+		}
+	}
+	return tags, key
+}
+
+// bucketBounds are of the histogram of latencies, ms: 1-2-5 a decade.
+var bucketBounds = [...]float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500,
+	1000, 2000, 5000, 10_000, 20_000, 50_000, 60_000}
+
+// buckets are counts of values: greater than the bound below, at most this; the last one is of all above the
+// last bound.
+type buckets [len(bucketBounds) + 1]int64
+
+// add counts sorted values.
+func (counts *buckets) add(sorted []float64) {
+	below := 0
+	for i, bound := range bucketBounds {
+		upTo, _ := slices.BinarySearchFunc(sorted, bound, func(value, bound float64) int {
+			if value <= bound {
+				return -1
+			}
+			return 1
+		})
+		counts[i] += int64(upTo - below)
+		below = upTo
+	}
+	counts[len(bucketBounds)] += int64(len(sorted) - below)
+}
+
+// points adds those of a second to a batch; a bucket without values has none.
+func (counts *buckets) points(b *influx.Batch, tags influx.Tags, at time.Time) {
+	for i, count := range counts {
+		if count == 0 {
+			continue
+		}
+		own := maps.Clone(tags)
+		own["le"] = "+Inf"
+		if i < len(bucketBounds) {
+			own["le"] = strconv.FormatFloat(bucketBounds[i], 'f', -1, 64)
+		}
+		b.Add(latencyMetric+"_bucket", own, influx.Fields{"count": count}, at)
+	}
+}

@@ -1,0 +1,297 @@
+/** The panel's scenarios, for real: the reference panel with xray-core, on SQLite and on MariaDB. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { operation, panelEntry, runScript, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { panel as panelOf } from '../support/panel.js';
+import { commandLines, descendants, isAlive, until } from '../support/processes.js';
+import { startSidecar } from '../support/sidecar.js';
+
+const SECRET = 'correct-horse-battery-staple-43';
+const folder = temporaryFolder('real-panel');
+after(folder.remove);
+
+/** @typedef {ReturnType<typeof startBench>} Bench */
+
+/** On a crowded machine the generator may be what was measured; that must be said, and be all. @param {Bench} bench @param {string} name */
+function soundResult(bench, name) {
+  const result = bench.result(`panel-${name}`);
+  for (const row of result.operations) {
+    assert.deepEqual([row.success, row.errors], [row.requests, {}], `${name}/${row.name}`);
+    assert.ok(row.requests > 0 && row.rate_per_s > 0, `${name}/${row.name}`);
+  }
+  const strange = result.reasons.filter((/** @type {string} */ reason) => !reason.startsWith('generator'));
+  assert.deepEqual(strange, [], name);
+  assert.ok(['pass', 'inconclusive'].includes(result.verdict), `${name}: ${result.verdict}`);
+  return result;
+}
+
+/** Rows in the database agree with the result. @param {any} result */
+function assertIntegrity(result) {
+  assert.deepEqual(
+    result.integrity.map((/** @type {any} */ line) => [line.check, line.source, line.ok]),
+    [
+      ['users: created less deleted', 'sql', true],
+      ['users: disabled', 'sql', true],
+      ['users: active', 'sql', true],
+      ['users: left after removal', 'sql', true],
+      ['users of others', 'sql', true],
+      ['proxies: one for each user', 'sql', true],
+      ['proxies without a user', 'sql', true],
+    ],
+    result.run.scenario,
+  );
+}
+
+/** @param {any} result */
+const processesOf = (result) => result.processes.map((/** @type {any} */ row) => row.name).toSorted();
+
+/** @param {number | string} code @param {Bench} bench */
+const assertJudged = (code, bench) =>
+  assert.ok([0, 3].includes(Number(code)), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
+
+/** Of a password, a token or a database's URL there is no trace. @param {Bench} bench @param {string} shown @param {RegExp} url */
+function assertSecret(bench, shown, url) {
+  const secret = new RegExp(`${SECRET}|eyJ[\\w-]+\\.eyJ|${url.source}`);
+  const leaks = bench.files().filter(({ text }) => secret.test(text));
+  assert.deepEqual(
+    leaks.map(({ name }) => name),
+    [],
+  );
+  assert.ok(!secret.test(shown), 'no secret in a command line');
+  assert.ok(!secret.test(`${bench.output.stdout}${bench.output.stderr}`));
+}
+
+/** Sees what a run starts, and shows to anybody on the machine. @param {Bench} bench */
+function watch(bench) {
+  /** @type {Set<number>} */
+  const started = new Set();
+  let shown = '';
+  const timer = setInterval(() => {
+    shown += commandLines().join('\n');
+    for (const { pid } of descendants(Number(bench.child.pid))) started.add(pid);
+  }, 200);
+  return () => {
+    clearInterval(timer);
+    return { shown, left: [...started].filter(isAlive) };
+  };
+}
+
+test('smoke on SQLite: all six measure, leave no secret behind, and nothing running', async () => {
+  const bench = startBench({ PROFILE: 'smoke', ONLY: 'panel', PANEL_PASSWORD: SECRET });
+  try {
+    const watched = watch(bench);
+    const code = await bench.ended;
+    const { shown, left } = watched();
+    assertJudged(code, bench);
+    for (const name of [
+      'users-create',
+      'users-disable',
+      'users-enable',
+      'users-lifecycle',
+      'users-list',
+      'mixed',
+    ]) {
+      const result = soundResult(bench, name);
+      assertIntegrity(result);
+      assert.deepEqual(processesOf(result), ['k6', 'panel', 'total', 'xray'], name);
+      assert.equal(result.run.parameters.existing, name === 'users-list' ? 2000 : 0);
+      for (const row of result.operations) {
+        const own = result.components.filter((/** @type {any} */ part) => part.operation === row.name);
+        assert.deepEqual([own[0]?.name, own[0]?.calls], ['route', row.success], `${name}/${row.name}`);
+      }
+      assert.equal(result.database, undefined, 'SQLite keeps no statement digests');
+    }
+    assertSecret(bench, shown, /sqlite:\/\/\/\/\S+panel\.sqlite3/);
+    assert.ok(shown.includes('panel.app:create'), 'the processes were watched');
+    assert.deepEqual(left, [], 'nothing is left running');
+  } finally {
+    bench.remove();
+  }
+});
+
+const CREATION = /^INSERT INTO `users` /;
+
+/** Scenario and its operation. */
+const SINGLE = Object.entries({
+  'users-create': 'create',
+  'users-disable': 'disable',
+  'users-enable': 'enable',
+});
+
+for (const driver of ['pymysql', 'asyncmy']) {
+  describe(`on MariaDB with ${driver}`, () => {
+    /** @type {Bench} */
+    let bench;
+    /** @type {{ shown: string, left: number[] }} */
+    let seen;
+    before(async () => {
+      bench = startBench({
+        PROFILE: 'quick',
+        ONLY: SINGLE.map(([name]) => `panel/${name}`).join(','),
+        TESTBED: `panel:driver=${driver}`,
+        USERS: '100',
+        EXISTING: '2000',
+        PANEL_PASSWORD: SECRET,
+      });
+      const watched = watch(bench);
+      const code = await bench.ended;
+      seen = watched();
+      assertJudged(code, bench);
+    });
+    after(() => bench?.remove());
+
+    test('every answer is right, and the rows say so, beside 2,000 that were there', () => {
+      for (const [name, row] of SINGLE) {
+        const result = soundResult(bench, name);
+        assertIntegrity(result);
+        assert.equal(operation(result, row).success, 100);
+        assert.deepEqual(processesOf(result), ['k6', 'mariadb', 'panel', 'total', 'xray']);
+        assert.equal(result.run.parameters.existing, 2000);
+      }
+    });
+
+    test('no secret is left behind or shown, and nothing left running', () => {
+      assertSecret(bench, seen.shown, /mysql:\/\/panel:[0-9a-f]{16}/);
+      assert.ok(seen.shown.includes('mariadbd'), 'the processes were watched');
+      assert.deepEqual(seen.left, []);
+    });
+
+    test('statement digests account for the requests, and for nothing else', () => {
+      for (const [name] of SINGLE) {
+        const { database, components } = bench.result(`panel-${name}`);
+        const calls = database.digests.map((/** @type {any} */ digest) => digest.calls);
+        const listed = calls.reduce(
+          (/** @type {number} */ sum, /** @type {number} */ count) => sum + count,
+          0,
+        );
+        assert.equal(database.requests, 100);
+        // The largest ten are listed.
+        assert.ok(calls.length === 10 ? listed <= database.statements : listed === database.statements, name);
+        assert.ok(database.statements_per_request >= 3, `${name}: ${database.statements_per_request}`);
+        assert.equal(database.statements_per_request, database.statements / 100);
+        const creations = database.digests.filter((/** @type {any} */ { text }) => CREATION.test(text));
+        assert.deepEqual(
+          creations.map((/** @type {any} */ digest) => digest.calls),
+          name === 'users-create' ? [100] : [],
+        );
+        const panel = components.find((/** @type {any} */ part) => part.name === 'database');
+        assert.ok(database.total_ms > 0 && database.total_ms < panel.calls * panel.avg_ms, name);
+      }
+    });
+  });
+}
+
+for (const driver of ['sqlite', 'asyncmy']) {
+  describe(`against a panel that stays up, with ${driver}`, () => {
+    /** @type {Awaited<ReturnType<typeof startSidecar>>} */
+    let sidecar;
+    /** @type {ReturnType<typeof panelOf>} */
+    let panel;
+    /** @type {{ PANEL_PASSWORD: string, PANEL_DATABASE_URL: string }} */
+    let secrets;
+    before(async () => {
+      sidecar = await startSidecar(folder.path);
+      const instance = await sidecar.start('panel', { driver });
+      panel = panelOf(instance);
+      secrets = instance.secret_outputs;
+    });
+    after(() => sidecar?.stop());
+
+    /** @param {object} [more] */
+    const entry = (more) => panelEntry(panel.url, { database_env: 'PANEL_DATABASE_URL', ...more });
+    /** How many users xray lets in now; none while its inbound is made anew. */
+    const inXray = () => {
+      try {
+        return panel.countInXray();
+      } catch {
+        return 0;
+      }
+    };
+
+    const users = async () => (await panel.call('GET', '/api/users?limit=1')).body.total;
+
+    test('users that are seeded are let in by xray, and forgotten afterwards', async () => {
+      let most = 0;
+      const timer = setInterval(() => (most = Math.max(most, inXray())), 100);
+      const variables = { ...secrets, USERS: '200', EXISTING: '1000' };
+      const { code, result } = await runScript('panel', 'users-create', entry(), variables);
+      clearInterval(timer);
+      assert.equal(code, 0);
+      assertIntegrity(result);
+      assert.ok(most >= 1000 && most <= 1200, `${most} users in xray`);
+      assert.equal(panel.countInXray(), 0);
+      // Seeded users are removed by SQL: only the load's and the warm-up's take a request.
+      assert.equal(await answered(panel.url, 'delete_user'), 205);
+    });
+
+    test('a set-up that fails leaves nobody behind, seeded or made', async () => {
+      const user = { proxies: { shadowsocks: {} }, inbounds: { shadowsocks: ['No such tag'] } };
+      const failed = runScript('panel', 'users-create', entry({ user }), { ...secrets, EXISTING: '100' });
+      await assert.rejects(failed, /creating a user: HTTP 422: .*Inbound No such tag doesn't exist/);
+      assert.deepEqual([panel.countInXray(), await users()], [0, 0]);
+    });
+
+    test('Ctrl-C during the set-up: those who were seeded and made are removed', async () => {
+      const ENV = writeEnvironment(folder.path, entry(), 'panel');
+      const variables = { ...secrets, ENV, PROFILE: 'quick', USERS: '5000', EXISTING: '1000' };
+      const bench = startBench({ ...variables, ONLY: 'panel/users-enable' });
+      try {
+        await until(() => inXray() > 1020, 'the users of the set-up');
+        bench.child.kill('SIGINT');
+        assert.equal(await bench.ended, 130, bench.output.stderr);
+        assert.equal(panel.countInXray(), 0);
+        const { PANEL_PASSWORD: password, PANEL_DATABASE_URL: url } = secrets;
+        const leaks = bench.files().filter(({ text }) => text.includes(password) || text.includes(url));
+        assert.deepEqual(leaks, []);
+        assert.equal(await users(), 0);
+      } finally {
+        bench.remove();
+      }
+    });
+  });
+}
+
+test('a panel that is killed in mid-run fails by name, and what was measured stays', async () => {
+  const bench = startBench({ PROFILE: 'quick', ONLY: 'panel/users-create', USERS: '20000' });
+  try {
+    const panel = await until(() => childOf(bench, /python\S* -m uvicorn/), 'the panel');
+    const url = `http://127.0.0.1:${/--port (\d+)/.exec(panel.command)?.[1]}`;
+    const load = () =>
+      answered(url, 'create_user').then(
+        (count) => count > 200,
+        () => false,
+      );
+    await until(load, 'the load');
+    process.kill(panel.pid, 'SIGKILL');
+    assert.equal(await bench.ended, 99, bench.output.stdout);
+    const result = bench.result('panel-users-create');
+    const { success, requests, errors } = operation(result, 'create');
+    assert.ok(success > 0, 'what came before is kept');
+    assert.ok(errors.connection_refused > 0, JSON.stringify(errors));
+    assert.equal(requests, 20000);
+    assert.match(result.reasons.join('\n'), /panel ended in mid-run \(signal 9\)/);
+    assert.equal(result.verdict, 'fail');
+  } finally {
+    bench.remove();
+  }
+});
+
+/**
+ * Requests to a route that the panel has answered, by its own count.
+ * @param {string} url @param {string} route
+ */
+async function answered(url, route) {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const count = new RegExp(
+    `^panel_component_seconds_count\\{component="route",route="${route}"\\} (\\S+)`,
+    'm',
+  );
+  return Number(count.exec(text)?.[1] ?? 0);
+}
+
+/** @param {Bench} bench @param {RegExp} command */
+const childOf = (bench, command) =>
+  descendants(Number(bench.child.pid)).find(
+    (process) => command.test(process.command) && !/__guard|__exec/.test(process.command),
+  );

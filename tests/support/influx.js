@@ -1,0 +1,33 @@
+/** Asks an InfluxDB what was streamed to it. */
+
+/**
+ * @param {Record<string, string>} outputs of the testbed influxdb, its secret one too
+ */
+export function influx(outputs) {
+  const login = Buffer.from(`${outputs.INFLUX_USERNAME}:${outputs.INFLUX_PASSWORD}`).toString('base64');
+
+  /** The series of an InfluxQL query, times in seconds. @param {string} query */
+  const ask = async (query) => {
+    const parameters = new URLSearchParams({ db: outputs.INFLUX_DATABASE, epoch: 's', q: query });
+    const answer = await fetch(`${outputs.INFLUX}/query?${parameters}`, {
+      headers: { authorization: `Basic ${login}` },
+    });
+    const { results, error } = /** @type {any} */ (await answer.json());
+    if (error ?? results[0].error) throw new Error(`${query}: ${error ?? results[0].error}`);
+    return /** @type {{ name: string, columns: string[], values: any[][] }[]} */ (results[0].series ?? []);
+  };
+
+  return {
+    ask,
+    /** The rows of a query of one measurement, by the names of their columns. @param {string} query */
+    rows: async (query) =>
+      (await ask(query)).flatMap(({ columns, values }) =>
+        values.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]]))),
+      ),
+    /** The sum of a field, 0 without points. @param {string} field @param {string} measurement @param {string} where */
+    sum: async (field, measurement, where) => {
+      const [series] = await ask(`SELECT sum(${field}) FROM ${measurement} WHERE ${where}`);
+      return series ? series.values[0][1] : 0;
+    },
+  };
+}
