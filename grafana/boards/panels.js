@@ -61,26 +61,30 @@ const legend = (calcs) =>
 const tooltip = () =>
   new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending);
 
-/** @param {Spec & { calcs?: string[] }} spec calcs of the legend */
-export const graph = ({ calcs = ['mean', 'max', 'lastNotNull'], ...spec }) =>
-  usual(new timeseries.PanelBuilder(), spec)
+const logarithmic = () => new ScaleDistributionConfigBuilder().type(ScaleDistribution.Log).log(10);
+
+/**
+ * @template {timeseries.PanelBuilder | trends.PanelBuilder} P
+ * @param {P} panel
+ * @param {boolean} log
+ * @returns {P}
+ */
+function lines(panel, log) {
+  panel.lineWidth(1).showPoints(VisibilityMode.Auto).pointSize(4).spanNulls(false).tooltip(tooltip());
+  // A logarithmic axis has no zero to begin from.
+  if (log) panel.scaleDistribution(logarithmic());
+  else panel.min(0);
+  return panel;
+}
+
+/** @param {Spec & { log?: boolean, calcs?: string[] }} spec log for latencies, which span decades; calcs of the legend */
+export const graph = ({ log = false, calcs = ['mean', 'max', 'lastNotNull'], ...spec }) =>
+  lines(usual(new timeseries.PanelBuilder(), spec), log)
     .interval(LEAST_INTERVAL)
-    .min(0)
-    .lineWidth(1)
     .fillOpacity(8)
-    .showPoints(VisibilityMode.Auto)
-    .pointSize(4)
-    .spanNulls(false)
     .thresholds(thresholds([[null, 'green']]))
     .thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed))
-    .legend(legend(calcs))
-    .tooltip(tooltip());
-
-/** Latencies span decades. @template {timeseries.PanelBuilder | trends.PanelBuilder} P @param {P} panel @returns {P} */
-export const logarithmic = (panel) => {
-  panel.scaleDistribution(new ScaleDistributionConfigBuilder().type(ScaleDistribution.Log).log(10));
-  return panel;
-};
+    .legend(legend(calcs));
 
 /** @param {Spec & { noValue?: string }} spec noValue is shown where there is nothing yet */
 export const table = ({ noValue = '–', ...spec }) =>
@@ -115,9 +119,9 @@ export const heatmap = (spec) =>
     .mode(TooltipDisplayMode.Single)
     .showYHistogram();
 
-/** @param {Spec & { x: string }} spec x is the column that names the bars */
-export const bars = ({ x, ...spec }) =>
-  usual(new barchart.PanelBuilder(), spec)
+/** @param {Spec & { x: string, log?: boolean }} spec x is the column that names the bars */
+export function bars({ x, log = false, ...spec }) {
+  const panel = usual(new barchart.PanelBuilder(), spec)
     .xField(x)
     .showValue(VisibilityMode.Auto)
     .stacking(StackingMode.None)
@@ -126,16 +130,12 @@ export const bars = ({ x, ...spec }) =>
     .fillOpacity(70)
     .legend(legend([]))
     .tooltip(tooltip());
+  return log ? panel.scaleDistribution(logarithmic()) : panel;
+}
 
-/** @param {Spec & { x: string }} spec x is the column of the horizontal axis, a number */
-export const trend = ({ x, ...spec }) =>
-  usual(new trends.PanelBuilder(), spec)
+/** @param {Spec & { x: string, log?: boolean }} spec x is the column of the horizontal axis, a number */
+export const trend = ({ x, log = false, ...spec }) =>
+  lines(usual(new trends.PanelBuilder(), spec), log)
     .xField(x)
-    .min(0)
-    .lineWidth(1)
     .fillOpacity(0)
-    .showPoints(VisibilityMode.Auto)
-    .pointSize(4)
-    .spanNulls(false)
-    .legend(legend(['mean', 'max']))
-    .tooltip(tooltip());
+    .legend(legend(['mean', 'max']));

@@ -175,9 +175,11 @@ export function barsOf(panel, [frame], { w, h }) {
   const [names, ...series] = frame.columns;
   const plot = { x: 62, y: TITLE + 6, w: w - 76, h: h - TITLE - 90 };
   const all = series.flatMap(({ values }) => values.filter((value) => value !== null));
-  const { low, high, at } = scaleOf(all, false);
+  const custom = /** @type {any} */ (panel.fieldConfig.defaults.custom ?? {});
+  const log = custom.scaleDistribution?.type === 'log';
+  const { low, high, at } = scaleOf(all, log);
   const width = plot.w / (names.values.length * (series.length + 0.6) || 1);
-  const zero = plot.y + plot.h * (1 - at(0));
+  const zero = plot.y + plot.h * (log ? 1 : 1 - at(0));
   const unit = panel.fieldConfig.defaults.unit ?? '';
   const byThreshold = panel.fieldConfig.defaults.color?.mode === 'thresholds';
   const drawn = series.flatMap(({ values }, index) =>

@@ -1,8 +1,9 @@
 /** The boards' JSON: up to date, of the SDK's types, and as the linter wants it. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { DATASOURCE } from '../../grafana/boards/influx.js';
 import { committed, outdated } from '../../grafana/generate.js';
 import { problemsOf } from '../../grafana/lint.js';
 import { expanded, resolve, standing } from '../../grafana/stand-in.js';
@@ -24,6 +25,23 @@ test('grafana/dashboards is up to date', () => {
 
 test('the linter finds nothing', () => {
   assert.deepEqual(problemsOf(boards()), []);
+});
+
+test('the provisioned data source is the boards’ own, and its boards cannot be changed', () => {
+  const read = (/** @type {string} */ name) => readFileSync(join(ROOT, 'grafana/provisioning', name), 'utf8');
+  const source = read('datasources/influxdb.yaml');
+  for (const line of [
+    `uid: ${DATASOURCE.uid}`,
+    `type: ${DATASOURCE.type}`,
+    'editable: false',
+    'timeInterval: 1s',
+    'httpMode: POST',
+    'password: ${INFLUX_PASSWORD}',
+  ])
+    assert.match(source, new RegExp(`^ +${line.replace(/[${}]/g, '\\$&')}$`, 'm'));
+  const provider = read('dashboards/windtunnel.yaml');
+  for (const line of ['folder: Windtunnel', 'allowUiUpdates: false', 'disableDeletion: true'])
+    assert.match(provider, new RegExp(`^ +${line}$`, 'm'));
 });
 
 /** What is done to the board overview, and what the linter says of it. @type {[string, (board: any) => void, RegExp][]} */

@@ -4,7 +4,7 @@
  */
 import { byThresholds, thresholds } from '../colours.js';
 import { CHOSEN, CHOSEN_OF_BASELINE, points, rows, series } from '../influx.js';
-import { bars, logarithmic, table, trend } from '../panels.js';
+import { bars, table, trend } from '../panels.js';
 import { calculated, inOrder, joinedBy, numbered, onlyColumns, withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
@@ -136,16 +136,15 @@ const seconds = () => {
       }),
       alias,
     );
-  return logarithmic(
-    trend({
-      id: 604,
-      title: 'P95 by second of each run',
-      description: `Both runs from their first second with a success on, seconds without one left out; the first ${MOST_SECONDS} of them.`,
-      unit: units.ms,
-      w: 8,
-      x: 'second',
-    }),
-  )
+  return trend({
+    id: 604,
+    title: 'P95 by second of each run',
+    description: `Both runs from their first second with a success on, seconds without one left out; the first ${MOST_SECONDS} of them.`,
+    unit: units.ms,
+    w: 8,
+    x: 'second',
+    log: true,
+  })
     .targets([
       p95('run', CHOSEN, '$tag_operation'),
       p95('baseline', CHOSEN_OF_BASELINE, '$tag_operation, baseline'),

@@ -1,7 +1,7 @@
 /** Where the time of the panel's requests goes, and what they did to its users. */
 import { GraphDrawStyle, StackingConfigBuilder, StackingMode } from '@grafana/grafana-foundation-sdk/common';
 import { CHOSEN, CHOSEN_SCENARIOS, overTime, points, rows, series } from '../influx.js';
-import { graph, logarithmic, table } from '../panels.js';
+import { graph, table } from '../panels.js';
 import { inOrder } from '../transformations.js';
 import { units } from '../units.js';
 
@@ -42,17 +42,16 @@ const shares = () =>
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 
 const slowest = () =>
-  logarithmic(
-    graph({
-      id: 702,
-      title: 'P95 of each component',
-      description:
-        'Of the calls of each second; where a point is wider than a second, the highest of them. The route holds all but what is outside of it.',
-      unit: units.ms,
-      w: 12,
-      calcs: ['mean', 'max'],
-    }),
-  ).withTarget(
+  graph({
+    id: 702,
+    title: 'P95 of each component',
+    description:
+      'Of the calls of each second; where a point is wider than a second, the highest of them. The route holds all but what is outside of it.',
+    unit: units.ms,
+    w: 12,
+    calcs: ['mean', 'max'],
+    log: true,
+  }).withTarget(
     series(
       'A',
       overTime({ select: 'max("p95")', from: ['component_ms'], where: CHOSEN, by: ['component'] }),

@@ -70,6 +70,7 @@ const results = () =>
     w: 24,
     h: 10,
     x: 'operation',
+    log: true,
   })
     .withTarget(
       rows(

@@ -1,6 +1,6 @@
 /** Messages on their way from publishers to subscribers. */
 import { CHOSEN, RUN, SYSTEM, aSecond, overTime, series } from '../influx.js';
-import { graph, logarithmic } from '../panels.js';
+import { graph } from '../panels.js';
 import { units } from '../units.js';
 
 /** Only some scenarios have subscribers: the chosen ones do not matter here. */
@@ -35,17 +35,16 @@ const rate = () =>
   );
 
 const duration = () =>
-  logarithmic(
-    graph({
-      id: 702,
-      title: 'From publisher to subscriber',
-      description:
-        'From sending the message to its arrival at a subscriber; last: at the last of them. P50 and P95 of each second.',
-      unit: units.ms,
-      w: 8,
-      calcs: ['mean', 'max'],
-    }),
-  ).withTarget(
+  graph({
+    id: 702,
+    title: 'From publisher to subscriber',
+    description:
+      'From sending the message to its arrival at a subscriber; last: at the last of them. P50 and P95 of each second.',
+    unit: units.ms,
+    w: 8,
+    calcs: ['mean', 'max'],
+    log: true,
+  }).withTarget(
     series(
       'A',
       overTime({

@@ -1,7 +1,7 @@
 /** Was the generator up to it? What is measured is only the system's where it was. */
 import { HOLDS, coloured } from '../colours.js';
 import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, points, rows, series } from '../influx.js';
-import { graph, logarithmic, table } from '../panels.js';
+import { graph, table } from '../panels.js';
 import { inOrder } from '../transformations.js';
 import { units } from '../units.js';
 
@@ -44,16 +44,15 @@ const cpu = () =>
     );
 
 const lateness = () =>
-  logarithmic(
-    graph({
-      id: 402,
-      title: 'Lateness',
-      description:
-        'P99 of how late requests were sent after their intended time, or arrivals handled, beside the P99 latency that it is part of. A closed loop has no intended times: it has no lateness.',
-      unit: units.ms,
-      w: 6,
-    }),
-  )
+  graph({
+    id: 402,
+    title: 'Lateness',
+    description:
+      'P99 of how late requests were sent after their intended time, or arrivals handled, beside the P99 latency that it is part of. A closed loop has no intended times: it has no lateness.',
+    unit: units.ms,
+    w: 6,
+    log: true,
+  })
     .withTarget(
       series(
         'A',

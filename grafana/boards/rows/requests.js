@@ -11,14 +11,14 @@ import {
   rows,
   series,
 } from '../influx.js';
-import { graph, heatmap, logarithmic } from '../panels.js';
+import { graph, heatmap } from '../panels.js';
 import { asThreshold } from '../transformations.js';
 import { units } from '../units.js';
 
 const BOUND = 'bound';
 const VUS = 'virtual users';
 /** Slow requests leave seconds without any; longer gaps are gaps. */
-const SPAN_MS = 5000;
+const SPAN_MS = 3000;
 
 /**
  * The bound that a kind of threshold has. Thresholds are written when a scenario has ended: until then the baseline's
@@ -96,17 +96,16 @@ const errors = (line) =>
 
 /** @param {string} line */
 const duration = (line) =>
-  logarithmic(
-    graph({
-      id: 203,
-      title: 'Duration',
-      description:
-        'Latency of the successes of each second, exact; where a point is wider than a second, the mean of its P50 and the highest of its P95 and P99. Virtual users on the right. The dashed line is the bound on P95, where there is one.',
-      unit: units.ms,
-      w: 8,
-      calcs: ['mean', 'max'],
-    }),
-  )
+  graph({
+    id: 203,
+    title: 'Duration',
+    description:
+      'Latency of the successes of each second, exact; where a point is wider than a second, the mean of its P50 and the highest of its P95 and P99. Virtual users on the right. The dashed line is the bound on P95, where there is one.',
+    unit: units.ms,
+    w: 8,
+    calcs: ['mean', 'max'],
+    log: true,
+  })
     .spanNulls(SPAN_MS)
     .withTarget(
       series(
@@ -127,6 +126,7 @@ const duration = (line) =>
     .transformations([asThreshold(BOUND, 'bound', '/^P\\d+ /')])
     .overrideByName(VUS, [
       { id: 'unit', value: units.count },
+      { id: 'min', value: 0 },
       { id: 'custom.axisPlacement', value: 'right' },
       { id: 'custom.scaleDistribution', value: { type: 'linear' } },
       { id: 'custom.fillOpacity', value: 0 },
