@@ -42,8 +42,8 @@ before(async () => {
     const bench = startBench({ ...outputs, ...secrets, PROFILE: 'smoke' });
     runs.push(bench);
     const code = await bench.ended;
-    // A crowded machine may make a run inconclusive; what was streamed must be whole all the same.
-    assert.ok(code === 0 || code === 3, bench.output.stdout + bench.output.stderr);
+    // Whatever the verdicts are, a crowded machine's too: what was streamed must be whole.
+    assert.ok([0, 3, 99].includes(Number(code)), bench.output.stdout + bench.output.stderr);
   }
   const to = Date.now() + 1000;
   time = { from, to, interval_s: Math.ceil((to - from) / 1000 / WIDTH) };
