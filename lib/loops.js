@@ -5,6 +5,7 @@
  * @property {string} title
  * @property {number} least items that a complete run of a fixed number of iterations carries
  * @property {string} [items] name of what a request carries, where it carries many
+ * @property {boolean} [optional] a complete run may have none of it
  * @property {boolean} [alone] each iteration of the loop is such a request and nothing else
  */
 
@@ -16,13 +17,18 @@
  * @param {Row & { bounds?: import('./environment.js').Bounds }} row
  * @returns {Record<string, import('./scenario.js').Operations>}
  */
-export function loopOperations(load, name, { title, least, items, alone, bounds = { 'p(95)': 1000 } }) {
+export function loopOperations(
+  load,
+  name,
+  { title, least, items, alone, optional, bounds = { 'p(95)': 1000 } },
+) {
   const closed = {
     title,
     latencyIs: 'from the first byte sent to the last byte received',
     bounds,
     least,
     items,
+    ...(optional ? { optional } : {}),
   };
   const open = /** @type {const} */ ({
     ...closed,

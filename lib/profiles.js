@@ -287,6 +287,19 @@ export function mostClients(load) {
   return Math.max(...counts);
 }
 
+/** The most virtual users that a load has, and so the highest of their numbers. @param {Load} load */
+export function mostVus(load) {
+  const counts = Object.values(load.scenarios).map(
+    (/** @type {any} */ own) =>
+      own.preAllocatedVUs ??
+      Math.max(
+        own.vus ?? own.startVUs ?? 1,
+        ...(own.stages ?? []).map((/** @type {any} */ stage) => stage.target),
+      ),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 /**
  * The load that was meant after so many seconds of a shape: a rate a second in an
  * open loop, else a number of clients. Undefined where the load has no shape.

@@ -19,6 +19,7 @@ import { decide, withIntegrity } from './verdict.js';
  * @property {string} [items] name of what a request carries, where it carries many
  * @property {string} [control] the operation that does the same without the system under test
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
+ * @property {boolean} [optional] a complete run may have none of it
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
@@ -183,12 +184,7 @@ export function evaluate(measured) {
   const controls = controlsOf(operations, measured.operations);
   const checks = checksOf(measured, operations, thresholds, controls);
   const left = metrics.cleanup_left?.values.count ?? 0;
-  const notes =
-    left > 0
-      ? [
-          `${left} ${measured.leftovers} could not be removed from the target; their names begin with the run's id`,
-        ]
-      : [];
+  const notes = left > 0 ? [`${left} could not be removed from the target: ${measured.leftovers}`] : [];
   const { limit, bounds, integrity } = measured;
   const judged = limit
     ? findLimit(metrics, bounds, limit.steps, limit.loadOf, checks)
@@ -233,7 +229,9 @@ function checksOf(measured, operations, thresholds, controls) {
     validity.probesWhole(metrics.probes_cut?.values.count),
     validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),
     ...operations.map((row) => validity.clockSane(row.name, row.latency_ms?.min)),
-    ...operations.map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),
+    ...operations
+      .filter((row) => row.requests > 0 || !measured.operations[row.name].optional)
+      .map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),
     ...operations.map((row) => {
       const lateness = /** @type {any} */ (metrics[submetric('operation_lateness_ms', row.name)]?.values);
       return validity.generatorLateness(row.name, row.loop, lateness, row.latency_ms?.p99 ?? null);

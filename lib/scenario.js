@@ -30,6 +30,7 @@ export const VERSION = '0.1.0';
  * @property {string} [owns] the k6 scenario that does nothing else, so that k6 tags all its samples with the operation
  * @property {string} [control] the operation that does the same without the system under test
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
+ * @property {boolean} [optional] a complete run may have none of it
  *
  * @typedef {object} Definition
  * @property {string} system
@@ -45,11 +46,13 @@ export const VERSION = '0.1.0';
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured
  * @property {Record<string, 'trend' | 'counter'>} [metrics] more of them, by operation
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
- * @property {string} [leftovers] what a run may leave on the target, in the plural; topics unless given
+ * @property {(runId: string) => string} [leftovers] what a run may leave on the target, in the plural, and how to find
+ *   it; topics unless given
  * @property {number} [setupSeconds] for setup() and for teardown(), each; 60 unless given
  * @property {(metrics: import('./result.js').Metrics, data: any) => import('./verdict.js').Integrity[]} [integrity]
  *   whether the target holds what the run says it did; `data` is what setup() returned
- * @property {(metrics: import('./result.js').Metrics) => string[]} [remarks] notes that depend on what was measured
+ * @property {(metrics: import('./result.js').Metrics, result: any) => string[]} [remarks] notes that depend on what was
+ *   measured
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
@@ -62,7 +65,9 @@ function boundsOf(definition) {
   const profile = currentProfile();
   const base = profile === 'smoke' || profile === 'quick' ? DEFAULT_BOUNDS : LONG_RUN_BOUNDS;
   const own = definition.environment.thresholds[definition.name] ?? {};
-  const unknown = Object.keys(own).find((operation) => !(operation in definition.operations));
+  // Bounds of a loop that the profile does not have do not apply, but are no mistake.
+  const loopsOf = (/** @type {string} */ name) => [name, `${name}_open`, name.replace(/_open$/, '')];
+  const unknown = Object.keys(own).find((name) => !loopsOf(name).some((one) => one in definition.operations));
   if (unknown) {
     throw `thresholds.${definition.name}.${unknown}: no such operation; there are ${Object.keys(definition.operations).join(', ')}`;
   }
@@ -88,10 +93,11 @@ function tagScenarios({ load, operations }) {
 function optionsOf(definition, bounds) {
   const fixed = definition.load.iterations !== undefined;
   const steps = limitSteps(definition.load);
-  const specs = Object.entries(definition.operations).map(([name, { least, owns, items }]) => {
+  const specs = Object.entries(definition.operations).map(([name, { least, owns, items, optional }]) => {
     const countedBy = owns && !items ? 'iterations' : 'operation_items';
     // A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
     if (steps) return [name, { bounds: {}, leastItems: 0, countedBy }];
+    if (optional) return [name, { bounds: bounds[name], leastItems: 0, countedBy }];
     // As many may be missing as may fail.
     const most = fixed ? (least ?? 1) : 1;
     const leastItems = Math.max(1, Math.floor(most * (1 - (bounds[name].failed ?? 0))));
@@ -138,11 +144,12 @@ function resultPath(runId, definition) {
   return import.meta.resolve(`../results/${runId}-${file}`).replace(/^file:\/\//, '');
 }
 
-/** @param {Definition} definition @param {import('./result.js').Metrics} metrics @param {Begun} begun */
-const integrityOf = ({ integrity }, metrics, begun) => integrity?.(metrics, begun);
-
-/** @param {Definition} definition @param {import('./result.js').Metrics} metrics @returns {string[]} */
-const remarksOf = ({ remarks = () => [] }, metrics) => remarks(metrics);
+/** What a definition may leave out. */
+const DEFAULTS = {
+  notes: /** @type {string[]} */ ([]),
+  leftovers: (/** @type {string} */ _runId) => "topics whose names begin with the run's id",
+  remarks: () => /** @type {string[]} */ ([]),
+};
 
 /**
  * handleSummary: the result as a file, and its table on the terminal.
@@ -151,6 +158,7 @@ const remarksOf = ({ remarks = () => [] }, metrics) => remarks(metrics);
  */
 function summaryOf(definition, bounds) {
   const { load, environment } = definition;
+  const { notes, leftovers, remarks } = { ...DEFAULTS, ...definition };
   const steps = limitSteps(load);
   const limit = steps && { steps, loadOf: definition.loadOfStep ?? loadOfStep(load, steps) };
 
@@ -195,11 +203,11 @@ function summaryOf(definition, bounds) {
         plannedSeconds: load.seconds,
         seconds,
         limit,
-        leftovers: definition.leftovers ?? 'topics',
-        integrity: integrityOf(definition, data.metrics, begun),
+        leftovers: leftovers(begun.runId),
+        integrity: definition.integrity?.(data.metrics, begun),
       }),
     };
-    result.notes.push(...load.notes, ...(definition.notes ?? []), ...remarksOf(definition, data.metrics));
+    result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     return {
       [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,

@@ -11,7 +11,8 @@ const LEAST_REQUESTS = 30;
 const Z = 1.959964;
 
 /**
- * @typedef {{ operation: string, component: string | null, latency_share: number | null, largest_in: number, requests: number, reason: string }} Bottleneck
+ * @typedef {{ operation: string, component: string | null, latency_share: number | null, largest_in: number | null, requests: number, reason: string }} Bottleneck
+ *   largest_in: null where single requests are not told apart
  */
 
 /** The lower end of Wilson's interval. @param {number} hits @param {number} trials */
@@ -51,4 +52,22 @@ export function bottleneckOf(operation, table, largest) {
   }
   const reason = `The bottleneck is ${called(top.name)}: it took ${evidence}.`;
   return { ...found, component: top.name, reason };
+}
+
+/**
+ * Of the whole run, where the panel tells nothing and only the database does: its own time against what clients
+ * waited. It is no bottleneck below half; above, there is no room for a larger one.
+ * @param {{ requests: number, latency_share: number | null }} work
+ * @returns {Bottleneck}
+ */
+export function bottleneckOfDatabase({ requests, latency_share: share }) {
+  const told = { operation: '', latency_share: share, largest_in: null, requests };
+  const evidence = `the database server itself worked for ${percent(share ?? 0)} of the time that clients waited, by its statement digests`;
+  return (share ?? 0) > 0.5
+    ? { ...told, component: 'database', reason: `The bottleneck is database: ${evidence}.` }
+    : {
+        ...told,
+        component: null,
+        reason: `Not the database server: ${evidence}. The panel tells nothing of the rest.`,
+      };
 }

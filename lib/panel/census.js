@@ -7,30 +7,51 @@ import { noteOf, runPrefix, seedPrefix } from './users.js';
  * @property {number | null} users of the run, without seeded ones
  * @property {number | null} active of them
  * @property {number | null} disabled of them
- * @property {number | null} proxies of the run's users
+ * @property {number | null} incomplete of them: without one proxy of each protocol
  * @property {number | null} orphans proxies of no user at all
+ * @property {number | null} seeded users of the run that were seeded
  * @property {number | null} others users that are not of the run
  */
 
 /** What a census counts. */
-export const COUNTS = /** @type {const} */ (['users', 'active', 'disabled', 'proxies', 'orphans', 'others']);
+export const COUNTS = /** @type {const} */ ([
+  'users',
+  'active',
+  'disabled',
+  'incomplete',
+  'orphans',
+  'seeded',
+  'others',
+]);
 
 const OWN = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
 
-/** @param {import('./database.js').Connection} connection @param {string} runId @returns {Census} */
-function bySql(connection, runId) {
+/**
+ * @param {import('./database.js').Connection} connection
+ * @param {string} runId
+ * @param {number} protocols of a user, and so its proxies
+ * @returns {Census}
+ */
+function bySql(connection, runId, protocols) {
   const made = [beginsWith(runPrefix(runId)), noteOf(runId)];
   const seeded = [beginsWith(seedPrefix(runId)), noteOf(runId)];
   const count = (/** @type {string} */ query, /** @type {unknown[]} */ ...values) =>
     numberOf(connection, `SELECT COUNT(*) FROM ${query}`, ...values);
   const users = count(`users WHERE ${OWN}`, ...made);
+  const left = count(`users WHERE ${OWN}`, ...seeded);
   return {
     users,
     active: count(`users WHERE ${OWN} AND status = 'active'`, ...made),
     disabled: count(`users WHERE ${OWN} AND status = 'disabled'`, ...made),
-    proxies: count(`proxies JOIN users ON users.id = proxies.user_id WHERE ${OWN}`, ...made),
+    // One statement: what is still being created may come between two.
+    incomplete: count(
+      `(SELECT users.id FROM users LEFT JOIN proxies ON proxies.user_id = users.id WHERE ${OWN} GROUP BY users.id HAVING COUNT(proxies.id) <> ?) AS incomplete`,
+      ...made,
+      protocols,
+    ),
     orphans: count('proxies LEFT JOIN users ON users.id = proxies.user_id WHERE users.id IS NULL'),
-    others: count('users') - users - count(`users WHERE ${OWN}`, ...seeded),
+    seeded: left,
+    others: count('users') - users - left,
   };
 }
 
@@ -43,8 +64,9 @@ function byApi(panel, session) {
     users,
     active: panel.total(session, `${own}&status=active`),
     disabled: panel.total(session, `${own}&status=disabled`),
-    proxies: null,
+    incomplete: null,
     orphans: null,
+    seeded: null,
     others: every === null || users === null ? null : every - users,
   };
 }
@@ -55,7 +77,9 @@ function byApi(panel, session) {
  * @returns {Census} throws what the database says
  */
 export function takeCensus(panel, session) {
-  const { database } = panel.environment;
+  const { database, user } = panel.environment;
   if (!database) return byApi(panel, session);
-  return withDatabase(database, (connection) => bySql(connection, session.runId));
+  return withDatabase(database, (connection) =>
+    bySql(connection, session.runId, Object.keys(user.proxies).length),
+  );
 }

@@ -8,8 +8,8 @@ import { confirmHost, refuse } from '../environment.js';
 /** @typedef {{ dialect: 'mysql' | 'sqlite', dsn: string }} Database dsn: a secret, since it holds the password */
 
 const MYSQL =
-  /^(?:mysql|mariadb)(?:\+\w+)?:\/\/([^:@/]*)(?::([^@/]*))?@(\[[0-9a-fA-F:]+\]|[^:/?#[\]]+)(?::(\d+))?\/([^/?#]+)(?:\?.*)?$/;
-const SQLITE = /^sqlite(?:\+\w+)?:\/\/\/([^?]+)(?:\?.*)?$/;
+  /^(?:mysql|mariadb)(?:\+\w+)?:\/\/([^:@/]*)(?::([^@]*))?@(\[[0-9a-fA-F:]+\]|[^:/?#[\]]+)(?::(\d+))?\/([^/?#]+)(?:\?.*)?$/;
+const SQLITE = /^sqlite(?:\+\w+)?:\/\/\/(\/[^?]+)(?:\?.*)?$/;
 
 /**
  * @param {string} text

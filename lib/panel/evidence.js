@@ -10,7 +10,7 @@
  */
 import { Counter } from 'k6/metrics';
 import { wholeMs } from '../requests.js';
-import { bottleneckOf } from './bottleneck.js';
+import { bottleneckOf, bottleneckOfDatabase } from './bottleneck.js';
 import { Components } from './components.js';
 import { DIGEST_METRICS, databaseOf, keepDigests, takeDigests } from './digests.js';
 import { keepHistograms, prometheusMetrics, prometheusTable, scrape } from './prometheus.js';
@@ -78,11 +78,12 @@ export class Evidence {
     const { components, prometheus } = this.environment;
     const table = this.components.table(metrics, rows);
     const work = this.databaseWork(metrics);
-    const bottlenecks = rows.flatMap(({ name }) => {
+    const ofRows = rows.flatMap(({ name }) => {
       const own = table.filter(({ operation }) => operation === name);
       const found = bottleneckOf(name, own, this.components.largestOf(metrics, name));
       return found ? withServerShare(found, table, work) : [];
     });
+    const bottlenecks = ofRows.length === 0 && work ? [bottleneckOfDatabase(work)] : ofRows;
     return {
       components: [...table, ...(prometheus ? prometheusTable(metrics, components) : [])],
       ...(bottlenecks.length > 0 ? { bottlenecks } : {}),

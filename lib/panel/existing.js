@@ -25,7 +25,7 @@ export function checkExisting(count, { database, user }) {
 function removeSeeded({ environment }, runId) {
   try {
     const database = /** @type {import('./database-url.js').Database} */ (environment.database);
-    return withDatabase(database, (connection) => unseed(connection, database.dialect, runId));
+    return withDatabase(database, (connection) => unseed(connection, runId));
   } catch (error) {
     console.error(`panel: seeded users of run ${runId} may be left: ${messageOf(error)}`);
     return null;

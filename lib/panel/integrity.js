@@ -107,11 +107,29 @@ function compare(check, reported, found, source, unknown = 0) {
 }
 
 /**
+ * On a panel that is up, others may work too: more users are not the run's doing, fewer might be.
+ * @param {number | null} before
+ * @param {number | null} after
+ * @param {Integrity['source']} source
+ * @returns {Integrity}
+ */
+function compareOthers(before, after, source) {
+  const line = compare('users of others', before, after, source);
+  if (before === null || after === null || after <= before) return line;
+  return {
+    ...line,
+    ok: true,
+    detail: `${after}, ${after - before} more than before the run: somebody else's`,
+  };
+}
+
+/**
  * @param {Metrics} metrics of handleSummary's data
- * @param {{ before: Census | null, sql: boolean }} begun
+ * @param {Census | null} before anything was made
+ * @param {boolean} sql whether there is a database to ask, else the panel's API
  * @returns {Integrity[]}
  */
-export function integrityOf(metrics, { before, sql }) {
+export function integrityOf(metrics, before, sql) {
   const source = sql ? 'sql' : 'api';
   const loaded = censusOf(metrics, 'loaded');
   const removed = censusOf(metrics, 'removed');
@@ -125,12 +143,13 @@ export function integrityOf(metrics, { before, sql }) {
     compare('users: disabled', keptOff, loaded.disabled, source, unsureOff),
     compare('users: active', kept - keptOff, loaded.active, source, unsure + unsureOff),
     compare('users: left after removal', 0, removed.users, source),
-    compare('users of others', before?.others ?? null, removed.others, source),
+    compareOthers(before?.others ?? null, removed.others, source),
   ];
   if (!sql) return lines;
   return [
     ...lines,
-    compare('proxies: one for each user', loaded.users, loaded.proxies, source),
+    compare('users without a proxy of each protocol', 0, loaded.incomplete, source),
+    compare('seeded users: left after removal', 0, removed.seeded, source),
     compare('proxies without a user', before?.orphans ?? null, removed.orphans, source),
   ];
 }

@@ -1,4 +1,5 @@
 /** What the panel's scenarios share: set-up and clean-up, both loops, evidence, whether the data is right. */
+import { now } from '../clock.js';
 import { ownData, ownScenario, stop } from '../execution.js';
 import { loadParameters } from '../loops.js';
 import { reportLeft } from '../operations.js';
@@ -11,13 +12,16 @@ import { Evidence } from './evidence.js';
 import { addExisting, checkExisting, removeExisting } from './existing.js';
 import { INTEGRITY_METRICS, census, integrityOf, keepCensus } from './integrity.js';
 import { Panel } from './panel.js';
-import { runPrefix, userName } from './users.js';
+import { runPrefix, seedPrefix, userName } from './users.js';
 
 const OK = 200;
 /** For seeding and for removing what a long run made. */
 const SETUP_SECONDS = 1800;
 /** Of a run's names, the open loop's come after the closed loop's. */
 const OPEN_FROM = 5_000_000;
+const GENERATOR_MOST_PERCENT = 50;
+/** Requests at a time in setup(), to warm up as many connections as clients. */
+const MOST_AT_ONCE = 100;
 
 /** @typedef {import('./panel.js').Session & import('../scenario.js').Begun & import('./evidence.js').Snapshot & { before: import('./census.js').Census | null }} Begun */
 
@@ -40,10 +44,10 @@ const OPEN_FROM = 5_000_000;
  * @property {number} clients of the closed loop
  * @property {Record<string, string | number | boolean>} [parameters] more of them
  * @property {Record<string, import('../scenario.js').Operations>} operations
- * @property {number} [existing] users that are seeded where there is a database, unless EXISTING says otherwise
- * @property {boolean} [rounds] an iteration is more than one request
- * @property {(panel: Panel, session: import('./panel.js').Session) => object} [prepare] last of setup(); what it
- *   returns is in a turn's data, what it throws ends the run
+ * @property {number} [existing] users that are seeded on a testbed, unless EXISTING says otherwise: a panel that is up
+ *   restarts its core for them
+ * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] last of setup();
+ *   what it returns is in a turn's data, what it throws ends the run
  * @property {(turn: Turn) => void} iterate
  */
 
@@ -66,23 +70,36 @@ const defined = (spec, environment, evidence, existing) =>
     load: spec.load,
     parameters: { ...loadParameters(spec.load), clients: spec.clients, existing, ...spec.parameters },
     operations: spec.operations,
-    leftovers: 'users',
+    leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,
     setupSeconds: SETUP_SECONDS,
     keep: { ...INTEGRITY_METRICS, ...evidence.metrics(Object.keys(spec.operations)) },
-    integrity: (metrics, { before }) => integrityOf(metrics, { before, sql: environment.database !== null }),
-    remarks: (metrics) => {
-      const count = metrics.relogins?.values.count ?? 0;
-      return count > 0
-        ? [`the token expired in mid-run (401): clients logged in again, ${count} times in all`]
-        : [];
-    },
+    integrity: (metrics, { before }) => integrityOf(metrics, before, environment.database !== null),
+    remarks: (metrics, result) => [...aboutToken(metrics), ...aboutGenerator(result)],
     more: (metrics, rows) => evidence.found(metrics, rows),
   });
+
+/** @param {import('../result.js').Metrics} metrics */
+function aboutToken(metrics) {
+  const count = metrics.relogins?.values.count ?? 0;
+  return count > 0
+    ? [`the token expired in mid-run (401): logged in again, ${count} times in all, clean-up included`]
+    : [];
+}
+
+/** A panel is slow beside k6: where the client is not idle for half of a core, that is worth knowing. @param {any} result */
+function aboutGenerator({ processes }) {
+  const own = processes.find((/** @type {any} */ process) => process.role === 'generator');
+  return own?.cpu_percent >= GENERATOR_MOST_PERCENT
+    ? [
+        `k6 used ${own.cpu_percent.toFixed(1)} % of one core, more than the half that a panel's load should take`,
+      ]
+    : [];
+}
 
 /** @param {Spec} spec */
 export function panelScenario(spec) {
   const environment = loadPanel();
-  const existing = existingCount(environment.database ? (spec.existing ?? 0) : 0);
+  const existing = existingCount(environment.database && __ENV.INSTANCE ? (spec.existing ?? 0) : 0);
   checkExisting(existing, environment);
   const panel = new Panel(environment);
   const evidence = new Evidence(environment);
@@ -133,15 +150,8 @@ export function panelScenario(spec) {
     };
   }
 
-  /** @param {Begun} given */
-  function enter(given) {
-    if (!connected) panel.connect();
-    connected = true;
-    return ownData(given);
-  }
-
   return {
-    options: scenario.options,
+    options: { ...scenario.options, batch: MOST_AT_ONCE, batchPerHost: MOST_AT_ONCE },
 
     setup() {
       const session = { token: panel.signIn(), runId: scenario.runId() };
@@ -150,27 +160,28 @@ export function panelScenario(spec) {
       const before = census(panel, session);
       try {
         addExisting(panel, session, existing);
-        panel.warmUp(session);
+        panel.warmUp(session, Math.min(MOST_AT_ONCE, spec.clients));
         const prepared = spec.prepare?.(panel, session) ?? {};
         return scenario.begin({ ...session, ...prepared, before, ...evidence.before() });
       } catch (error) {
         // k6 runs no teardown() where this ends the run.
-        if (existing > 0) removeExisting(panel, session);
-        panel.removeRun(session);
+        removeAll(panel, session, existing);
         return stop(messageOf(error));
       }
     },
 
     /** @param {Begun} given */
     closedLoop(given) {
-      const data = enter(given);
-      if (spec.rounds) scenario.round(data);
+      if (!connected) panel.connect();
+      connected = true;
+      const data = ownData(given);
+      scenario.step(now() - data.loadFrom);
       spec.iterate(turnOf(data));
     },
 
     /** @param {Begun} given */
     openLoop(given) {
-      const data = enter(given);
+      const data = ownData(given);
       const intended = /** @type {any} */ (scenario.pace)();
       scenario.step(intended.offset);
       spec.iterate(turnOf(data, intended));
@@ -182,8 +193,7 @@ export function panelScenario(spec) {
       const data = ownData(given);
       evidence.after(data);
       keepCensus('loaded', census(panel, data));
-      if (existing > 0) reportLeft(removeExisting(panel, data) ?? existing);
-      removeUsers(panel, data);
+      reportLeft(removeAll(panel, data, existing));
       keepCensus('removed', census(panel, data));
     },
 
@@ -191,28 +201,23 @@ export function panelScenario(spec) {
   };
 }
 
-/** @param {Panel} panel @param {import('./panel.js').Session} session */
-function removeUsers(panel, session) {
-  const left = panel.removeRun(session);
-  if (left !== null) return reportLeft(left);
-  return console.error(
-    `panel: users of run ${session.runId} could not be listed and may be left: their names begin with ${runPrefix(session.runId)}`,
-  );
+/**
+ * @param {Panel} panel @param {import('./panel.js').Session} session @param {number} existing
+ * @returns {number} how many are known to be left; a line in the log says where it is not known
+ */
+function removeAll(panel, session, existing) {
+  const seeded = existing > 0 ? (removeExisting(panel, session) ?? existing) : 0;
+  const made = panel.removeRun(session);
+  if (made === null || seeded + made > 0) {
+    const names = `${runPrefix(session.runId)} or ${seedPrefix(session.runId)}`;
+    const count = made === null ? 'an unknown number of' : seeded + made;
+    console.error(
+      `panel: ${count} users of run ${session.runId} may be left: their names begin with ${names}`,
+    );
+  }
+  return seeded + (made ?? 0);
 }
 
 /** Names of a scenario's users. @param {string} group the scenario's, [a-z]{1,9} */
 export const namesOf = (group) => (/** @type {string} */ runId, /** @type {number} */ index) =>
   userName(runPrefix(runId), group, index);
-
-/** The most virtual users that a load has, and so the highest of their numbers. @param {import('../profiles.js').Load} load */
-export function mostVus(load) {
-  const counts = Object.values(load.scenarios).map(
-    (/** @type {any} */ own) =>
-      own.preAllocatedVUs ??
-      Math.max(
-        own.vus ?? own.startVUs ?? 1,
-        ...(own.stages ?? []).map((/** @type {any} */ stage) => stage.target),
-      ),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
-}

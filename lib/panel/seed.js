@@ -41,7 +41,11 @@ const PROXIES =
 /** Protocols of seeded users. */
 export const SEEDABLE = Object.keys(PROXIES);
 
+/** @param {unknown[]} values @param {string} [each] */
+const placeholders = (values, each = '?') => values.map(() => each).join(', ');
+
 /**
+ * Users and their proxies batch by batch: Marzban cannot list its users while one has no proxy.
  * @param {Connection} connection
  * @param {'mysql' | 'sqlite'} dialect
  * @param {{ runId: string, count: number, protocols: string[] }} users each gets a proxy of each protocol
@@ -50,45 +54,47 @@ export function seed(connection, dialect, { runId, count, protocols }) {
   const prefix = seedPrefix(runId);
   const note = noteOf(runId);
   const moment = new Date().toISOString().slice(0, 19).replace('T', ' ');
+  const { join, ...random } = SETTINGS[dialect];
   for (let from = 0; from < count; from += BATCH) {
     const names = Array.from({ length: Math.min(BATCH, count - from) }, (_, index) =>
       userName(prefix, 'user', from + index),
     );
-    const rows = names.map(() => "(?, 'active', 0, 'no_reset', ?, ?, ?)").join(', ');
     connection.exec(
-      `INSERT INTO users (username, status, used_traffic, data_limit_reset_strategy, created_at, last_status_change, note) VALUES ${rows}`,
+      `INSERT INTO users (username, status, used_traffic, data_limit_reset_strategy, created_at, last_status_change, note)
+       VALUES ${placeholders(names, "(?, 'active', 0, 'no_reset', ?, ?, ?)")}`,
       ...names.flatMap((name) => [name, moment, moment, note]),
     );
-  }
-  const { join, ...random } = SETTINGS[dialect];
-  for (const protocol of protocols) {
-    const { type, before, value, after } = PROXIES[protocol];
-    const settings = join([`'${before}'`, random[value], `'${after}'`]);
-    connection.exec(
-      `INSERT INTO proxies (user_id, type, settings) SELECT users.id, '${type}', ${settings} FROM users WHERE username LIKE ? ESCAPE '!' AND note = ?`,
-      beginsWith(prefix),
-      note,
-    );
+    for (const protocol of protocols) {
+      const { type, before, value, after } = PROXIES[protocol];
+      const settings = join([`'${before}'`, random[value], `'${after}'`]);
+      connection.exec(
+        `INSERT INTO proxies (user_id, type, settings)
+         SELECT users.id, '${type}', ${settings} FROM users WHERE username IN (${placeholders(names)})`,
+        ...names,
+      );
+    }
   }
 }
 
-/** MariaDB looks at all proxies where their users are a subquery, and a join is no SQL of SQLite. */
-const DELETE_PROXIES = {
-  mysql: 'DELETE proxies FROM proxies JOIN users ON users.id = proxies.user_id WHERE',
-  sqlite: 'DELETE FROM proxies WHERE user_id IN (SELECT id FROM users WHERE',
-};
-
 /**
- * Removes the seeded users of a run.
+ * Removes the seeded users of a run, batch by batch.
  * @param {Connection} connection
- * @param {'mysql' | 'sqlite'} dialect
  * @param {string} runId
  * @returns {{ removed: number, left: number }} how many users
  */
-export function unseed(connection, dialect, runId) {
+export function unseed(connection, runId) {
   const own = [beginsWith(seedPrefix(runId)), noteOf(runId)];
-  const those = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
-  connection.exec(`${DELETE_PROXIES[dialect]} ${those}${dialect === 'sqlite' ? ')' : ''}`, ...own);
-  const removed = connection.exec(`DELETE FROM users WHERE ${those}`, ...own).rowsAffected();
-  return { removed, left: numberOf(connection, `SELECT COUNT(*) FROM users WHERE ${those}`, ...own) };
+  const those = "FROM users WHERE username LIKE ? ESCAPE '!' AND note = ?";
+  let removed = 0;
+  for (;;) {
+    const ids = connection.query(`SELECT id ${those} ORDER BY id LIMIT ${BATCH}`, ...own).map(({ id }) => id);
+    if (ids.length === 0) break;
+    connection.exec(`DELETE FROM proxies WHERE user_id IN (${placeholders(ids)})`, ...ids);
+    const gone = connection
+      .exec(`DELETE FROM users WHERE id IN (${placeholders(ids)})`, ...ids)
+      .rowsAffected();
+    if (gone === 0) break;
+    removed += gone;
+  }
+  return { removed, left: numberOf(connection, `SELECT COUNT(*) ${those}`, ...own) };
 }

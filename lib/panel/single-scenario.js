@@ -23,8 +23,10 @@ export function singleRequests(base, titlesFor) {
       ...Object.entries(titles).map(([name, title]) =>
         loopOperations(load, name, {
           title,
-          least: name === main ? (load.iterations ?? 1) : 1,
+          least: load.iterations ?? 1,
           bounds: BOUNDS,
+          // How many are through, and so on their way back, is the panel's speed.
+          optional: name !== main,
         }),
       ),
     ),

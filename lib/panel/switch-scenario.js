@@ -4,9 +4,9 @@
  * the run, users that are all through are switched back, as an operation of its own.
  */
 import exec from 'k6/execution';
-import { envCount } from '../profiles.js';
+import { envCount, mostVus } from '../profiles.js';
 import { fieldOf } from './panel.js';
-import { mostVus, namesOf, panelScenario } from './scenario.js';
+import { namesOf, panelScenario } from './scenario.js';
 import { singleRequests } from './single-scenario.js';
 
 const LEAST_USERS = 500;
@@ -30,7 +30,17 @@ export function switchScenario({ name, title, to }) {
   const vus = mostVus(load);
   const usersEach = load.iterationsEach ?? Math.ceil(envCount('USERS', LEAST_USERS) / vus);
   const nameOf = namesOf(verbOf(to));
-  let turns = 0;
+  /** Of this virtual user's users. @type {Status[]} */
+  const statuses = Array.from({ length: usersEach }, () => from);
+  /** @type {Status} */
+  let wanted = to;
+  let next = 0;
+
+  /** The next of them that does not have the status, in turn. @returns {number} -1 where all have it */
+  function nextUser() {
+    const order = statuses.map((_, index) => (next + index) % usersEach);
+    return order.find((index) => statuses[index] !== wanted) ?? -1;
+  }
 
   return panelScenario({
     ...common,
@@ -42,20 +52,20 @@ export function switchScenario({ name, title, to }) {
       const names = Array.from({ length: vus * usersEach }, (_, index) => nameOf(session.runId, index));
       panel.createAll(session, names);
       if (from === 'disabled') panel.disableAll(session, names);
-      return {};
     },
 
     iterate({ panel, data, measure }) {
-      const own = ((exec.vu.idInTest - 1) % vus) * usersEach;
-      const back = Math.floor(turns / usersEach) % 2 === 1;
-      const user = nameOf(data.runId, own + (turns % usersEach));
-      const status = back ? from : to;
-      turns += 1;
-      measure(
+      if (nextUser() < 0) wanted = wanted === to ? from : to;
+      const index = nextUser();
+      const user = nameOf(data.runId, ((exec.vu.idInTest - 1) % vus) * usersEach + index);
+      const status = wanted;
+      const switched = measure(
         verbOf(status),
         () => panel.setStatus(data, user, status),
         (response) => (fieldOf(response, 'status') === status ? 1 : null),
       );
+      if (switched) statuses[index] = status;
+      next = index + 1;
     },
   });
 }

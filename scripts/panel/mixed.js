@@ -12,13 +12,14 @@ import exec from 'k6/execution';
 import { loopOperations } from '../../lib/loops.js';
 import { parseMix, patternOf } from '../../lib/panel/mix.js';
 import { fieldOf } from '../../lib/panel/panel.js';
-import { mostVus, namesOf, panelScenario } from '../../lib/panel/scenario.js';
-import { envCount, requestLoad } from '../../lib/profiles.js';
+import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
+import { envCount, mostVus, requestLoad } from '../../lib/profiles.js';
 
 const base = { clients: 50, smoke: 400, quick: 2000, rate: 40 };
 const load = requestLoad(base, 'REQUESTS');
 const kinds = { read: 40, list: 10, system: 10, create: 15, switch: 20, delete: 5 };
 const mix = parseMix(__ENV.MIX, kinds);
+if (mix.delete > mix.create) throw `MIX=${__ENV.MIX}: at most as many deletes as creates`;
 const pattern = patternOf(mix);
 const vus = mostVus(load);
 const nameOf = namesOf('mixed');
@@ -135,7 +136,6 @@ const script = panelScenario({
       session,
       names.filter((_, index) => startsDisabled(index)),
     );
-    return {};
   },
   iterate(turn) {
     const client = exec.vu.idInTest - 1;

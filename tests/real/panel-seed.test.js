@@ -27,7 +27,7 @@ writeFileSync(
    export function setup() {
      withDatabase(database, (connection) => {
        if (__ENV.UNSEED !== '1') seed(connection, database.dialect, { runId: '${RUN}', count: ${COUNT}, protocols });
-       else console.log(JSON.stringify(unseed(connection, database.dialect, '${RUN}')));
+       else console.log(JSON.stringify(unseed(connection, '${RUN}')));
      });
    }
    export default () => {};`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { bottleneckOf, wilsonLower } from '../../lib/panel/bottleneck.js';
+import { bottleneckOf, bottleneckOfDatabase, wilsonLower } from '../../lib/panel/bottleneck.js';
 import { Components, parseServerTiming } from '../../lib/panel/components.js';
 import { databaseAt } from '../../lib/panel/database-url.js';
 import { beginsWith } from '../../lib/panel/database.js';
@@ -121,6 +121,15 @@ test('a bottleneck is named only where the evidence says so', () => {
   assert.equal(bottleneckOf('disable', table, largest(100, 400))?.component, null);
 });
 
+test('the database alone is a bottleneck only where its own time is most of what clients waited', () => {
+  const named = bottleneckOfDatabase({ requests: 500, latency_share: 0.62 });
+  assert.deepEqual([named.operation, named.component, named.largest_in], ['', 'database', null]);
+  assert.match(named.reason, /worked for 62 % of the time/);
+  const other = bottleneckOfDatabase({ requests: 500, latency_share: 0.02 });
+  assert.equal(other.component, null);
+  assert.match(other.reason, /^Not the database server: .* 2 %/);
+});
+
 test('statement digests: what came in between, the longest first', () => {
   const before = [
     { id: 1, calls: 5, ms: 10, rows: 1 },
@@ -198,8 +207,8 @@ function metricsOf(changes, loaded, removed) {
   return metrics;
 }
 
-const before = { users: 0, active: 0, disabled: 0, proxies: 0, orphans: 1, others: 7 };
-const clean = { users: 0, orphans: 1, others: 7 };
+const before = { users: 0, active: 0, disabled: 0, incomplete: 0, orphans: 1, seeded: 0, others: 7 };
+const clean = { users: 0, orphans: 1, seeded: 0, others: 7 };
 
 test('integrity: all is as reported', () => {
   const metrics = metricsOf(
@@ -210,11 +219,11 @@ test('integrity: all is as reported', () => {
       deleted_active: [1, 0, 1],
       deleted_disabled: [1, 1, 0],
     },
-    { users: 9, active: 7, disabled: 2, proxies: 9 },
+    { users: 9, active: 7, disabled: 2, incomplete: 0 },
     clean,
   );
-  const lines = integrityOf(metrics, { before, sql: true });
-  assert.equal(lines.length, 7);
+  const lines = integrityOf(metrics, before, true);
+  assert.equal(lines.length, 8);
   assert.deepEqual(
     lines.filter((line) => line.ok !== true),
     [],
@@ -227,32 +236,29 @@ test('integrity: lost, left, touched and orphaned rows are told apart; an unclea
     integrityOf(
       metricsOf(
         changes,
-        { users: 10, active: 10, disabled: 0, proxies: 10, ...loaded },
+        { users: 10, active: 10, disabled: 0, incomplete: 0, ...loaded },
         { ...clean, ...removed },
       ),
-      {
-        before,
-        sql: true,
-      },
+      before,
+      true,
     )
       .filter((line) => line.ok === false)
       .map((line) => line.check);
-  assert.deepEqual(broken({ users: 9, active: 9, proxies: 9 }, {}), [
-    'users: created less deleted',
-    'users: active',
-  ]);
-  assert.deepEqual(broken({ proxies: 9 }, {}), ['proxies: one for each user']);
+  assert.deepEqual(broken({ users: 9, active: 9 }, {}), ['users: created less deleted', 'users: active']);
+  assert.deepEqual(broken({ incomplete: 1 }, {}), ['users without a proxy of each protocol']);
+  assert.deepEqual(broken({}, { seeded: 4 }), ['seeded users: left after removal']);
+  assert.deepEqual(broken({}, { others: 8 }), [], 'somebody else works there too');
   assert.deepEqual(broken({}, { users: 2 }), ['users: left after removal']);
   assert.deepEqual(broken({}, { others: 6 }), ['users of others']);
   assert.deepEqual(broken({}, { orphans: 3 }), ['proxies without a user']);
   changes.created = [10, 8, 1];
-  assert.deepEqual(broken({ users: 9, active: 9, proxies: 9 }, {}), []);
-  assert.deepEqual(broken({ users: 8, active: 8, proxies: 8 }, {}), []);
+  assert.deepEqual(broken({ users: 9, active: 9 }, {}), []);
+  assert.deepEqual(broken({ users: 8, active: 8 }, {}), []);
   assert.deepEqual(broken({}, {}), ['users: created less deleted', 'users: active']);
 });
 
 test('integrity: what could not be counted is not right and not wrong', () => {
-  const lines = integrityOf(metricsOf({ created: [1, 1, 0] }, {}, {}), { before: null, sql: false });
+  const lines = integrityOf(metricsOf({ created: [1, 1, 0] }, {}, {}), null, false);
   assert.equal(lines.length, 5);
   assert.ok(lines.every((line) => line.ok === null && line.source === 'api'));
 });

@@ -204,7 +204,7 @@ type Bottleneck struct {
 	Operation    string   `json:"operation"`
 	Component    *string  `json:"component"`
 	LatencyShare *float64 `json:"latency_share"`
-	LargestIn    int64    `json:"largest_in"`
+	LargestIn    *int64   `json:"largest_in"`
 	Requests     int64    `json:"requests"`
 	Reason       string   `json:"reason"`
 }
