@@ -162,6 +162,32 @@ fn a_window_s_peak_is_of_that_window() {
 }
 
 #[test]
+fn a_window_without_peaks_leaves_the_kernel_s_marks_alone() {
+    let _alone = MARKS.write().unwrap_or_else(PoisonError::into_inner);
+    let root = root();
+    let server = root.serve();
+    let started = server.start("worker", "{}");
+    order(&root, "allocate");
+    let worker = started["processes"][0]["pid"].as_i64().unwrap() as i32;
+    let mark = || {
+        let process = procfs::process::Process::new(worker).unwrap();
+        process.status().unwrap().vmhwm.unwrap()
+    };
+    let before = mark();
+    let body = json!({"instance": started["id"], "peaks": false}).to_string();
+    let path = format!(
+        "/windows/{}",
+        server.post("/windows", &body).1["id"].as_str().unwrap()
+    );
+    let usage = server.get(&path).1;
+    assert_eq!(mark(), before);
+    let rss = usage["processes"][0]["rss_bytes"].as_f64().unwrap() / MIB;
+    assert!(rss > 1.0 && rss < 100.0, "{usage}");
+    server.delete(&format!("/instances/{}", started["id"].as_str().unwrap()));
+    assert_eq!(server.get(&path).1["closed"], true, "nothing is left");
+}
+
+#[test]
 fn a_process_that_ends_keeps_its_last_values() {
     let root = root();
     let server = root.serve();

@@ -117,6 +117,7 @@ type windowRequest struct {
 	Instance string         `json:"instance,omitempty"`
 	PIDs     map[string]int `json:"pids,omitempty"`
 	Sidecar  bool           `json:"sidecar,omitempty"`
+	Peaks    bool           `json:"peaks"` // never: the scenario's own window has them, and pays for them
 }
 
 func (s *Sidecar) briefly(method, path string, body, answer any) error {

@@ -128,7 +128,7 @@ func TestStreams(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
-	want(t, tr.text(t, "events"), `window {"instance":"i1","pids":{"k6":PID}}`, "window closed")
+	want(t, tr.text(t, "events"), `window {"instance":"i1","pids":{"k6":PID},"peaks":false}`, "window closed")
 	if notes := tr.record(t).Notes; len(notes) != 0 {
 		t.Errorf("%q", notes)
 	}

@@ -32,6 +32,13 @@ struct OpenRequest {
     /// The sidecar itself too, without what it started: the threads of its probes and far ends.
     #[serde(default)]
     sidecar: bool,
+    /// Peak memory, for which processes are looked at all the time.
+    #[serde(default = "yes")]
+    peaks: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 pub async fn open(
@@ -55,7 +62,12 @@ pub async fn open(
             "give an instance, pids or both",
         ));
     }
-    let id = blocking(move || supervisor.windows.open(sources, request.paused)).await?;
+    let open = move || {
+        supervisor
+            .windows
+            .open(sources, request.paused, request.peaks)
+    };
+    let id = blocking(open).await?;
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
 

@@ -88,7 +88,7 @@ fn command_on(
             },
         ));
     }
-    let window = supervisor.windows.open(sources, false)?;
+    let window = supervisor.windows.open(sources, false, true)?;
     let status = wait(&mut child, pid, on_terminal, interrupts);
     if let Some(mut usage) = supervisor.windows.close(&window) {
         if let (Ok(status), Some(command)) = (

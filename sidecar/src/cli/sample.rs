@@ -53,7 +53,7 @@ impl Sample {
         let windows = Windows::new();
         let began = Instant::now();
         let what = (format!("pid {}", self.pid), Role::System, source.clone());
-        let window = windows.open(vec![what], false)?;
+        let window = windows.open(vec![what], false, true)?;
         while source.exit().is_none() {
             let left = limit.map_or(LOOK_EVERY, |limit| {
                 limit.saturating_sub(began.elapsed()).min(LOOK_EVERY)

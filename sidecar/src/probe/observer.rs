@@ -29,7 +29,7 @@ impl InstanceObserver {
     ) -> Result<Self> {
         let window = match sources.is_empty() {
             true => None,
-            false => Some(windows.open(sources.clone(), true)?),
+            false => Some(windows.open(sources.clone(), true, true)?),
         };
         Ok(Self {
             windows,

@@ -1,5 +1,6 @@
 //! A measuring window: what some processes used between two moments, or while it ran: a paused
-//! window measures nothing until it is resumed.
+//! window measures nothing until it is resumed. One without peaks costs next to nothing between two
+//! questions: nobody looks at it, and no high-water mark is reset for it.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -77,6 +78,7 @@ pub struct Window {
     elapsed: Duration,
     host: HostTime,
     targets: Vec<Target>,
+    peaks: bool,
     closed: Option<Usage>,
 }
 
@@ -95,12 +97,13 @@ impl Target {
         }
     }
 
-    /// Begins a stretch: resets the high-water marks, so that a peak from before does not count.
-    fn begin(&mut self) {
+    /// Begins a stretch: for peaks it resets the high-water marks, so that one from before does not
+    /// count.
+    fn begin(&mut self, peaks: bool) {
         let members = self.source.read().unwrap_or_default().members;
         self.unmarked = members
             .iter()
-            .filter(|member| !reset_high_water(member.pid))
+            .filter(|member| !peaks || !reset_high_water(member.pid))
             .map(|member| (member.pid, member.start))
             .collect();
         self.cpu_before_s += self.cpu_s;
@@ -145,8 +148,9 @@ impl Target {
 }
 
 impl Window {
-    /// A window that is paused. [`Window::resume`] begins it.
-    pub fn new(id: String, targets: Vec<Target>) -> Self {
+    /// A window that is paused. [`Window::resume`] begins it. Without peaks, peak memory is the most
+    /// that it happened to see.
+    pub fn new(id: String, targets: Vec<Target>, peaks: bool) -> Self {
         Self {
             id,
             running: None,
@@ -154,6 +158,7 @@ impl Window {
             elapsed: Duration::ZERO,
             host: HostTime::default(),
             targets,
+            peaks,
             closed: None,
         }
     }
@@ -164,7 +169,9 @@ impl Window {
         if self.running.is_some() || !self.is_open() {
             return;
         }
-        self.targets.iter_mut().for_each(Target::begin);
+        for target in &mut self.targets {
+            target.begin(self.peaks);
+        }
         self.running = Some((Instant::now(), HostTime::now()));
     }
 
@@ -188,6 +195,15 @@ impl Window {
 
     pub fn runs(&self) -> bool {
         self.is_open() && self.running.is_some()
+    }
+
+    #[cfg(test)]
+    pub fn seen_cpu_s(&self) -> f64 {
+        self.targets.iter().map(|target| target.cpu_s).sum()
+    }
+
+    pub fn has_peaks(&self) -> bool {
+        self.peaks
     }
 
     /// Takes one sample where it runs. Where nothing is left of all that is measured but this very
@@ -214,8 +230,16 @@ impl Window {
         others.peek().is_some() && others.all(|target| target.source.gone())
     }
 
-    /// What was measured so far, or until it was closed.
-    pub fn usage(&mut self) -> Usage {
+    /// What was measured so far, or until it was closed. One that nobody looks at closes here where
+    /// nothing is left.
+    pub fn show(&mut self) -> Usage {
+        if self.is_open() && !self.peaks && self.gone() {
+            return self.close();
+        }
+        self.usage()
+    }
+
+    fn usage(&mut self) -> Usage {
         if let Some(closed) = &self.closed {
             return closed.clone();
         }

@@ -67,16 +67,25 @@ impl Windows {
     }
 
     fn sample(&self) {
-        let idle = |all: &mut Numbered| !all.windows.values().any(Window::runs);
+        let sampled = |window: &Window| window.runs() && window.has_peaks();
+        let idle = |all: &mut Numbered| !all.windows.values().any(sampled);
         let (mut all, _) = self
             .opened
             .wait_timeout_while(self.all(), Duration::from_secs(1), idle)
             .unwrap_or_else(PoisonError::into_inner);
-        all.windows.values_mut().for_each(Window::look);
+        let windows = all.windows.values_mut();
+        windows
+            .filter(|window| window.has_peaks())
+            .for_each(Window::look);
     }
 
     /// Opens a window, paused or running, and returns its id. A conflict where [`MAX_OPEN`] are open.
-    pub fn open(&self, sources: Vec<(String, Role, Source)>, paused: bool) -> Result<String> {
+    pub fn open(
+        &self,
+        sources: Vec<(String, Role, Source)>,
+        paused: bool,
+        peaks: bool,
+    ) -> Result<String> {
         let mut all = self.all();
         let open = all.windows.values().filter(|window| window.is_open());
         if open.count() >= MAX_OPEN {
@@ -93,7 +102,8 @@ impl Windows {
         all.last += 1;
         let number = all.last;
         let id = format!("w{number}");
-        all.windows.insert(number, Window::new(id.clone(), targets));
+        all.windows
+            .insert(number, Window::new(id.clone(), targets, peaks));
         if !paused {
             all.resume(number);
         }
@@ -131,7 +141,7 @@ impl Windows {
 
     /// None where there is no such window.
     pub fn usage(&self, id: &str) -> Option<Usage> {
-        self.with(id, Window::usage)
+        self.with(id, Window::show)
     }
 
     /// None where there is no such window.
@@ -162,7 +172,7 @@ mod tests {
     #[test]
     fn a_window_runs_until_the_last_who_resumed_it_pauses_it() {
         let windows = Windows::default();
-        let id = windows.open(vec![own()], true).unwrap();
+        let id = windows.open(vec![own()], true, true).unwrap();
         let runs = || windows.with(&id, |window| window.runs()).unwrap();
         assert!(!runs());
         assert!(windows.resume(&id) && windows.resume(&id) && runs());
@@ -183,9 +193,9 @@ mod tests {
         let target = ("child".to_owned(), Role::System, source);
         let ids = [true, false].map(|paused| {
             let sources = vec![target.clone(), own()];
-            windows.open(sources, paused).unwrap()
+            windows.open(sources, paused, true).unwrap()
         });
-        let alone = windows.open(vec![own()], true).unwrap();
+        let alone = windows.open(vec![own()], true, true).unwrap();
         windows.look();
         assert!(ids.iter().all(|id| windows.is_open(id)));
         child.kill().unwrap();
@@ -193,5 +203,19 @@ mod tests {
         windows.look();
         assert!(ids.iter().all(|id| !windows.is_open(id)));
         assert!(windows.is_open(&alone));
+    }
+
+    #[test]
+    fn without_peaks_it_only_looks_when_it_is_asked() {
+        let windows = Windows::default();
+        let id = windows.open(vec![own()], false, false).unwrap();
+        let cpu = || windows.with(&id, |window| window.seen_cpu_s()).unwrap();
+        let begin = cpu();
+        let busy = std::time::Instant::now();
+        while busy.elapsed() < Duration::from_millis(50) {}
+        windows.sample();
+        assert_eq!(cpu(), begin);
+        windows.usage(&id).unwrap();
+        assert!(cpu() > begin);
     }
 }
