@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
@@ -199,4 +200,21 @@ func TestOutputsOfTheCallerAreKept(t *testing.T) {
 	if len(f.find("operation_items")) == 0 {
 		t.Error("nothing was streamed")
 	}
+}
+
+func TestAnInterruptIsStreamed(t *testing.T) {
+	f := newFakeInflux(t, http.StatusNoContent)
+	tr := newTrial(t, "local", "pulsar/slow,pulsar/passes", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
+	code := make(chan int)
+	go func() { code <- Run(tr.Options) }()
+	eventually(t, "k6 runs", tr.k6Runs)
+	tr.signals <- syscall.SIGINT
+	if got := <-code; got != exitcode.Interrupted {
+		t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
+	}
+	verdicts, events := f.find("verdicts"), strings.Join(f.find("events"), "\n")
+	if len(verdicts) != 1 || !strings.Contains(verdicts[0], `scenario=slow,system=pulsar,testid=test code=4i,`) {
+		t.Errorf("%q", verdicts)
+	}
+	want(t, events, "kind=end,profile=smoke,scenario=slow,", `title="test: interrupted",verdict="interrupted"`)
 }

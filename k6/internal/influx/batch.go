@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/influxdata/influxdb1-client/models"
@@ -76,11 +77,19 @@ func oneLine(text string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(text), " "), `\ `)
 }
 
+// writers are kept: each has a megabyte of tables.
+var writers = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level that there is
+	return w
+}}
+
 // compressed returns the lines as gzip.
 func (b *Batch) compressed() []byte {
 	var body bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&body, gzip.BestSpeed) // a level that there is
-	_, _ = w.Write(b.lines.Bytes())                    // into memory
+	w := writers.Get().(*gzip.Writer)
+	defer writers.Put(w)
+	w.Reset(&body)
+	_, _ = w.Write(b.lines.Bytes()) // into memory
 	_ = w.Close()
 	return body.Bytes()
 }

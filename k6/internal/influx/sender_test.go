@@ -287,3 +287,21 @@ func TestAnswersAreExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoeverAnswersIsUp(t *testing.T) {
+	for status, want := range map[int]bool{200: true, 204: true, 401: true, 404: false, 503: false} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/ping" {
+				t.Error(r.URL)
+			}
+			w.WriteHeader(status)
+		}))
+		if got := config(t, "INFLUX", s.URL).Answers(t.Context()); got != want {
+			t.Errorf("%d: %v", status, got)
+		}
+		s.Close()
+		if config(t, "INFLUX", s.URL).Answers(t.Context()) {
+			t.Errorf("%d: it answers when it is gone", status)
+		}
+	}
+}
