@@ -22,7 +22,7 @@ GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run testbeds/panel/mariadb
+SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -99,6 +99,20 @@ benchmark-generators: build .venv/benchmarks/.installed ## Compare our scenarios
 .PHONY: benchmark-meters
 benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain Python script
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
+
+## Live ---------------------------------------------------------------------
+
+.PHONY: up
+up: ## Start InfluxDB and Grafana in containers; INFLUX_PASSWORD and GRAFANA_PASSWORD choose their passwords
+	@docker/stack up
+
+.PHONY: down
+down: ## Stop and remove them; VOLUMES=1 removes what they have stored, too
+	@docker/stack down
+
+.PHONY: logs
+logs: ## Follow what they log
+	@docker/stack logs
 
 ## Building -----------------------------------------------------------------
 
