@@ -87,9 +87,11 @@ test('up starts the stack with either compose, and says where it is without the 
   }
 });
 
-test('an InfluxDB that does not take the password is named', () => {
-  const docker = `case "$*" in *up*) exit 1 ;; *ps*) echo one ;; *inspect*) echo unhealthy ;; esac`;
-  refused(stack('up', { docker }), 4, /not healthy: .*INFLUX_PASSWORD must be that of the first start/);
+test('a stack that does not come up: the password, or something else', () => {
+  /** @param {string} health */
+  const engine = (health) => `case "$*" in *up*) exit 1 ;; *ps*) echo one ;; *inspect*) echo ${health} ;; esac`;
+  refused(stack('up', { docker: engine('unhealthy') }), 4, /INFLUX_PASSWORD must be that of the first start/);
+  refused(stack('up', { docker: engine('starting') }), 4, /the stack is not up: compose has said why/);
 });
 
 test('down asks for no password, meets every profile, and keeps the data unless it is told', () => {
