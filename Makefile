@@ -22,7 +22,7 @@ GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run testbeds/panel/mariadb
+SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -84,12 +84,6 @@ panel-compare: build ## Two database drivers of the panel in turn: make panel-co
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
 	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),8)' --worse-by '$(or $(WORSE_BY),10)'
 
-.PHONY: influx
-influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for runs to stream to; INFLUX_PASSWORD is its password
-	@$(call need,influxd,apt-get install influxdb)
-	@test -n "$${INFLUX_PASSWORD:-}" || { echo 'make: INFLUX_PASSWORD is not set: choose one, such as export INFLUX_PASSWORD="$$(openssl rand -hex 16)"' >&2; exit 2; }
-	@bin/sidecar testbed up influxdb --var http_port=8086 --var data='$(CURDIR)/results/.influxdb'
-
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 	@bin/k6 x report $(or $(RUN),results/latest)
@@ -110,6 +104,26 @@ benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain 
 benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
 	@bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
+
+## Live ---------------------------------------------------------------------
+
+.PHONY: up
+up: ## Start InfluxDB and Grafana in containers; INFLUX_PASSWORD and GRAFANA_PASSWORD choose their passwords
+	@docker/stack up
+
+.PHONY: down
+down: ## Stop and remove them; VOLUMES=1 removes what they have stored, too
+	@docker/stack down
+
+.PHONY: logs
+logs: ## Follow what they log
+	@docker/stack logs
+
+.PHONY: influx
+influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for runs to stream to; INFLUX_PASSWORD is its password
+	@$(call need,influxd,apt-get install influxdb)
+	@test -n "$${INFLUX_PASSWORD:-}" || { echo 'make: INFLUX_PASSWORD is not set: choose one, such as export INFLUX_PASSWORD="$$(openssl rand -hex 16)"' >&2; exit 2; }
+	@bin/sidecar testbed up influxdb --var http_port=8086 --var data='$(CURDIR)/results/.influxdb'
 
 ## Building -----------------------------------------------------------------
 

@@ -75,15 +75,16 @@ fn the_command_line_measures_too() {
         &elsewhere.stderr,
         &["not loopback", "--allow-target 192.0.2.1"],
     );
+    // Its size is looked at after the target, and nothing is sent.
     let allowed = run(&[
-        "tcp",
+        "udp",
         "--direct",
         "--target",
-        "127.0.0.1:9",
+        "192.0.2.2:9",
         "--allow-target",
-        "192.0.2.1",
+        "192.0.2.1,192.0.2.2",
         "--payload",
-        "1",
+        "65508",
     ]);
     common::one_line(&allowed.stderr, &["payload_bytes"]);
     let no_password = run(&[

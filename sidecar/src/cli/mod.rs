@@ -77,8 +77,8 @@ struct Logs {
 /// Where probes may go.
 #[derive(Args)]
 struct Targets {
-    /// Allow probes to this host too; without it to loopback only [repeatable]
-    #[arg(long, value_name = "HOST")]
+    /// Allow probes to these hosts too; without it to loopback only [repeatable]
+    #[arg(long, value_name = "HOST,…", value_delimiter = ',')]
     allow_target: Vec<String>,
 }
 
