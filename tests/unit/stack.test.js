@@ -89,8 +89,13 @@ test('up starts the stack with either compose, and says where it is without the 
 
 test('a stack that does not come up: the password, or something else', () => {
   /** @param {string} health */
-  const engine = (health) => `case "$*" in *up*) exit 1 ;; *ps*) echo one ;; *inspect*) echo ${health} ;; esac`;
-  refused(stack('up', { docker: engine('unhealthy') }), 4, /InfluxDB is not healthy: where INFLUX_PASSWORD is not that of its first start/);
+  const engine = (health) =>
+    `case "$*" in *up*) exit 1 ;; *ps*) echo one ;; *inspect*) echo ${health} ;; esac`;
+  refused(
+    stack('up', { docker: engine('unhealthy') }),
+    4,
+    /InfluxDB is not healthy: where INFLUX_PASSWORD is not that of its first start/,
+  );
   refused(stack('up', { docker: engine('starting') }), 4, /the stack is not up: compose has said why/);
 });
 
