@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { BOARD_OF_SYSTEM, uidOf } from './boards/links.js';
 import { DATASOURCE } from './boards/influx.js';
 import { committed } from './generate.js';
+import { unknownNames } from './names.js';
 
 /**
  * @typedef {import('./types.js').Board} Board
@@ -124,8 +125,8 @@ function ofPanel(panel, board) {
     isOurs(panel.datasource) || `${where} has another data source`,
     panel.targets.length > 0 || `${where} has no query`,
     repeated(refIds).length === 0 || `${where}: two queries are called ${repeated(refIds).join(', ')}`,
+    ...unknownNames(panel).map((name) => `${where}: nothing is called ${name}`),
     ...panel.targets.flatMap((target) => ofTarget(`${where}, query ${target.refId}`, target, board)),
-    ...ofThresholds(where, panel, refIds),
   ];
 }
 
@@ -156,15 +157,6 @@ function ofTarget(where, { datasource, query, alias = '' }, board) {
     ),
   ];
 }
-
-/** @param {string} where @param {Panel} panel @param {string[]} refIds */
-const ofThresholds = (where, { transformations = [] }, refIds) =>
-  transformations
-    .filter(({ id }) => id === 'configFromData')
-    .map(
-      ({ options }) =>
-        refIds.includes(options.configRefId) || `${where}: there is no query ${options.configRefId}`,
-    );
 
 /** Addresses that a board leads to. @param {Board} board @returns {string[]} */
 function linksOf(board) {

@@ -17,10 +17,11 @@ export const dataplane = () =>
     rows: [
       statusRow(),
       throughputRow(),
-      requestRow({ each: 'operation', line: 'scenario' }),
       errorRow(),
       generatorRow(),
       processRow(),
+      // As many as there are operations: what is there once comes before.
+      requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),
     ],
   });

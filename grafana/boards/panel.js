@@ -16,11 +16,12 @@ export const panel = () =>
     variables: oneSystem('panel'),
     rows: [
       statusRow(),
-      requestRow({ each: 'operation', line: 'scenario' }),
       componentRow(),
       errorRow(),
       generatorRow(),
       processRow(),
+      // As many as there are operations: what is there once comes before.
+      requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),
     ],
   });

@@ -4,8 +4,6 @@ import {
   BigValueColorMode,
   BigValueGraphMode,
   BigValueTextMode,
-  GraphThresholdsStyleConfigBuilder,
-  GraphThresholdsStyleMode,
   HeatmapCellLayout,
   LegendDisplayMode,
   LegendPlacement,
@@ -24,7 +22,6 @@ import * as stats from '@grafana/grafana-foundation-sdk/stat';
 import * as tables from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import * as trends from '@grafana/grafana-foundation-sdk/trend';
-import { thresholds } from './colours.js';
 import { DATASOURCE } from './influx.js';
 
 /**
@@ -39,6 +36,8 @@ import { DATASOURCE } from './influx.js';
 
 /** Points are of a second each. */
 const LEAST_INTERVAL = '1s';
+/** A quarter of an hour of seconds, however narrow a panel is. */
+const MOST_POINTS = 1000;
 
 /**
  * @template {{ id(id: number): P, title(t: string): P, description(d: string): P, unit(u: string): P, span(w: number): P,
@@ -81,9 +80,8 @@ function lines(panel, log) {
 export const graph = ({ log = false, calcs = ['mean', 'max', 'lastNotNull'], ...spec }) =>
   lines(usual(new timeseries.PanelBuilder(), spec), log)
     .interval(LEAST_INTERVAL)
+    .maxDataPoints(MOST_POINTS)
     .fillOpacity(8)
-    .thresholds(thresholds([[null, 'green']]))
-    .thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed))
     .legend(legend(calcs));
 
 /** @param {Spec & { noValue?: string }} spec noValue is shown where there is nothing yet */
@@ -104,6 +102,7 @@ export const stat = ({ noValue = '–', names = false, ...spec }) =>
 export const heatmap = (spec) =>
   usual(new heatmaps.PanelBuilder(), spec)
     .interval(LEAST_INTERVAL)
+    .maxDataPoints(MOST_POINTS)
     .calculate(false)
     .rowsFrame(new heatmaps.RowsHeatmapOptionsBuilder().layout(HeatmapCellLayout.Le))
     .yAxis(new heatmaps.YAxisConfigBuilder().unit(spec.unit))

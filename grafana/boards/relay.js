@@ -16,11 +16,12 @@ export const relay = () =>
     variables: oneSystem('pulsar'),
     rows: [
       statusRow(),
-      requestRow({ each: 'operation', line: 'scenario' }),
       deliveryRow(),
       errorRow(),
       generatorRow(),
       processRow(),
+      // As many as there are operations: what is there once comes before.
+      requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),
     ],
   });

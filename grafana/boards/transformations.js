@@ -17,8 +17,13 @@ export const withoutColumns = (pattern) => ({
 /** @param {string} pattern @returns {Transformation} */
 export const onlyColumns = (pattern) => ({ id: 'filterFieldsByName', options: { include: { pattern } } });
 
-/** Rows of several queries that have the same value in a column become one. @param {string} name @returns {Transformation} */
-export const joinedBy = (name) => ({ id: 'joinByField', options: { byField: name, mode: 'outer' } });
+/**
+ * Rows of several queries that have the same value in a column become one.
+ * @param {string} name
+ * @param {'outer' | 'inner'} [mode] inner: only of values that all queries have
+ * @returns {Transformation}
+ */
+export const joinedBy = (name, mode = 'outer') => ({ id: 'joinByField', options: { byField: name, mode } });
 
 /**
  * @param {string} alias
@@ -81,20 +86,4 @@ export const renamed = (names, refId) => ({
   id: 'organize',
   ...(refId ? { filter: { id: 'byRefId', options: refId } } : {}),
   options: { excludeByName: {}, includeByName: {}, indexByName: {}, renameByName: names },
-});
-
-/**
- * The figure of a query becomes a threshold of the series of the others, which is drawn as a line.
- * @param {string} refId
- * @param {string} name column
- * @param {string} pattern of the series' names
- * @returns {Transformation}
- */
-export const asThreshold = (refId, name, pattern) => ({
-  id: 'configFromData',
-  options: {
-    configRefId: refId,
-    mappings: [{ fieldName: name, handlerKey: 'threshold1' }],
-    applyTo: { id: 'byRegexp', options: pattern },
-  },
 });

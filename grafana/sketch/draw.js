@@ -83,10 +83,6 @@ function spanOf(panel, field) {
   return Number(field['custom.spanNulls'] ?? spanNulls ?? 0);
 }
 
-/** @param {Frame[]} frames */
-const boundOf = (frames) =>
-  frames.find(({ refId }) => refId === 'bound')?.columns.find(({ name }) => name === 'bound')?.values[0];
-
 /** @param {number} x */
 const clock = (x) => new Date(x).toISOString().slice(11, 19);
 
@@ -111,12 +107,7 @@ function contentOf(panel, frames, box, { time, marks }) {
       return graphOf(panel, lines, box, { range: [0, last], axis: (x) => `second ${x}` });
     }
     default: {
-      const lines = linesOf(
-        panel,
-        found.filter(({ refId }) => refId !== 'bound'),
-        'Time',
-      );
-      return graphOf(panel, lines, box, { bound: boundOf(frames), marks, range, axis: clock });
+      return graphOf(panel, linesOf(panel, found, 'Time'), box, { marks, range, axis: clock });
     }
   }
 }

@@ -91,9 +91,9 @@ const straight = (x1, x2, y1, y2, look) =>
  * @param {Panel} panel
  * @param {Line[]} lines
  * @param {Box} box
- * @param {{ bound?: number, marks?: number[], range: [number, number], axis: (x: number) => string }} extra
+ * @param {{ marks?: number[], range: [number, number], axis: (x: number) => string }} extra
  */
-export function graphOf(panel, lines, { w, h }, { bound, marks = [], range: [from, to], axis }) {
+export function graphOf(panel, lines, { w, h }, { marks = [], range: [from, to], axis }) {
   const rows = Math.ceil(Math.min(lines.length, MOST_IN_LEGEND) / 2);
   const plot = { x: 62, y: TITLE + 6, w: w - 76, h: h - TITLE - 30 - rows * LEGEND_LINE };
   const floor = plot.y + plot.h;
@@ -101,7 +101,7 @@ export function graphOf(panel, lines, { w, h }, { bound, marks = [], range: [fro
   const log = custom.scaleDistribution?.type === 'log';
   const valuesOf = (/** @type {boolean} */ right) =>
     lines.filter((line) => line.right === right).flatMap(({ ys }) => ys.filter((y) => y !== null));
-  const left = scaleOf([...valuesOf(false), ...(bound === undefined ? [] : [bound])], log);
+  const left = scaleOf(valuesOf(false), log);
   const right = scaleOf(valuesOf(true), false);
   const xOf = (/** @type {number} */ x) => plot.x + ((x - from) / (to - from || 1)) * plot.w;
   const drawn = lines.slice(0, MOST_LINES).map((line, index) => {
@@ -114,7 +114,6 @@ export function graphOf(panel, lines, { w, h }, { bound, marks = [], range: [fro
     if (custom.drawStyle === 'points') return dots(pieces.flat(), colour);
     return strokes(pieces, colour, line.dashed || line.right);
   });
-  const boundAt = bound === undefined || (log && bound <= 0) ? undefined : floor - plot.h * left.at(bound);
   const unit = panel.fieldConfig.defaults.unit ?? '';
   return [
     `<rect x="${plot.x}" y="${plot.y}" width="${plot.w}" height="${plot.h}" fill="#f6f7f9"/>`,
@@ -124,9 +123,6 @@ export function graphOf(panel, lines, { w, h }, { bound, marks = [], range: [fro
         straight(xOf(mark), xOf(mark), plot.y, floor, 'stroke="#8f3bb8" stroke-dasharray="2 3" opacity=".6"'),
       ),
     ...drawn,
-    boundAt === undefined
-      ? ''
-      : straight(plot.x, plot.x + plot.w, boundAt, boundAt, 'stroke="#c4162a" stroke-dasharray="8 5"'),
     text(plot.x - 6, plot.y + 8, shown(left.high, unit), `${SMALL} text-anchor="end"`),
     text(plot.x - 6, floor, shown(left.low, unit), `${SMALL} text-anchor="end"`),
     lines.some((line) => line.right)

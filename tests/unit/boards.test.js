@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { DATASOURCE } from '../../grafana/boards/influx.js';
 import { committed, outdated } from '../../grafana/generate.js';
 import { problemsOf } from '../../grafana/lint.js';
@@ -28,20 +29,23 @@ test('the linter finds nothing', () => {
 });
 
 test('the provisioned data source is the boards’ own, and its boards cannot be changed', () => {
-  const read = (/** @type {string} */ name) => readFileSync(join(ROOT, 'grafana/provisioning', name), 'utf8');
-  const source = read('datasources/influxdb.yaml');
-  for (const line of [
-    `uid: ${DATASOURCE.uid}`,
-    `type: ${DATASOURCE.type}`,
-    'editable: false',
-    'timeInterval: 1s',
-    'httpMode: POST',
-    'password: ${INFLUX_PASSWORD}',
-  ])
-    assert.match(source, new RegExp(`^ +${line.replace(/[${}]/g, '\\$&')}$`, 'm'));
-  const provider = read('dashboards/windtunnel.yaml');
-  for (const line of ['folder: Windtunnel', 'allowUiUpdates: false', 'disableDeletion: true'])
-    assert.match(provider, new RegExp(`^ +${line}$`, 'm'));
+  const read = (/** @type {string} */ name) =>
+    parse(readFileSync(join(ROOT, 'grafana/provisioning', name), 'utf8'));
+  const [source, ...others] = read('datasources/influxdb.yaml').datasources;
+  assert.deepEqual(others, []);
+  const { uid, type, editable, jsonData, secureJsonData } = source;
+  assert.deepEqual({ uid, type, editable }, { ...DATASOURCE, editable: false });
+  const { dbName, httpMode, timeInterval } = jsonData;
+  assert.deepEqual(
+    { dbName, httpMode, timeInterval },
+    { dbName: '${INFLUX_DATABASE}', httpMode: 'POST', timeInterval: '1s' },
+  );
+  assert.deepEqual(secureJsonData, { password: '${INFLUX_PASSWORD}' });
+  const [{ folder, allowUiUpdates, disableDeletion }] = read('dashboards/windtunnel.yaml').providers;
+  assert.deepEqual(
+    { folder, allowUiUpdates, disableDeletion },
+    { folder: 'Windtunnel', allowUiUpdates: false, disableDeletion: true },
+  );
 });
 
 /** What is done to the board overview, and what the linter says of it. @type {[string, (board: any) => void, RegExp][]} */
@@ -101,6 +105,16 @@ const FAULTS = [
     'a link with a variable that the other board has not',
     ({ links }) => (links[0].url += '&var-driver=x'),
     /has no variable driver/,
+  ],
+  [
+    'an override of nothing',
+    ({ panels }) => (panels[6].fieldConfig.overrides[0].matcher.options = 'systm'),
+    /panel 106 Scenarios: nothing is called systm/,
+  ],
+  [
+    'a calculation with nothing',
+    ({ panels }) => (panels[6].transformations[1].options.binary.right.matcher.options = 'lastd'),
+    /panel 106 Scenarios: nothing is called lastd/,
   ],
   [
     'a coarser interval',

@@ -30,6 +30,9 @@ const stages = read('docker/Dockerfile')
     return { base, name, words };
   });
 
+/** A stage and those that it is built upon. @param {typeof stages[number] | undefined} stage @returns {typeof stages} */
+const lineage = (stage) => (stage ? [stage, ...lineage(stages.find(({ name }) => name === stage.base))] : []);
+
 test('the stack has its services, and what only a run needs is in a profile', () => {
   assert.deepEqual(Object.fromEntries(entries.map(([name, { profiles = [] }]) => [name, profiles])), {
     influxdb: [],
@@ -74,7 +77,10 @@ test('each of our images is a stage that ends as another user than root', () => 
     assert.match(users.at(-1) ?? 'none', /^windtunnel$/, name);
     assert.equal(user, '${WINDTUNNEL_USER:-1000:1000}');
     assert.ok(
-      stages.some(({ words }) => words.some((line) => line.join(' ').includes('useradd --uid 1000 '))),
+      lineage(stage).some(({ words }) =>
+        words.some((line) => line.join(' ').includes('useradd --uid 1000 ')),
+      ),
+      `${name}: it has no user 1000`,
     );
   }
 });

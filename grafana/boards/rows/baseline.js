@@ -2,7 +2,8 @@
  * The run beside another one. They ran at other times, and a time shift has no effect on absolute ranges: so figures
  * of whole runs stand beside each other, and what is drawn over time is drawn over the seconds of each run.
  */
-import { byThresholds, thresholds } from '../colours.js';
+import { GraphGradientMode } from '@grafana/grafana-foundation-sdk/common';
+import { byThresholds, mapped, thresholds } from '../colours.js';
 import { CHOSEN, CHOSEN_OF_BASELINE, points, rows, series } from '../influx.js';
 import { bars, table, trend } from '../panels.js';
 import { calculated, inOrder, joinedBy, numbered, onlyColumns, withoutColumns } from '../transformations.js';
@@ -15,6 +16,9 @@ const LATENCIES = ['P50', 'P95'];
 const TIE = 0.1;
 /** Of seconds that the comparison over time shows. */
 const MOST_SECONDS = 3600;
+
+/** What Grafana calculates where a run lacks a figure: it takes what is missing for 0. */
+const NO_CHANGE = mapped({ NaN: ['–'], Infinity: ['–'], '-1': ['–'] });
 
 /** @param {string} figure */
 const ofBaseline = (figure) => `${figure}, baseline`;
@@ -32,15 +36,15 @@ export const baselineRow = ({ collapsed = false } = {}) => ({
   panels: [figures(), latencies(), changes(), seconds()],
 });
 
+/** @param {string} name */
+const columnOf = (name) => `"${FIGURES[/** @type {'P50'} */ (name)]}"`;
+
 /** @param {string} refId @param {string[]} where @param {(figure: string) => string} named @param {string[]} names */
 const results = (refId, where, named, names) =>
   rows(
     refId,
     points({
-      select: [
-        '"operation"',
-        ...names.map((name) => `"${FIGURES[/** @type {'P50'} */ (name)]}" AS "${named(name)}"`),
-      ].join(', '),
+      select: ['"operation"', ...names.map((name) => `${columnOf(name)} AS "${named(name)}"`)].join(', '),
       from: ['results'],
       where,
     }),
@@ -48,11 +52,22 @@ const results = (refId, where, named, names) =>
 
 const self = (/** @type {string} */ figure) => figure;
 
-/** Both runs in one row for each operation. @param {string[]} names of figures @returns {{ targets: import('../influx.js').Target[], joined: import('../transformations.js').Transformation[] }} */
-const sideBySide = (names) => ({
-  targets: [results('run', CHOSEN, self, names), results('baseline', CHOSEN_OF_BASELINE, ofBaseline, names)],
-  joined: [withoutColumns('Time'), joinedBy('operation')],
-});
+/**
+ * Both runs in one row for each operation.
+ * @param {string[]} names of figures
+ * @param {{ complete?: boolean }} [of] only operations of which both runs have all of these figures
+ * @returns {{ targets: import('../influx.js').Target[], joined: import('../transformations.js').Transformation[] }}
+ */
+function sideBySide(names, { complete = false } = {}) {
+  const there = complete ? names.map((name) => `${columnOf(name)} >= 0`) : [];
+  return {
+    targets: [
+      results('run', [...CHOSEN, ...there], self, names),
+      results('baseline', [...CHOSEN_OF_BASELINE, ...there], ofBaseline, names),
+    ],
+    joined: [withoutColumns('Time'), joinedBy('operation', complete ? 'inner' : 'outer')],
+  };
+}
 
 /** @param {string[]} names */
 const changed = (names) =>
@@ -81,6 +96,7 @@ const figures = () => {
     .overrideByRegexp('/, change$/', [
       { id: 'unit', value: units.share },
       { id: 'decimals', value: 1 },
+      { id: 'mappings', value: NO_CHANGE },
     ])
     .overrideByRegexp('/, ratio$/', [{ id: 'custom.hidden', value: true }]);
   return panel.targets(targets);
@@ -101,26 +117,30 @@ const latencies = () => {
 };
 
 const changes = () => {
-  const { targets, joined } = sideBySide(LATENCIES);
-  return bars({
-    id: 603,
-    title: 'Change of latency',
-    description:
-      'Of the run against the baseline: above zero is slower. Grey is below 10 %, a tie between two runs.',
-    unit: units.share,
-    w: 8,
-    x: 'operation',
-  })
-    .transformations([...joined, ...changed(LATENCIES), onlyColumns('/^operation$|, change$/')])
-    .thresholds(
-      thresholds([
-        [null, 'green'],
-        [-TIE, 'gray'],
-        [TIE, 'red'],
-      ]),
-    )
-    .colorScheme(byThresholds())
-    .targets(targets);
+  const { targets, joined } = sideBySide(LATENCIES, { complete: true });
+  return (
+    bars({
+      id: 603,
+      title: 'Change of latency',
+      description:
+        'Of the run against the baseline: above zero is slower. Grey is below 10 %, a tie between two runs. Only operations that have both percentiles in both runs.',
+      unit: units.share,
+      w: 8,
+      x: 'operation',
+    })
+      .transformations([...joined, ...changed(LATENCIES), onlyColumns('/^operation$|, change$/')])
+      .thresholds(
+        thresholds([
+          [null, 'green'],
+          [-TIE, 'gray'],
+          [TIE, 'red'],
+        ]),
+      )
+      .colorScheme(byThresholds())
+      // Else all bars would have the colour of the last one.
+      .gradientMode(GraphGradientMode.Scheme)
+      .targets(targets)
+  );
 };
 
 const seconds = () => {

@@ -58,7 +58,8 @@ const loss = () =>
         '$tag_operation',
       ),
     )
-    .drawStyle(GraphDrawStyle.Points);
+    .drawStyle(GraphDrawStyle.Points)
+    .axisSoftMax(0.01);
 
 const results = () =>
   bars({

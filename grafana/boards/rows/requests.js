@@ -1,45 +1,42 @@
 /** Rate, errors, duration, and where the latencies lie. */
-import {
-  CHOSEN,
-  CHOSEN_SCENARIOS,
-  OPERATION,
-  SCENARIO,
-  SYSTEM,
-  aSecond,
-  overTime,
-  points,
-  rows,
-  series,
-} from '../influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../influx.js';
 import { graph, heatmap } from '../panels.js';
-import { asThreshold } from '../transformations.js';
 import { units } from '../units.js';
 
-const BOUND = 'bound';
 const VUS = 'virtual users';
 /** Slow requests leave seconds without any; longer gaps are gaps. */
 const SPAN_MS = 3000;
 
 /**
- * The bound that a kind of threshold has. Thresholds are written when a scenario has ended: until then the baseline's
- * stands for it.
+ * The bounds that a kind of threshold has, while k6 runs: as series, since Grafana widens no axis for a threshold of
+ * its own.
  * @param {string} threshold regular expression
+ * @param {string} line
  */
-const bound = (threshold) =>
-  rows(
-    BOUND,
-    points({
-      select: 'last("bound") AS "bound"',
-      from: ['thresholds'],
-      where: [
-        '"testid" =~ /^(${testid:regex}|${baseline:regex})$/',
-        SYSTEM,
-        SCENARIO,
-        OPERATION,
-        `"threshold" =~ /^${threshold}/`,
-      ],
+const bounds = (threshold, line) =>
+  series(
+    'bound',
+    overTime({
+      select: 'last("bound")',
+      from: ['bounds'],
+      where: [...CHOSEN, `"threshold" =~ /^${threshold}/`],
+      by: [line],
+      fill: 'none',
     }),
+    `bound $tag_${line}`,
   );
+
+/** @template {import('@grafana/grafana-foundation-sdk/timeseries').PanelBuilder} P @param {P} panel @returns {P} */
+const dashingBounds = (panel) =>
+  panel.overrideByRegexp('/^bound /', [
+    { id: 'color', value: { mode: 'fixed', fixedColor: 'red' } },
+    { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
+    { id: 'custom.fillOpacity', value: 0 },
+    // They are written every ten seconds.
+    { id: 'custom.spanNulls', value: true },
+    { id: 'custom.showPoints', value: 'never' },
+    { id: 'custom.hideFrom', value: { legend: true, tooltip: false, viz: false } },
+  ]);
 
 /**
  * A row for each value of one variable, with a line for each value of the other.
@@ -72,75 +69,79 @@ const rate = (line) =>
 
 /** @param {string} line */
 const errors = (line) =>
-  graph({
-    id: 202,
-    title: 'Errors',
-    description: 'Share of the requests that failed. The dashed line is the bound of the threshold on it.',
-    unit: units.share,
-    w: 5,
-  })
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: 'sum("hits") / sum("count")',
-          from: ['operation_failed'],
-          where: CHOSEN,
-          by: [line],
-        }),
-        `$tag_${line}`,
-      ),
-    )
-    .withTarget(bound('operation_failed '))
-    .transformations([asThreshold(BOUND, 'bound', '/^(?!Time$)/')]);
+  dashingBounds(
+    graph({
+      id: 202,
+      title: 'Errors',
+      description: 'Share of the requests that failed. The dashed line is the bound of the threshold on it.',
+      unit: units.share,
+      w: 5,
+    })
+      .withTarget(
+        series(
+          'A',
+          overTime({
+            select: 'sum("hits") / sum("count")',
+            from: ['operation_failed'],
+            where: CHOSEN,
+            by: [line],
+          }),
+          `$tag_${line}`,
+        ),
+      )
+      .withTarget(bounds('operation_failed ', line))
+      // Where nothing fails Grafana would draw up to 10,000 %.
+      .axisSoftMax(0.01),
+  );
 
 /** @param {string} line */
 const duration = (line) =>
-  graph({
-    id: 203,
-    title: 'Duration',
-    description:
-      'Latency of the successes of each second, exact; where a point is wider than a second, the mean of its P50 and the highest of its P95 and P99. Virtual users on the right. The dashed line is the bound on P95, where there is one.',
-    unit: units.ms,
-    w: 8,
-    calcs: ['mean', 'max'],
-    log: true,
-  })
-    .spanNulls(SPAN_MS)
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: 'mean("p50") AS "P50", max("p95") AS "P95", max("p99") AS "P99"',
-          from: ['operation_ms'],
-          where: CHOSEN,
-          by: [line],
-        }),
-        `$col $tag_${line}`,
-      ),
-    )
-    .withTarget(
-      series('vus', overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS }), VUS),
-    )
-    .withTarget(bound('operation_ms p\\(95\\)'))
-    .transformations([asThreshold(BOUND, 'bound', '/^P\\d+ /')])
-    .overrideByName(VUS, [
-      { id: 'unit', value: units.count },
-      { id: 'min', value: 0 },
-      { id: 'custom.axisPlacement', value: 'right' },
-      { id: 'custom.scaleDistribution', value: { type: 'linear' } },
-      { id: 'custom.fillOpacity', value: 0 },
-      { id: 'custom.spanNulls', value: SPAN_MS },
-      { id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } },
-      { id: 'color', value: { mode: 'fixed', fixedColor: 'gray' } },
-    ]);
+  dashingBounds(
+    graph({
+      id: 203,
+      title: 'Duration',
+      description:
+        'Latency of the successes of each second, exact; where a point is wider than a second, the mean of its P50 and the highest of its P95 and P99. Virtual users on the right. The dashed line is the bound on P95, where there is one.',
+      unit: units.ms,
+      w: 8,
+      calcs: ['mean', 'max'],
+      log: true,
+    })
+      .spanNulls(SPAN_MS)
+      .withTarget(
+        series(
+          'A',
+          overTime({
+            select: 'mean("p50") AS "P50", max("p95") AS "P95", max("p99") AS "P99"',
+            from: ['operation_ms'],
+            where: CHOSEN,
+            by: [line],
+          }),
+          `$col $tag_${line}`,
+        ),
+      )
+      .withTarget(
+        series('vus', overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS }), VUS),
+      )
+      .withTarget(bounds('operation_ms p\\(95\\)', line))
+      .overrideByName(VUS, [
+        { id: 'unit', value: units.count },
+        { id: 'min', value: 0 },
+        { id: 'custom.axisPlacement', value: 'right' },
+        { id: 'custom.scaleDistribution', value: { type: 'linear' } },
+        { id: 'custom.fillOpacity', value: 0 },
+        { id: 'custom.spanNulls', value: SPAN_MS },
+        { id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } },
+        { id: 'color', value: { mode: 'fixed', fixedColor: 'gray' } },
+      ]),
+  );
 
 const latencies = () =>
   heatmap({
     id: 204,
     title: 'Latencies',
     description:
-      'How many successes took how long, second by second. Each cell counts latencies up to its upper edge; two bands mean two kinds of request.',
+      'How many successes took how long, second by second. Each cell counts latencies up to its upper edge; two bands mean two kinds of request. Bounds between which nothing fell are left out: read the axis.',
     unit: units.ms,
     w: 6,
   }).withTarget(

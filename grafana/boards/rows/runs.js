@@ -27,7 +27,7 @@ const runs = () =>
   table({
     id: 151,
     title: 'Runs',
-    description: `The newest ${MOST} runs. A click on a run shows it at its time; the other way is to choose it above, and the time by hand. A run without a verdict is running, or was killed.`,
+    description: `The newest ${MOST} runs. A click on a run offers to show it at its time, or to watch one that has not ended; the other way is to choose it above, and the time by hand. A run without a verdict is running, or was killed.`,
     unit: units.none,
     w: 24,
   })
@@ -49,6 +49,11 @@ const runs = () =>
           {
             title: 'Show this run',
             url: `/d/${uidOf('overview')}?var-testid=\${__data.fields.testid}&from=\${__data.fields.began.numeric}&to=\${__data.fields.ended.numeric}`,
+            targetBlank: false,
+          },
+          {
+            title: 'Watch it: it has not ended',
+            url: `/d/${uidOf('overview')}?var-testid=\${__data.fields.testid}&from=\${__data.fields.began.numeric}&to=now`,
             targetBlank: false,
           },
           {

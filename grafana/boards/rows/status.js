@@ -10,6 +10,8 @@ import { calculated, floored, inOrder } from '../transformations.js';
 /** Around a scenario, so that its marks are not on the graphs' edges. */
 const MARGIN_MS = 2000;
 
+/** Of what is not known yet: without it Grafana shows it on green. */
+const UNKNOWN = thresholds([[null, 'gray']]);
 const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'red'] });
 
 /** @param {{ whole?: boolean }} [of] one verdict on the whole run @returns {import('../board.js').Row} */
@@ -39,6 +41,7 @@ const verdicts = () =>
     names: true,
   })
     .mappings(VERDICT_CODES)
+    .thresholds(UNKNOWN)
     .colorScheme(byThresholds())
     .withTarget(
       series(
@@ -61,6 +64,7 @@ const verdict = () =>
   })
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('/^verdict$/').values(false))
     .mappings(VERDICTS)
+    .thresholds(UNKNOWN)
     .colorScheme(byThresholds())
     .withTarget(
       series(
@@ -81,6 +85,7 @@ const trust = () =>
     noValue: 'running',
   })
     .mappings(TRUST)
+    .thresholds(UNKNOWN)
     .colorScheme(byThresholds())
     .withTarget(
       // A check that could not be made is -1: its square is 1, since it is no failure either.

@@ -1,0 +1,58 @@
+/** Which names of columns and series a panel speaks of that neither its queries nor its transformations have. */
+
+/**
+ * @typedef {import('./types.js').Panel} Panel
+ * @typedef {import('./types.js').Target} Target
+ * @typedef {NonNullable<Panel['transformations']>[number]} Transformation
+ */
+
+/** What stands in double quotes. @param {string} text */
+const quoted = (text) => [...text.matchAll(/"([^"]*)"/g)].map(([, name]) => name);
+
+/** Columns of a table; names of series: the alias, or measurements where it is theirs. @param {Target} target */
+function namesOf({ query, resultFormat, alias = '' }) {
+  const [, select, from, groups = ''] =
+    /^SELECT (.*) FROM (.*?) WHERE .*?(?: GROUP BY (.*))?$/.exec(query) ?? [];
+  if (resultFormat !== 'table') return ['Time', ...(alias === '$m' ? quoted(from) : [alias])];
+  return ['Time', ...quoted(select.replace(/"[^"]*"\)? AS /g, '')), ...quoted(groups)];
+}
+
+/** Names that a transformation asks for. @param {Transformation} transformation @returns {string[]} */
+function askedBy({ id, options }) {
+  switch (id) {
+    case 'joinByField':
+      return [options.byField];
+    case 'organize':
+      return [...Object.keys(options.indexByName), ...Object.keys(options.renameByName)];
+    case 'sortBy':
+      return options.sort.map((/** @type {{ field: string }} */ { field }) => field);
+    case 'calculateField': {
+      const { unary, binary } = options;
+      const sides = binary ? [binary.left, binary.right] : [];
+      const named = sides.flatMap(({ matcher }) => (matcher ? [matcher.options] : []));
+      return unary ? [unary.fieldName] : named;
+    }
+    default:
+      return [];
+  }
+}
+
+/** Names that a transformation makes. @param {Transformation} transformation @returns {string[]} */
+function madeBy({ id, options }) {
+  if (id === 'calculateField') return [options.alias];
+  return id === 'organize' ? Object.values(options.renameByName) : [];
+}
+
+/** @param {Panel} panel @returns {string[]} */
+export function unknownNames({ targets, transformations = [], fieldConfig }) {
+  const known = new Set(targets.flatMap(namesOf));
+  const unknown = [];
+  for (const transformation of transformations) {
+    unknown.push(...askedBy(transformation).filter((name) => !known.has(name)));
+    for (const name of madeBy(transformation)) known.add(name);
+  }
+  const overridden = fieldConfig.overrides
+    .filter(({ matcher }) => matcher.id === 'byName')
+    .map(({ matcher }) => String(matcher.options));
+  return [...unknown, ...overridden.filter((name) => !known.has(name))];
+}
