@@ -11,16 +11,22 @@ import (
 
 var boundPattern = regexp.MustCompile(`[<>=]=?=?\s*([-+0-9.eE]+)\s*$`)
 
+// Bound returns the number that a threshold's expression compares with; false where it has none.
+func Bound(expression string) (bound float64, ok bool) {
+	match := boundPattern.FindStringSubmatch(expression)
+	if match == nil {
+		return 0, false
+	}
+	bound, err := strconv.ParseFloat(match[1], 64)
+	return bound, err == nil
+}
+
 // Threshold writes a threshold's value in its unit as Value does, with as many more digits as it
 // takes to see on which side of the expression's bound it lies.
 func Threshold(v *float64, unit, expression string) string {
 	text := Value(v, unit)
-	match := boundPattern.FindStringSubmatch(expression)
-	if v == nil || match == nil {
-		return text
-	}
-	bound, err := strconv.ParseFloat(match[1], 64)
-	if err != nil {
+	bound, ok := Bound(expression)
+	if v == nil || !ok {
 		return text
 	}
 	number, suffix, scaled, exponent := text, suffixes[unit], *v, ""

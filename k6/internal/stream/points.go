@@ -5,11 +5,10 @@ package stream
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -85,14 +84,10 @@ func measured(b *influx.Batch, of Of, r result.Result, at time.Time) {
 	}
 }
 
-var boundPattern = regexp.MustCompile(`[<>=]=?\s*(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*$`)
-
 func thresholdPoint(b *influx.Batch, of Of, t result.Threshold, at time.Time) {
 	fields := influx.Fields{"metric": t.Metric, "expression": t.Expression, "unit": t.Unit, "value": t.Value, "ok": truth(&t.OK)}
-	if found := boundPattern.FindStringSubmatch(t.Expression); found != nil {
-		if bound, err := strconv.ParseFloat(found[1], 64); err == nil {
-			fields["bound"] = bound
-		}
+	if bound, ok := format.Bound(t.Expression); ok {
+		fields["bound"] = bound
 	}
 	b.Add("thresholds", of.tags("operation", t.Operation, "threshold", t.Metric+" "+t.Expression), fields, at)
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package windtunnel
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/influx"
+)
+
+// boundsEvery is how many seconds lie between two points of a bound: a line needs little more than its ends.
+const boundsEvery = 10
+
+// bound is a number that a threshold judges by.
+type bound struct {
+	tags  influx.Tags
+	value float64
+}
+
+// boundsOf returns those of thresholds on the latency and the failures of operations, which the boards draw, with
+// the tags of the run.
+func boundsOf(thresholds map[string]metrics.Thresholds, run map[string]string) []bound {
+	var found []bound
+	for _, key := range slices.Sorted(maps.Keys(thresholds)) {
+		metric, tags, err := metrics.ParseMetricName(key)
+		if err != nil || metric != latencyMetric && metric != failureMetric || len(tags) != 1 {
+			continue
+		}
+		operation, ok := strings.CutPrefix(tags[0], "operation:")
+		if !ok {
+			continue
+		}
+		for _, t := range thresholds[key].Thresholds {
+			value, ok := format.Bound(t.Source)
+			// Others only keep a submetric for the summary: they hold whatever is measured.
+			judges := strings.Contains(t.Source, "<") && (metric != failureMetric || value < 1)
+			if ok && judges {
+				found = append(found, bound{boundTags(run, operation, metric+" "+t.Source), value})
+			}
+		}
+	}
+	return found
+}
+
+func boundTags(run map[string]string, operation, threshold string) influx.Tags {
+	tags := influx.Tags{"operation": operation, "threshold": threshold}
+	for _, name := range []string{"testid", "system", "scenario", "profile"} {
+		tags[name] = run[name]
+	}
+	return tags
+}
+
+// boundPoints adds all of them at a second.
+func boundPoints(b *influx.Batch, bounds []bound, second int64) {
+	for _, one := range bounds {
+		b.Add("bounds", one.tags, influx.Fields{"bound": one.value}, time.Unix(second, 0))
+	}
+}
