@@ -174,7 +174,7 @@ func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Sce
 	p := s.sides[side]
 	dir := filepath.Join(s.Dir, folder)
 	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.env.Name,
-		Start:     time.Now().UTC().Truncate(time.Millisecond),
+		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),
 		Scenarios: []run.Scenario{{System: scenario.System, Scenario: scenario.Name, Outcome: run.Running}}}
 	entry := &record.Scenarios[0]
 	err := os.MkdirAll(filepath.Join(dir, "logs"), 0o755)
