@@ -204,7 +204,7 @@ func (b *bench) finish(diskFull string) int {
 	}
 	code = exitcode.Worst(code, set.ExitCode())
 	b.stream.RunEnded(b.ofRun(b.RunID), set.Verdict())
-	missing := b.closeStream(b.ofRun(b.RunID))
+	missing := b.stream.Close(b.ofRun(b.RunID))
 	b.record.Notes = append(b.record.Notes, missing...)
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	b.record.End, b.record.ExitCode = &end, &code
