@@ -2,10 +2,11 @@
 
 Run by `make benchmark-streaming`, inside `sidecar testbed run influxdb`: `k6 x bench` publishes
 the same messages to a fresh relay in turn, ROUNDS times: without streaming, with ours, and with
-k6's own InfluxDB output. Prints the median rate and CPU time of k6 over the load, and the ratios
-round by round.
+k6's own InfluxDB output, each time with another of them first. Prints the median rate and CPU time
+of k6 over the load, the ratios round by round, and whether they show that ours keeps to BOUND.
 """
 
+import base64
 import json
 import math
 import os
@@ -13,13 +14,19 @@ import shutil
 import statistics
 import subprocess
 import sys
+import urllib.parse
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 ROUNDS = int(os.environ.get("ROUNDS", "9"))
-MESSAGES = os.environ.get("MESSAGES", "5000")
+MESSAGES = os.environ.get("MESSAGES", "20000")
 CONFIDENCE = 0.95
+LEAST_ROUNDS = 6  # with fewer, no interval holds with that confidence
+BOUND = 0.95  # of the rate without streaming
 STREAMS = ("INFLUX", "INFLUX_USERNAME", "INFLUX_PASSWORD", "INFLUX_DATABASE")
+# What of the caller's variables would stream in all three ways.
+OTHERS = ("INFLUX_TOKEN", "K6_OUT")
 PASS, INCONCLUSIVE = 0, 3
 
 
@@ -42,10 +49,27 @@ def k6_own() -> dict[str, str]:
 WAYS = {"none": none, "ours": ours, "k6's own": k6_own}
 
 
-def measure(way: str) -> dict[str, float]:
+def requests_in_influx(run_id: str) -> int:
+    """How many points of k6's metric http_reqs a run has left there."""
+    query = f"SELECT count(*) FROM http_reqs WHERE testid='{run_id}'"
+    parameters = urllib.parse.urlencode({"db": os.environ["INFLUX_DATABASE"], "q": query})
+    login = f"{os.environ['INFLUX_USERNAME']}:{os.environ['INFLUX_PASSWORD']}".encode()
+    request = urllib.request.Request(
+        f"{os.environ['INFLUX']}/query?{parameters}",
+        headers={"Authorization": "Basic " + base64.b64encode(login).decode()},
+    )
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # it is on loopback
+    with direct.open(request, timeout=10) as answer:
+        series = json.load(answer)["results"][0].get("series", [])
+    return sum(count or 0 for one in series for row in one["values"] for count in row[1:])
+
+
+def measure(way: str, turn: int) -> dict[str, float]:
     """Messages a second, and the CPU time of k6 for one, µs."""
-    run_id = f"benchmark-streaming-{os.getpid()}"
-    variables = {name: value for name, value in os.environ.items() if name not in STREAMS}
+    place = list(WAYS).index(way)
+    run_id = f"benchmark-streaming-{os.getpid()}-{turn}-{place}"
+    dropped = STREAMS + OTHERS
+    variables = {name: value for name, value in os.environ.items() if name not in dropped}
     variables |= {"PROFILE": "quick", "MESSAGES": MESSAGES, **WAYS[way]()}
     command = [str(ROOT / "bin/k6"), "x", "bench", "--only", "pulsar/ingest", "--run-id", run_id]
     folder = ROOT / "results" / run_id
@@ -57,13 +81,16 @@ def measure(way: str) -> dict[str, float]:
         result = json.loads((folder / "pulsar-ingest.json").read_text())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    streamed = requests_in_influx(run_id) > 0
+    if streamed != (way != "none"):
+        sys.exit(f"{way}: InfluxDB has {'' if streamed else 'no '}points of run {run_id}")
     operation = result["operations"][0]
     generator = next(row for row in result["processes"] if row["role"] == "generator")
     return {"rate": operation["rate_per_s"], "cpu": generator["cpu_s"] / operation["success"] * 1e6}
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Of the median, by order statistics: the narrowest that holds with CONFIDENCE, else all values."""
+    """Of the median, by order statistics: the narrowest that holds with CONFIDENCE."""
     ordered, n = sorted(values), len(values)
     outside = 0.0
     rank = 0
@@ -84,18 +111,25 @@ def shown(values: list[float], digits: int) -> str:
 def main() -> None:
     if any(name not in os.environ for name in STREAMS):
         sys.exit("there is no InfluxDB: run `make benchmark-streaming`")
+    if ROUNDS < LEAST_ROUNDS:
+        sys.exit(f"ROUNDS={ROUNDS} is too few for an interval; give {LEAST_ROUNDS} or more")
     rounds: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     for turn in range(ROUNDS):
-        for way in WAYS if turn % 2 == 0 else reversed(WAYS):
-            rounds[way].append(measure(way))
+        first = turn % len(WAYS)
+        for way in list(WAYS)[first:] + list(WAYS)[:first]:
+            rounds[way].append(measure(way, turn))
     print(f"pulsar/ingest, {MESSAGES} messages, {ROUNDS} rounds in turn; median (95 % interval)")
     for way, measured in rounds.items():
         rate, cpu = ([one[figure] for one in measured] for figure in ("rate", "cpu"))
         print(f"  {way:9} {shown(rate, 0):>22} messages/s {shown(cpu, 0):>20} µs CPU of k6 for each")
+    least = {}
     for way in list(WAYS)[1:]:
         pairs = list(zip(rounds[way], rounds["none"], strict=True))
         rate, cpu = ([own[figure] / bare[figure] for own, bare in pairs] for figure in ("rate", "cpu"))
         print(f"  {way + ' / none':16} rate {shown(rate, 3)}, CPU of k6 {shown(cpu, 3)}")
+        least[way] = math.floor(interval(rate)[0] * 1000) / 1000
+    judged = "holds" if least["ours"] >= BOUND else "is not shown by these rounds"
+    print(f"the rate with ours is at least {least['ours']:.3f} of that without (bound {BOUND}): {judged}")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,12 @@ import { temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
 
-/** Of one scenario's run, with all that is streamed. */
+/** Of a run of panel/users-create, with all that is streamed. */
 const MOST_SERIES = 400;
+
+/** Of any scenario's run without errors: of its own, and of each operation. docs/streaming.md says of what. */
+const MOST_OF_SCENARIO = 80;
+const MOST_OF_OPERATION = 80;
 
 const folder = temporaryFolder('streaming');
 let /** @type {Awaited<ReturnType<typeof startSidecar>>} */ sidecar;
@@ -50,6 +54,20 @@ const idOf = (bench) => /** @type {string} */ (bench.folder.split('/').at(-1));
 
 /** Whatever else the machine does may make a run inconclusive; nothing else may be wrong. @param {unknown} code */
 const assertFine = (code) => assert.ok(code === 0 || code === 3, `exit code ${code}`);
+
+/** @param {ReturnType<typeof influx>} db @param {string} testid */
+async function seriesOf(db, testid) {
+  const [{ values }] = await db.ask(`SHOW SERIES WHERE testid='${testid}'`);
+  return /** @type {string[]} */ (values.flat());
+}
+
+/**
+ * The operation that a series is about: by its tag, or by a name such as `samples: OPERATION` in it.
+ * @param {string} series
+ * @param {string[]} operations
+ */
+const operationOf = (series, operations) =>
+  operations.find((name) => series.includes(`,operation=${name},`) || series.includes(`:\\ ${name},`));
 
 /**
  * Sums over the run are those of the result, to the last request.
@@ -97,7 +115,7 @@ test('a run with 500 users: exact sums, few series, every measurement', async ()
     assert.equal(result.operations[0].requests, 500);
     await assertSums(db, testid, result);
 
-    const series = (await db.ask(`SHOW SERIES WHERE testid='${testid}'`))[0].values.flat();
+    const series = await seriesOf(db, testid);
     assert.ok(series.length <= MOST_SERIES, `${series.length} series: ${series.join('\n')}`);
     const keys = new Set(series.flatMap((one) => one.split(',').slice(1)).map((pair) => pair.split('=')[0]));
     const known = 'testid system scenario profile operation kind component change outcome le'.split(' ');
@@ -154,6 +172,35 @@ test('a data plane streams what its probes measure, and what they use', async ()
     const rows = await db.rows(`SELECT process, role, cpu_percent FROM processes ${where}`);
     const names = new Set(rows.map(({ process, role }) => `${process} ${role}`));
     assert.deepEqual([...names].toSorted(), ['k6 generator', 'proxy system', 'sidecar generator']);
+  } finally {
+    bench.remove();
+    await stop();
+  }
+});
+
+test('a scenario of 48 operations has few series for each, and none is left out', async () => {
+  const { outputs, influx: db, stop } = await database.start();
+  const bench = startBench({
+    ONLY: 'dataplane/throughput',
+    PROFILE: 'smoke',
+    WRITES: '1,64,256,1024', // those of the profile quick
+    TRANSFER_MIB: '1',
+    TESTBED: 'sing-box',
+    ...outputs,
+  });
+  try {
+    assertFine(await bench.ended);
+    assert.deepEqual(linesOf(bench.output), []);
+    const { operations } = bench.result('dataplane-throughput');
+    const names = operations.map(({ name }) => name);
+    assert.equal(names.length, 48);
+    await assertSums(db, idOf(bench), bench.result('dataplane-throughput'));
+    const series = await seriesOf(db, idOf(bench));
+    for (const name of [...names, undefined]) {
+      const own = series.filter((one) => operationOf(one, names) === name);
+      const most = name ? MOST_OF_OPERATION : MOST_OF_SCENARIO;
+      assert.ok(own.length > 0 && own.length <= most, `${name}: ${own.length} series: ${own.join('\n')}`);
+    }
   } finally {
     bench.remove();
     await stop();

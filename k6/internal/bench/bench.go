@@ -138,6 +138,7 @@ func (b *bench) run(ctx context.Context) int {
 	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.env.Name,
 		plural(len(b.plan.scenarios), "scenario"))
 	b.openStream(ctx, b.plan.secrets(b.Options))
+	b.record.Streamed = b.stream != nil
 	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.env.Name, plural(len(b.plan.scenarios), "scenario")))
 	if b.Dashboard {
 		b.screen.Line("dashboard while k6 runs: %s", b.dashboardURL())
@@ -203,7 +204,7 @@ func (b *bench) finish(diskFull string) int {
 	}
 	code = exitcode.Worst(code, set.ExitCode())
 	b.stream.RunEnded(b.ofRun(b.RunID), set.Verdict())
-	missing := b.closeStream(b.ofRun(b.RunID))
+	missing := b.stream.Close(b.ofRun(b.RunID))
 	b.record.Notes = append(b.record.Notes, missing...)
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	b.record.End, b.record.ExitCode = &end, &code

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.k6.io/k6/cmd"
 
@@ -50,7 +51,8 @@ func TestMain(m *testing.M) {
 }
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
-// mute, dead (at once), refuse (a start), vanish (on a start), or tokenless. FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
+// mute, dead (at once), refuse (a start), vanish (on a start), or tokenless; with windows: slow (each other look),
+// stumble (over the first) or forget (them). FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
 // happens.
 func serveFake() {
 	mode := os.Getenv("FAKE_SIDECAR")
@@ -109,6 +111,17 @@ func serveFake() {
 	// Each look is a second after the one before, in which the relay used half a core and the host one of two.
 	mux.HandleFunc("GET /windows/w1", func(w http.ResponseWriter, _ *http.Request) {
 		looks++
+		event("look %d", looks)
+		switch {
+		case mode == "slow" && looks%2 == 1:
+			time.Sleep(700 * time.Millisecond)
+		case mode == "stumble" && looks == 1:
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		case mode == "forget":
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
 		fmt.Fprintf(w, `{"id":"w1","duration_s":%d,"host":{"cpus":2,"busy_percent":50,"busy_s":%d},"processes":[
 			{"name":"relay","role":"system","cpu_s":%g,"rss_bytes":1000,"exit":null},
 			{"name":"gone","role":"support","cpu_s":0,"rss_bytes":7,"exit":"signal 9"}]}`, looks, looks, 0.5*float64(looks))

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -33,11 +34,12 @@ func (b *session) sample(j job, instance Instance, pid int) (stop func()) {
 				over = true
 			case <-time.After(time.Until(time.Now().Truncate(time.Second).Add(time.Second))):
 			}
-			spans := s.look()
-			if len(spans) == 0 {
+			at := time.Now()
+			spans, gone := s.look()
+			if gone {
 				return
 			}
-			b.stream.Used(b.of(j), spans, over)
+			b.stream.Used(b.of(j), spans, at, over)
 		}
 	}()
 	return func() { cancel(); <-done }
@@ -65,20 +67,22 @@ func (s *sampler) open(request windowRequest) bool {
 	return err == nil
 }
 
-// look returns a span of each window since the last look, none where the first cannot be read.
-func (s *sampler) look() []stream.Span {
-	var spans []stream.Span
+// look returns a span of each window since it was last read. Gone says that there will be no more: the first
+// window is no longer there, or the sidecar has ended.
+func (s *sampler) look() (spans []stream.Span, gone bool) {
 	var open []*openWindow
 	for i, w := range s.windows {
 		now, err := s.sidecar.usage(w.id)
-		if err != nil && i == 0 {
-			return nil
+		var status *statusError
+		unknown := errors.As(err, &status) && status.code == http.StatusNotFound
+		if i == 0 && unknown || !s.sidecar.Alive() {
+			return nil, true
 		}
 		if err == nil {
 			spans = append(spans, stream.Span{Before: w.last, Now: now})
 			w.last = now
 		}
-		if i == 0 || err == nil && !now.Closed {
+		if i == 0 || !unknown && !now.Closed {
 			open = append(open, w)
 		}
 	}
@@ -86,7 +90,7 @@ func (s *sampler) look() []stream.Span {
 	if s.probed {
 		s.openNew()
 	}
-	return spans
+	return spans, false
 }
 
 // openNew opens windows over instances that are new.

@@ -174,7 +174,7 @@ func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Sce
 	p := s.sides[side]
 	dir := filepath.Join(s.Dir, folder)
 	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.env.Name,
-		Start:     time.Now().UTC().Truncate(time.Millisecond),
+		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),
 		Scenarios: []run.Scenario{{System: scenario.System, Scenario: scenario.Name, Outcome: run.Running}}}
 	entry := &record.Scenarios[0]
 	err := os.MkdirAll(filepath.Join(dir, "logs"), 0o755)
@@ -193,9 +193,7 @@ func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Sce
 	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
 	record.End, record.ExitCode = &end, &code
 	s.stream.RunEnded(s.ofRun(record.ID), entry.Outcome)
-	if note := s.stream.Note(s.of(j)); note != "" {
-		record.Notes = []string{note}
-	}
+	record.Notes = s.stream.Notes(s.of(j))
 	if err := record.Write(dir); err != nil {
 		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, reason(err))
 	}
@@ -214,7 +212,7 @@ func (s *Session) Alive() bool { return s.sidecar.Alive() }
 
 // End stops what the session started.
 func (s *Session) End() {
-	for _, line := range s.closeStream(s.ofRun(s.RunID)) {
+	for _, line := range s.stream.Close(s.ofRun(s.RunID)) {
 		s.screen.Error("%s", line)
 	}
 	s.sidecar.Stop()

@@ -16,7 +16,14 @@ import (
 // openStream begins to stream where the caller's variables ask for it, and says so.
 func (b *session) openStream(ctx context.Context, secrets []string) {
 	config, wanted, err := stream.Wanted(ctx, b.getenv)
-	if err != nil || !wanted { // preflight has told an error
+	switch {
+	case err != nil: // preflight has told it
+		return
+	case !wanted && b.getenv(influx.VariablePassword) != "" && ctx.Err() == nil:
+		b.screen.Line("not streamed: no InfluxDB answers at %s, which is where %s without %s streams to",
+			config.URL, influx.VariablePassword, influx.VariableURL)
+		return
+	case !wanted:
 		return
 	}
 	redactor := NewRedactor(secrets)
@@ -24,14 +31,6 @@ func (b *session) openStream(ctx context.Context, secrets []string) {
 	b.stream = stream.Open(config,
 		func(line string) { b.screen.Error("%s", line) },
 		func(text string) string { return maskTokens(redactor.Text(text)) })
-}
-
-// closeStream ends streaming and returns the one line about what InfluxDB misses, where there was trouble.
-func (b *session) closeStream(of stream.Of) []string {
-	if line := b.stream.Close(of); line != "" {
-		return []string{line}
-	}
-	return nil
 }
 
 func (b *session) ofRun(runID string) stream.Of { return stream.Of{TestID: runID, Profile: b.Profile} }
@@ -54,15 +53,16 @@ func (b *session) streamEnd(j job, entry run.Scenario, took time.Duration) {
 	b.stream.Ended(b.of(j), entry, measured, took)
 }
 
-// addOutput gives k6 our output beside those that the caller asks for, and where it streams to.
+// addOutput gives k6 our output beside those that the caller asks for; ours twice would count all twice.
 func (b *session) addOutput(set map[string]string) {
 	if b.stream == nil {
 		return
 	}
 	outputs := []string{stream.Output}
-	if own := b.getenv("K6_OUT"); own != "" {
-		outputs = append(outputs, own)
+	for own := range strings.SplitSeq(b.getenv("K6_OUT"), ",") {
+		if own = strings.TrimSpace(own); own != "" && own != stream.Output {
+			outputs = append(outputs, own)
+		}
 	}
 	set["K6_OUT"] = strings.Join(outputs, ",")
-	set[influx.VariableURL] = b.stream.URL()
 }

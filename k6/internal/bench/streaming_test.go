@@ -7,17 +7,21 @@ import (
 	"compress/gzip"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/influx"
 )
 
 const influxSecret = "influx/pass&word"
@@ -130,8 +134,47 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	want(t, tr.text(t, "events"), `window {"instance":"i1","pids":{"k6":PID},"peaks":false}`, "window closed")
-	if notes := tr.record(t).Notes; len(notes) != 0 {
-		t.Errorf("%q", notes)
+	if r := tr.record(t); len(r.Notes) != 0 || !r.Streamed {
+		t.Errorf("%+v", r)
+	}
+}
+
+// times are those of a measurement's points, in their order.
+func (f *fakeInflux) times(measurement string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var times []string
+	for _, line := range f.lines {
+		if strings.HasPrefix(line, measurement+",") {
+			times = append(times, line[strings.LastIndexByte(line, ' ')+1:])
+		}
+	}
+	return times
+}
+
+// TestSlowLooksAreOfTheirSeconds has a sidecar that takes most of a second to tell what is used.
+func TestSlowLooksAreOfTheirSeconds(t *testing.T) {
+	f := newFakeInflux(t, http.StatusNoContent)
+	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret, "FAKE_SIDECAR=slow")
+	withStreams(t, tr)
+	Run(tr.Options)
+	times := f.times("host")
+	if len(times) < 2 || len(slices.Compact(slices.Clone(times))) != len(times) {
+		t.Errorf("%q: points of one second overwrite each other", times)
+	}
+}
+
+// TestALookThatFailsIsNotTheLast has a sidecar that fails once, and one that has forgotten the window.
+func TestALookThatFailsIsNotTheLast(t *testing.T) {
+	for mode, goesOn := range map[string]bool{"stumble": true, "forget": false} {
+		f := newFakeInflux(t, http.StatusNoContent)
+		tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret, "FAKE_SIDECAR="+mode)
+		withStreams(t, tr)
+		Run(tr.Options)
+		looks := strings.Count(tr.text(t, "events"), "look ")
+		if points := len(f.find("host")); (points > 0) != goesOn || (looks > 1) != goesOn {
+			t.Errorf("%s: %d looks, %d points", mode, looks, points)
+		}
 	}
 }
 
@@ -151,7 +194,7 @@ func TestAnInfluxThatIsAwaySpoilsNothing(t *testing.T) {
 			}
 			lines := strings.Split(strings.TrimSpace(tr.err.String()), "\n")
 			if len(lines) != 2 || lines[0] != "InfluxDB at "+c.url+c.says ||
-				!regexp.MustCompile(`^InfluxDB misses [2-9] seconds, from [0-9:]{8} to [0-9:]{8} UTC; the results are complete$`).MatchString(lines[1]) {
+				!regexp.MustCompile(`^InfluxDB misses \d+ seconds, from [0-9:]{8} to [0-9:]{8} UTC; the results are complete$`).MatchString(lines[1]) {
 				t.Errorf("%q", lines)
 			}
 			if notes := tr.record(t).Notes; len(notes) != 1 || notes[0] != lines[len(lines)-1] {
@@ -194,27 +237,89 @@ func TestOutputsOfTheCallerAreKept(t *testing.T) {
 	f := newFakeInflux(t, http.StatusNoContent)
 	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
 	withStreams(t, tr)
-	tr.Environ = append(tr.Environ, "K6_OUT=json="+filepath.Join(tr.Root, "all.json"))
+	tr.Environ = append(tr.Environ, "K6_OUT=windtunnel,json="+filepath.Join(tr.Root, "all.json"))
 	Run(tr.Options)
 	want(t, tr.text(t, "all.json"), `"metric":"operation_items"`)
-	if len(f.find("operation_items")) == 0 {
-		t.Error("nothing was streamed")
+	times := f.times("operation_items")
+	if len(times) == 0 || len(slices.Compact(times)) != len(f.times("operation_items")) {
+		t.Errorf("streamed at %q", f.times("operation_items"))
 	}
 }
 
-func TestAnInterruptIsStreamed(t *testing.T) {
-	f := newFakeInflux(t, http.StatusNoContent)
-	tr := newTrial(t, "local", "pulsar/slow,pulsar/passes", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
+// TestAnInterruptAtTheEndLeavesTheResult signals while k6 has ended its load and waits for an InfluxDB that
+// does not answer.
+func TestAnInterruptAtTheEndLeavesTheResult(t *testing.T) {
+	silent := make(chan struct{})
+	f := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silent }))
+	defer f.Close()
+	defer close(silent)
+	tr := newTrial(t, "local", "pulsar/brief", "INFLUX="+f.URL)
+	write(t, tr, "scripts/pulsar/brief.js", `import { write } from './_result.js';
+export const options = { vus: 1, iterations: 1 };
+export default function () {}
+export function teardown() { console.log('teardown ran'); }
+export const handleSummary = (data) => write(data, 'brief', 'pass');
+`)
 	code := make(chan int)
 	go func() { code <- Run(tr.Options) }()
-	eventually(t, "k6 runs", tr.k6Runs)
+	eventually(t, "teardown", func() bool {
+		data, _ := os.ReadFile(filepath.Join(tr.Root, "results/test/logs/pulsar-brief.k6.log"))
+		return strings.Contains(string(data), "teardown ran")
+	})
+	// k6 then waits for a few seconds; until it does, it still catches signals by itself.
+	time.Sleep(500 * time.Millisecond)
+	if _, err := os.Stat(filepath.Join(tr.Root, "results/test/pulsar-brief.json")); err == nil {
+		t.Fatal("the result is there already: k6 did not wait")
+	}
 	tr.signals <- syscall.SIGINT
 	if got := <-code; got != exitcode.Interrupted {
 		t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 	}
-	verdicts, events := f.find("verdicts"), strings.Join(f.find("events"), "\n")
-	if len(verdicts) != 1 || !strings.Contains(verdicts[0], `scenario=slow,system=pulsar,testid=test code=4i,`) {
-		t.Errorf("%q", verdicts)
+	if r := tr.record(t); r.Scenarios[0].Result != "pulsar-brief.json" || !strings.Contains(r.Scenarios[0].Message, "the result is partial") {
+		t.Errorf("%+v", r.Scenarios[0])
 	}
-	want(t, events, "kind=end,profile=smoke,scenario=slow,", `title="test: interrupted",verdict="interrupted"`)
+}
+
+// TestAPasswordAlone streams where an InfluxDB is at the default address, and tells it where none is.
+func TestAPasswordAlone(t *testing.T) {
+	listener, err := net.Listen("tcp", strings.TrimPrefix(influx.DefaultURL, "http://"))
+	if err != nil {
+		t.Skipf("the default address is taken: %v", err)
+	}
+	var mu sync.Mutex
+	version, logins := "", 0
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, _, ok := r.BasicAuth(); ok {
+			logins++
+		}
+		if version != "" {
+			w.Header().Set("X-Influxdb-Version", version)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	const none = "\nnot streamed: no InfluxDB answers at http://127.0.0.1:8086, which is where INFLUX_PASSWORD without INFLUX streams to\n"
+	run := func() (said string, streamed bool) {
+		tr := newTrial(t, "local", "pulsar/passes", "INFLUX_PASSWORD="+influxSecret)
+		if code := Run(tr.Options); code != exitcode.Pass || tr.err.String() != "" {
+			t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
+		}
+		return tr.out.String(), tr.record(t).Streamed
+	}
+	said, streamed := run()
+	if !strings.Contains(said, none) || streamed || logins != 0 {
+		t.Errorf("%d logins, streamed: %v\n%s", logins, streamed, said)
+	}
+	mu.Lock()
+	version = "1.6.7"
+	mu.Unlock()
+	said, streamed = run()
+	mu.Lock()
+	defer mu.Unlock()
+	if strings.Contains(said, "not streamed") || !streamed || logins == 0 {
+		t.Errorf("%d logins, streamed: %v\n%s", logins, streamed, said)
+	}
 }

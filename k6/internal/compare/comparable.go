@@ -152,6 +152,22 @@ func generatorDiffers(all []result.Result) []string {
 	return notes
 }
 
+// streamingDiffers is the same of streaming, which costs the machine that is measured a little.
+func streamingDiffers(runs []Measured) []string {
+	words := map[bool]string{true: "streamed", false: "not streamed"}
+	var first *bool
+	for _, m := range runs {
+		switch {
+		case m.Streamed == nil:
+		case first == nil:
+			first = m.Streamed
+		case *first != *m.Streamed:
+			return []string{fmt.Sprintf("the runs differ in streaming to InfluxDB (%s and %s)", words[*first], words[*m.Streamed])}
+		}
+	}
+	return nil
+}
+
 func deref[T any](p *T) any {
 	if p == nil {
 		return nil

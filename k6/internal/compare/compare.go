@@ -35,10 +35,12 @@ func Make(q Request) Comparison {
 		A: side(q.SpecA, q.A, q.Beds), B: side(q.SpecB, q.B, q.Beds), Metrics: []Metric{}, Notes: []string{}, Reasons: []string{}}
 	c.System, c.Scenario, _ = strings.Cut(q.Scenario, "/")
 	goodA, goodB := good(q.A), good(q.B)
-	all := results(append(slices.Clone(q.A), q.B...))
+	runs := append(slices.Clone(q.A), q.B...)
+	all := results(runs)
 	if len(all) > 0 {
 		c.about(all[0])
 		c.Notes = append(c.Notes, generatorDiffers(all)...)
+		c.Notes = append(c.Notes, streamingDiffers(runs)...)
 	}
 	c.Interleaved = interleaved(q.A, q.B)
 	if len(goodA) > 0 && len(goodB) > 0 {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/testbed"
 )
@@ -359,5 +362,53 @@ func TestIncomparableAreRefused(t *testing.T) {
 	}
 	if Refusal(q.A, q.B, noBeds) == "" || Refusal(q.A, q.B, ports) != "" {
 		t.Error("the type of a port is not seen")
+	}
+}
+
+func TestRunsThatWereStreamedAndOthersAreToldApart(t *testing.T) {
+	folder := func(name string, record *run.Run) string {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile("../report/testdata/run/pulsar-ingest.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "pulsar-ingest.json"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if record != nil {
+			record.Schema, record.ID = run.Schema, name
+			record.Scenarios = []run.Scenario{{System: "pulsar", Scenario: "ingest", Outcome: run.Pass, Result: "pulsar-ingest.json"}}
+			if err := record.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	yes, no, unknown := folder("yes", &run.Run{Streamed: true}), folder("no", &run.Run{}), folder("unknown", nil)
+	const note = "the runs differ in streaming to InfluxDB (streamed and not streamed)"
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{yes, no, true},
+		{filepath.Join(yes, "pulsar-ingest.json"), no, true},
+		{yes, yes, false},
+		{no, no, false},
+		{yes, unknown, false},
+	} {
+		a, err := Load([]string{c.a}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Load([]string{c.b}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(Make(Request{A: a, B: b, Beds: noBeds}).Notes, note); got != c.want {
+			t.Errorf("%s and %s: %v", c.a, c.b, got)
+		}
 	}
 }

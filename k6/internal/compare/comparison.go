@@ -143,5 +143,6 @@ type Measured struct {
 	Outcome  string
 	Reasons  []string
 	Pair     int
+	Streamed *bool // nil where no record tells
 	Result   *result.Result
 }

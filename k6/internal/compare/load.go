@@ -30,7 +30,8 @@ func Load(paths []string, scenario string) ([]Measured, error) {
 				found = append(found, e.Name)
 			}
 			if scenario == "" || e.Name == scenario {
-				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: e.Reasons, Result: e.Result})
+				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: e.Reasons,
+					Streamed: streamed(path), Result: e.Result})
 			}
 		}
 	}
@@ -42,6 +43,18 @@ func Load(paths []string, scenario string) ([]Measured, error) {
 			closest.Hint(scenario, found))
 	}
 	return all, nil
+}
+
+// streamed is what the record of a run says, in its folder or beside a result file; nil where there is none.
+func streamed(path string) *bool {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	record, err := run.Read(path)
+	if err != nil {
+		return nil
+	}
+	return &record.Streamed
 }
 
 // Pair joins the runs of two sides by the order in which they ran, where both have as many.

@@ -23,8 +23,11 @@ type (
 // longestText bounds a string field, in bytes.
 const longestText = 8 << 10
 
-// Batch is points of whole seconds, in line protocol.
+// Batch is points of whole seconds, in line protocol. One that is Spare is the first to be dropped where too
+// much waits.
 type Batch struct {
+	Spare bool
+
 	lines   bytes.Buffer
 	seconds Seconds
 }

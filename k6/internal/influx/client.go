@@ -5,6 +5,7 @@ package influx
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,24 +38,39 @@ func newClient(c Config) *client {
 }
 
 // trouble is why points were not written, as one line with its mend. Refused says that the same points
-// would be refused again.
+// would be refused again; where they would not, again is when to try.
 type trouble struct {
 	line    string
 	refused bool
+	again   time.Duration
+}
+
+// passing is trouble that may be over in a moment, lasting trouble that somebody has to mend, and refused
+// that of these points alone.
+func passing(format string, args ...any) *trouble {
+	return &trouble{line: fmt.Sprintf(format, args...), again: retryEvery}
+}
+
+func lasting(format string, args ...any) *trouble {
+	return &trouble{line: fmt.Sprintf(format, args...), again: refusedEvery}
+}
+
+func refused(format string, args ...any) *trouble {
+	return &trouble{line: fmt.Sprintf(format, args...), refused: true}
 }
 
 // post writes gzip'd lines; nil is success.
 func (c *client) post(ctx context.Context, body []byte) *trouble {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.write, bytes.NewReader(body))
 	if err != nil {
-		return &trouble{line: c.config.name() + " cannot be asked; mend INFLUX"}
+		return lasting("%s cannot be asked; mend INFLUX", c.config.name())
 	}
 	req.Header.Set("Content-Encoding", "gzip")
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	c.config.authorize(req)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return &trouble{line: c.silence(err)}
+		return passing("%s", c.silence(err))
 	}
 	defer resp.Body.Close()
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
@@ -78,25 +94,52 @@ func (c Config) authorize(req *http.Request) {
 	}
 }
 
+// variable is the one to unset for not streaming.
+func (c Config) variable() string {
+	if c.Given {
+		return VariableURL
+	}
+	return VariablePassword
+}
+
+// slow says that the server takes what it is sent, but too slowly.
+func (c *client) slow() string {
+	return fmt.Sprintf("%s takes longer than a second for a second's points; see what keeps it busy, or unset %s",
+		c.config.name(), c.config.variable())
+}
+
 // silence says why there was no answer.
 func (c *client) silence(err error) string {
 	var dns *net.DNSError
 	var timeout net.Error
-	const start = "start it (`make up` or `make influx`), or unset INFLUX"
-	switch {
-	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.Canceled):
-		return fmt.Sprintf("%s does not answer within %v; see what keeps it busy, or unset INFLUX", c.config.name(), Timeout)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return c.config.name() + " refuses connections; " + start
-	case errors.As(err, &dns):
-		return c.config.name() + ": there is no such host; mend INFLUX"
-	}
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	name, unset := c.config.name(), "unset "+c.config.variable()
+	start := "start it (`make up` or `make influx`), or " + unset
 	var urlErr *url.Error
 	if errors.As(err, &urlErr) {
 		err = urlErr.Err
 	}
-	return fmt.Sprintf("%s does not answer (%s); %s", c.config.name(), oneLine(err.Error()), start)
+	switch {
+	case errors.As(err, &certificate):
+		return fmt.Sprintf("%s has a certificate that is not trusted here (%s); let SSL_CERT_FILE name its authority, or mend INFLUX", name, oneLine(err.Error()))
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return name + " speaks no TLS; give INFLUX with http://"
+	case errors.As(err, &alert), strings.Contains(err.Error(), "tls: "):
+		return fmt.Sprintf("%s: the TLS handshake failed (%s); mend its certificate and settings of TLS, or INFLUX", name, oneLine(err.Error()))
+	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.Canceled):
+		return fmt.Sprintf("%s does not answer within %v; see what keeps it busy, or %s", name, Timeout, unset)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return name + " refuses connections; " + start
+	case errors.As(err, &dns):
+		return name + ": there is no such host; mend INFLUX"
+	}
+	return fmt.Sprintf("%s does not answer (%s); %s", name, oneLine(err.Error()), start)
 }
+
+// wantsTLS is what Go's servers, InfluxDB among them, answer to plain HTTP on a port of HTTPS, with status 400.
+const wantsTLS = "Client sent an HTTP request to an HTTPS server"
 
 // refusal says what an answer other than 204 means.
 func (c *client) refusal(status int, body []byte) *trouble {
@@ -107,21 +150,23 @@ func (c *client) refusal(status int, body []byte) *trouble {
 	}
 	switch {
 	case status == http.StatusUnauthorized && c.config.token == "" && c.config.password == "":
-		return &trouble{line: fmt.Sprintf("%s wants a login (%s); set INFLUX_PASSWORD or INFLUX_TOKEN", name, told)}
+		return lasting("%s wants a login (%s); set INFLUX_PASSWORD or INFLUX_TOKEN", name, told)
 	case status == http.StatusUnauthorized:
-		return &trouble{line: fmt.Sprintf("%s refuses the login (%s); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, told)}
+		return lasting("%s refuses the login (%s); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, told)
 	case status == http.StatusForbidden:
-		return &trouble{line: fmt.Sprintf("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, told)}
+		return lasting("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, told)
 	case status == http.StatusNotFound:
-		return &trouble{line: fmt.Sprintf("%s has no database %s (%s); make it, or mend INFLUX_DATABASE", name, c.config.Database, told)}
+		return lasting("%s has no database %s (%s); make it, or mend INFLUX_DATABASE", name, c.config.Database, told)
+	case status == http.StatusBadRequest && bytes.Contains(body, []byte(wantsTLS)):
+		return lasting("%s speaks TLS; give INFLUX with https://", name)
+	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500:
+		return passing("%s cannot write (%s); see its log and the disk that it writes to", name, told)
 	case status == http.StatusRequestEntityTooLarge:
-		return &trouble{refused: true, line: fmt.Sprintf("%s finds a second's points too long (%s); raise its max-body-size", name, told)}
-	case status == http.StatusBadRequest:
-		return &trouble{refused: true, line: fmt.Sprintf("%s refuses points (%s); give a database of its own by INFLUX_DATABASE", name, told)}
-	case status == http.StatusTooManyRequests || status >= 500:
-		return &trouble{line: fmt.Sprintf("%s cannot write (%s); see its log and the disk that it writes to", name, told)}
+		return refused("%s finds a second's points too long (%s); raise its max-body-size", name, told)
+	case status >= 400: // version 2 answers 422 where version 1 does 400
+		return refused("%s refuses points (%s); give a database of its own by INFLUX_DATABASE", name, told)
 	}
-	return &trouble{line: fmt.Sprintf("%s answers as no InfluxDB does (%s); mend INFLUX", name, told)}
+	return passing("%s answers as no InfluxDB does (%s); mend INFLUX", name, told)
 }
 
 // saidBy is the reason in an answer, in one line; "" where it holds none.
@@ -134,7 +179,8 @@ func saidBy(body []byte) string {
 	return string(text[:min(len(text), 200)])
 }
 
-// Answers reports whether a server is up at the address, whoever may use it.
+// Answers reports whether an InfluxDB is up at the address, whoever may use it. It is not told the login: what
+// answers at an address that nobody gave may be anything.
 func (c Config) Answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -142,7 +188,6 @@ func (c Config) Answers(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	c.authorize(req)
 	cl := newClient(c).http
 	defer cl.CloseIdleConnections()
 	resp, err := cl.Do(req)
@@ -150,5 +195,5 @@ func (c Config) Answers(ctx context.Context) bool {
 		return false
 	}
 	resp.Body.Close()
-	return resp.StatusCode/100 == 2 || resp.StatusCode == http.StatusUnauthorized
+	return resp.Header.Get("X-Influxdb-Version") != ""
 }

@@ -82,16 +82,17 @@ func TestReportsAreReadFromTheLog(t *testing.T) {
 	Report{Warning: "InfluxDB is away"}.Log(log)
 	Report{Missing: &missing}.Log(log)
 	Report{Missing: &Seconds{}}.Log(log)
+	Report{Notice: "the clock was set back"}.Log(log)
 	log.WithField("source", "console").Warn(`{"output":"windtunnel","trouble":"a script's own"}`)
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-	for i, want := range []Report{{Warning: "InfluxDB is away"}, {Missing: &missing}, {Missing: &Seconds{}}} {
+	for i, want := range []Report{{Warning: "InfluxDB is away"}, {Missing: &missing}, {Missing: &Seconds{}}, {Notice: "the clock was set back"}} {
 		got, ok := ReadReport(lines[i])
-		if !ok || got.Warning != want.Warning || (got.Missing == nil) != (want.Missing == nil) ||
+		if !ok || got.Warning != want.Warning || got.Notice != want.Notice || (got.Missing == nil) != (want.Missing == nil) ||
 			got.Missing != nil && got.Missing.String() != want.Missing.String() {
 			t.Errorf("%s: %+v", lines[i], got)
 		}
 	}
-	if r, ok := ReadReport(lines[3]); ok {
+	if r, ok := ReadReport(lines[4]); ok {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(lines[1], "InfluxDB misses 11 seconds, from 00:01:00 to 00:01:20 UTC") {

@@ -14,9 +14,11 @@ import (
 // reporter marks the lines of k6's log that the bench reads as reports.
 const reporter = "windtunnel"
 
-// Report is what an output says in k6's log: that trouble began, or, at the end, which seconds are missing.
+// Report is what an output says in k6's log: that trouble with the server began, something else that is to be
+// known, or, at the end, which seconds are missing.
 type Report struct {
 	Warning string
+	Notice  string
 	Missing *Seconds // nil but at the end
 }
 
@@ -27,6 +29,10 @@ func (r Report) Log(log logrus.FieldLogger) {
 		log.WithField("missing", r.Missing.String()).Warn(r.Missing.Sentence())
 		return
 	}
+	if r.Notice != "" {
+		log.WithField("notice", r.Notice).Warn(r.Notice)
+		return
+	}
 	log.WithField("trouble", r.Warning).Warn(r.Warning)
 }
 
@@ -35,12 +41,13 @@ func ReadReport(line string) (Report, bool) {
 	var entry struct {
 		Output  string  `json:"output"`
 		Trouble string  `json:"trouble"`
+		Notice  string  `json:"notice"`
 		Missing *string `json:"missing"`
 	}
 	if !strings.Contains(line, `"output":"`+reporter+`"`) || json.Unmarshal([]byte(line), &entry) != nil || entry.Output != reporter {
 		return Report{}, false
 	}
-	r := Report{Warning: entry.Trouble}
+	r := Report{Warning: entry.Trouble, Notice: entry.Notice}
 	if entry.Missing != nil {
 		missing := ParseSeconds(*entry.Missing)
 		r.Missing = &missing

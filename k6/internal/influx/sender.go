@@ -11,11 +11,14 @@ import (
 
 const (
 	retryEvery = time.Second
+	// refusedEvery is after a refused login and the like, which need a person; and to check a wrong password
+	// costs the server, which may be on the machine that is measured, a lot.
+	refusedEvery = 15 * time.Second
 	// FlushLimit bounds how long a Close waits for the server.
 	FlushLimit = 5 * time.Second
 )
 
-// Limits bound what waits for a server that is away; beyond them the oldest is dropped.
+// Limits bound what waits for a server that is away; beyond them the oldest is dropped, what is spare first.
 type Limits struct {
 	Batches int
 	Bytes   int // compressed
@@ -27,6 +30,9 @@ type Outage struct {
 	Warning string
 	Missing Seconds
 }
+
+// Any reports whether there was trouble, or anything is missing.
+func (o Outage) Any() bool { return o.Warning != "" || o.Missing.Count() > 0 }
 
 // Sender writes batches from a goroutine of its own, in their order: nobody waits for the server.
 type Sender struct {
@@ -49,6 +55,7 @@ type Sender struct {
 type waiting struct {
 	body    []byte
 	seconds Seconds
+	spare   bool
 }
 
 // NewSender starts a sender. Warn is called once, with one line, when trouble begins.
@@ -65,30 +72,50 @@ func (s *Sender) Send(b *Batch) {
 	if b.lines.Len() == 0 {
 		return
 	}
+	w := waiting{b.compressed(), b.seconds, b.Spare}
 	s.mu.Lock()
-	s.put(waiting{b.compressed(), b.seconds}, len(s.queue))
+	dropped := s.put(w, len(s.queue))
 	s.mu.Unlock()
+	if dropped {
+		s.trouble(s.client.slow())
+	}
 	select {
 	case s.work <- struct{}{}:
 	default:
 	}
 }
 
-// put queues a batch at a place and gives the oldest up where that is too much, mu held.
-func (s *Sender) put(w waiting, place int) {
+// put queues a batch at a place, and reports whether that was too much, so that one was given up; mu held.
+func (s *Sender) put(w waiting, place int) (dropped bool) {
 	s.queue = slices.Insert(s.queue, place, w)
 	s.bytes += len(w.body)
 	for len(s.queue) > s.limits.Batches || s.bytes > s.limits.Bytes {
-		s.outage.Missing.Union(s.take().seconds)
+		first := max(0, slices.IndexFunc(s.queue, func(w waiting) bool { return w.spare }))
+		s.outage.Missing.Union(s.take(first).seconds)
+		dropped = true
 	}
+	return dropped
 }
 
-// take takes the oldest batch out of the queue, mu held.
-func (s *Sender) take() waiting {
-	oldest := s.queue[0]
-	s.queue = s.queue[1:]
-	s.bytes -= len(oldest.body)
-	return oldest
+// take takes a batch out of the queue, mu held.
+func (s *Sender) take(place int) waiting {
+	taken := s.queue[place]
+	s.queue = slices.Delete(s.queue, place, place+1)
+	s.bytes -= len(taken.body)
+	return taken
+}
+
+// trouble warns where nothing was wrong before.
+func (s *Sender) trouble(line string) {
+	s.mu.Lock()
+	first := s.outage.Warning == ""
+	if first {
+		s.outage.Warning = line
+	}
+	s.mu.Unlock()
+	if first {
+		s.warn(line)
+	}
 }
 
 // Outage tells what was missed so far.
@@ -101,20 +128,24 @@ func (s *Sender) Outage() Outage {
 	return told
 }
 
-// Close sends what waits, for FlushLimit at most and once only to a server that is away, and tells what
-// was missed in the end.
-func (s *Sender) Close() Outage {
+// Close sends what waits, for FlushLimit or until the context ends, and once only to a server that is away.
+// It tells what was missed in the end.
+func (s *Sender) Close(ctx context.Context) Outage {
 	close(s.closed)
 	limit := time.AfterFunc(FlushLimit, s.stop)
+	context.AfterFunc(ctx, s.stop)
 	<-s.done
-	limit.Stop()
+	inTime := limit.Stop()
 	s.stop()
 	s.client.http.CloseIdleConnections()
 	s.mu.Lock()
 	for len(s.queue) > 0 {
-		s.outage.Missing.Union(s.take().seconds)
+		s.outage.Missing.Union(s.take(0).seconds)
 	}
 	s.mu.Unlock()
+	if !inTime && s.Outage().Missing.Count() > 0 {
+		s.trouble(s.client.slow())
+	}
 	return s.Outage()
 }
 
@@ -123,28 +154,36 @@ func (s *Sender) run(ctx context.Context) {
 	defer close(s.done)
 	away := false // before the sender was closed
 	for {
-		sent := s.sendAll(ctx)
-		select {
-		case <-s.closed:
-			if sent || away || ctx.Err() != nil {
-				return
-			}
-			wait(ctx, retryEvery/4)
+		closed := s.isClosed() // before it looks at the queue: a last batch may come with the end
+		again, sent := s.sendAll(ctx)
+		switch {
+		case closed && (sent || away || again > retryEvery || ctx.Err() != nil):
+			return
+		case closed:
+			wait(ctx, again/4)
 			continue
-		default:
-		}
-		away = !sent
-		if away {
+		case sent:
+			away = false
 			select {
-			case <-time.After(retryEvery):
+			case <-s.work:
 			case <-s.closed:
 			}
 			continue
 		}
+		away = true
 		select {
-		case <-s.work:
+		case <-time.After(again):
 		case <-s.closed:
 		}
+	}
+}
+
+func (s *Sender) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -155,37 +194,32 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// sendAll sends what waits, and reports whether nothing does any more.
-func (s *Sender) sendAll(ctx context.Context) bool {
+// sendAll sends what waits, and reports whether nothing does any more; else when to try again.
+func (s *Sender) sendAll(ctx context.Context) (again time.Duration, sent bool) {
 	for {
 		s.mu.Lock()
 		if len(s.queue) == 0 {
 			s.mu.Unlock()
-			return true
+			return 0, true
 		}
-		oldest := s.take()
+		oldest := s.take(0)
 		s.mu.Unlock()
-		if t := s.client.post(ctx, oldest.body); t != nil && !s.settle(oldest, t) {
-			return false
+		t := s.client.post(ctx, oldest.body)
+		if t == nil {
+			continue
+		}
+		if ctx.Err() == nil { // else it is we who gave up
+			s.trouble(t.line)
+		}
+		s.mu.Lock()
+		if t.refused {
+			s.outage.Missing.Union(oldest.seconds)
+		} else {
+			s.put(oldest, 0)
+		}
+		s.mu.Unlock()
+		if !t.refused {
+			return t.again, false
 		}
 	}
-}
-
-// settle takes note of a batch that was not written, and reports whether the next one may go.
-func (s *Sender) settle(w waiting, t *trouble) bool {
-	s.mu.Lock()
-	if t.refused {
-		s.outage.Missing.Union(w.seconds)
-	} else {
-		s.put(w, 0)
-	}
-	first := s.outage.Warning == ""
-	if first {
-		s.outage.Warning = t.line
-	}
-	s.mu.Unlock()
-	if first {
-		s.warn(t.line)
-	}
-	return t.refused
 }

@@ -4,13 +4,18 @@ package influx
 
 import (
 	"compress/gzip"
+	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -24,6 +29,7 @@ type server struct {
 	status  int
 	body    string
 	hold    chan struct{} // answers wait for it
+	slow    bool          // to answer takes longer than to ask again would
 }
 
 func newServer(t *testing.T) *server {
@@ -36,7 +42,7 @@ func newServer(t *testing.T) *server {
 		}
 		lines, _ := io.ReadAll(unpacked)
 		s.mu.Lock()
-		status, body, hold := s.status, s.body, s.hold
+		status, body, hold, slow := s.status, s.body, s.hold, s.slow
 		s.asked = append(s.asked, r)
 		if status == http.StatusNoContent && hold == nil {
 			s.written += string(lines)
@@ -44,6 +50,9 @@ func newServer(t *testing.T) *server {
 		s.mu.Unlock()
 		if hold != nil {
 			<-hold
+		}
+		if slow {
+			time.Sleep(Timeout / 2)
 		}
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
@@ -56,6 +65,13 @@ func (s *server) answer(status int, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status, s.body = status, body
+}
+
+// requests is how many there were.
+func (s *server) requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked)
 }
 
 func (s *server) text() string {
@@ -116,7 +132,7 @@ func TestAllIsWrittenInOrder(t *testing.T) {
 		want += fmt.Sprintf("m,testid=t count=%di %d\n", second, second)
 	}
 	sender.Send(&Batch{})
-	if outage := sender.Close(); outage.Warning != "" || outage.Missing.Count() != 0 || len(warnings.all()) != 0 {
+	if outage := sender.Close(t.Context()); outage.Warning != "" || outage.Missing.Count() != 0 || len(warnings.all()) != 0 {
 		t.Errorf("%+v %q", outage, warnings.all())
 	}
 	if got := s.text(); got != want {
@@ -135,7 +151,7 @@ func TestATokenStandsForAPassword(t *testing.T) {
 	s := newServer(t)
 	sender := NewSender(config(t, "INFLUX", s.URL, "INFLUX_PASSWORD", "pw", "INFLUX_TOKEN", "tk"), roomy, func(string) {})
 	sender.Send(batchOf(1))
-	sender.Close()
+	sender.Close(t.Context())
 	if got := s.asked[0].Header.Get("Authorization"); got != "Token tk" {
 		t.Error(got)
 	}
@@ -152,7 +168,7 @@ func TestWhatWaitsIsSentAgain(t *testing.T) {
 	sender.Send(batchOf(2))
 	s.answer(http.StatusNoContent, "")
 	await(t, func() bool { return strings.Count(s.text(), "\n") == 2 })
-	outage := sender.Close()
+	outage := sender.Close(t.Context())
 	if got := s.text(); got != "m,testid=t count=1i 1\nm,testid=t count=2i 2\n" {
 		t.Error(got)
 	}
@@ -176,21 +192,44 @@ func await(t *testing.T, condition func() bool) {
 func TestTheOldestIsDropped(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.answer(http.StatusUnauthorized, `{"error":"authorization failed"}`)
+	s.answer(http.StatusServiceUnavailable, "")
 	var warnings said
-	sender := NewSender(config(t, "INFLUX", s.URL, "INFLUX_PASSWORD", "wrong"), Limits{Batches: 3, Bytes: 1 << 20}, warnings.add)
-	for second := int64(100); second < 110; second++ {
+	sender := NewSender(config(t, "INFLUX", s.URL), Limits{Batches: 3, Bytes: 1 << 20}, warnings.add)
+	sender.Send(batchOf(100))
+	await(t, func() bool { return len(warnings.all()) == 1 })
+	for second := int64(101); second < 110; second++ {
 		sender.Send(batchOf(second))
 	}
-	await(t, func() bool { return len(warnings.all()) == 1 && sender.Outage().Missing.Count() == 7 })
+	await(t, func() bool { return sender.Outage().Missing.Count() == 7 })
 	s.answer(http.StatusNoContent, "")
 	await(t, func() bool { return strings.Count(s.text(), "\n") == 3 })
-	outage := sender.Close()
+	outage := sender.Close(t.Context())
 	if got := outage.Missing.String(); got != "100-106" {
 		t.Error(got)
 	}
-	if want := "InfluxDB at " + s.URL + " refuses the login (401: authorization failed); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN"; outage.Warning != want || len(warnings.all()) != 1 {
+	if len(warnings.all()) != 1 || outage.Warning != warnings.all()[0] {
 		t.Errorf("%q", warnings.all())
+	}
+}
+
+func TestWhatIsSpareIsDroppedFirst(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.answer(http.StatusServiceUnavailable, "")
+	var warnings said
+	sender := NewSender(config(t, "INFLUX", s.URL), Limits{Batches: 4, Bytes: 1 << 20}, warnings.add)
+	sender.Send(batchOf(100))
+	await(t, func() bool { return len(warnings.all()) == 1 })
+	for second := int64(101); second < 110; second++ {
+		b := batchOf(second)
+		b.Spare = second != 105
+		sender.Send(b)
+	}
+	await(t, func() bool { return sender.Outage().Missing.Count() == 6 })
+	s.answer(http.StatusNoContent, "")
+	await(t, func() bool { return strings.Count(s.text(), "\n") == 4 })
+	if got := sender.Close(t.Context()).Missing.String(); got != "101-104,106-107" {
+		t.Error(got)
 	}
 }
 
@@ -203,26 +242,130 @@ func TestWhatIsTooMuchInBytesIsDropped(t *testing.T) {
 	for second := int64(1000); second < 1010; second++ {
 		sender.Send(batchOf(second))
 	}
-	if got := sender.Close().Missing.Count(); got != 10 {
+	await(t, func() bool { return sender.Outage().Missing.String() == "1000-1005" })
+	if got := sender.Close(t.Context()).Missing.Count(); got != 10 {
 		t.Errorf("%d seconds are missing", got)
+	}
+}
+
+// TestAServerThatIsTooSlowIsNamed has one that writes all that it is sent, only not as fast as that comes.
+func TestAServerThatIsTooSlowIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.slow = true
+	var warnings said
+	sender := NewSender(config(t, "INFLUX", s.URL), Limits{Batches: 3, Bytes: 1 << 20}, warnings.add)
+	for second := range int64(6) {
+		sender.Send(batchOf(second))
+	}
+	want := "InfluxDB at " + s.URL + " takes longer than a second for a second's points; see what keeps it busy, or unset INFLUX"
+	if got := warnings.all(); len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+	outage := sender.Close(t.Context())
+	written := int64(strings.Count(s.text(), "\n"))
+	if missing := outage.Missing.Count(); missing < 2 || missing+written < 6 || outage.Warning != want || len(warnings.all()) != 1 {
+		t.Errorf("%d written, %d missing, %q", written, missing, warnings.all())
+	}
+}
+
+func TestASlowServerIsNamedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.slow = true
+	var warnings said
+	sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
+	for second := range int64(20) {
+		sender.Send(batchOf(second))
+	}
+	outage := sender.Close(t.Context())
+	if got := warnings.all(); len(got) != 1 || !strings.Contains(got[0], "takes longer than a second") || outage.Missing.Count() == 0 {
+		t.Errorf("%q, %d missing", got, outage.Missing.Count())
+	}
+}
+
+func TestALastBatchIsTried(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for n := range int64(500) {
+		sender := NewSender(config(t, "INFLUX", s.URL), roomy, func(string) {})
+		for range n % 50 {
+			runtime.Gosched()
+		}
+		sender.Send(batchOf(n))
+		if outage := sender.Close(t.Context()); outage.Any() {
+			t.Fatalf("%d: %+v", n, outage)
+		}
+	}
+	if got := s.requests(); got != 500 {
+		t.Errorf("%d requests", got)
+	}
+}
+
+func TestAFlushCanBeGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.hold = make(chan struct{})
+	defer close(s.hold)
+	var warnings said
+	sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
+	sender.Send(batchOf(1))
+	await(t, func() bool { return s.requests() == 1 })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	start := time.Now()
+	outage := sender.Close(ctx)
+	if outage.Missing.String() != "1-1" || outage.Warning != "" || len(warnings.all()) != 0 {
+		t.Errorf("%+v %q", outage, warnings.all())
+	}
+	if took := time.Since(start); took > Timeout {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestARefusedLoginIsSeldomTriedAgain compares with a server that fails in another way.
+func TestARefusedLoginIsSeldomTriedAgain(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{401, 403, 404} {
+		refuses, fails := newServer(t), newServer(t)
+		refuses.answer(status, "")
+		fails.answer(http.StatusServiceUnavailable, "")
+		var senders []*Sender
+		for _, s := range []*server{refuses, fails} {
+			sender := NewSender(config(t, "INFLUX", s.URL), roomy, func(string) {})
+			sender.Send(batchOf(1))
+			senders = append(senders, sender)
+		}
+		await(t, func() bool { return fails.requests() == 3 })
+		if got := refuses.requests(); got != 1 {
+			t.Errorf("%d: %d requests", status, got)
+		}
+		for _, sender := range senders {
+			sender.Close(t.Context())
+		}
+		if got := refuses.requests(); got != 2 { // once more at the end
+			t.Errorf("%d: %d requests in all", status, got)
+		}
 	}
 }
 
 func TestWhatIsRefusedDoesNotBlockTheRest(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	s.answer(http.StatusBadRequest, `{"error":"partial write: field type conflict dropped=1"}`)
-	var warnings said
-	sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
-	sender.Send(batchOf(7))
-	await(t, func() bool { return len(warnings.all()) == 1 })
-	s.answer(http.StatusNoContent, "")
-	sender.Send(batchOf(8))
-	if outage := sender.Close(); outage.Missing.String() != "7-7" {
-		t.Errorf("%+v", outage)
-	}
-	if got := s.text(); got != "m,testid=t count=8i 8\n" {
-		t.Error(got)
+	for _, status := range []int{400, 410, 413, 422} {
+		s := newServer(t)
+		s.answer(status, `{"error":"partial write: field type conflict dropped=1"}`)
+		var warnings said
+		sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
+		sender.Send(batchOf(7))
+		await(t, func() bool { return len(warnings.all()) == 1 })
+		s.answer(http.StatusNoContent, "")
+		sender.Send(batchOf(8))
+		if outage := sender.Close(t.Context()); outage.Missing.String() != "7-7" {
+			t.Errorf("%d: %+v", status, outage)
+		}
+		if got := s.text(); got != "m,testid=t count=8i 8\n" {
+			t.Errorf("%d: %s", status, got)
+		}
 	}
 }
 
@@ -240,7 +383,7 @@ func TestNobodyWaitsForASlowServer(t *testing.T) {
 	if took := time.Since(start); took > Timeout/2 {
 		t.Errorf("to send took %v", took)
 	}
-	outage := sender.Close()
+	outage := sender.Close(t.Context())
 	if took := time.Since(start); took > FlushLimit+Timeout {
 		t.Errorf("to close took %v", took)
 	}
@@ -259,7 +402,7 @@ func TestASilentServerIsNamed(t *testing.T) {
 	listener.Close()
 	sender := NewSender(config(t, "INFLUX", "http://"+address), roomy, func(string) {})
 	sender.Send(batchOf(1))
-	outage := sender.Close()
+	outage := sender.Close(t.Context())
 	if want := "InfluxDB at http://" + address + " refuses connections; start it (`make up` or `make influx`), or unset INFLUX"; outage.Warning != want {
 		t.Error(outage.Warning)
 	}
@@ -276,6 +419,9 @@ func TestAnswersAreExplained(t *testing.T) {
 		{404, `{"error":"database not found: \"windtunnel\""}`, `has no database windtunnel (404: database not found: "windtunnel"); make it, or mend INFLUX_DATABASE`},
 		{404, `{"code":"not found","message":"no bucket"}`, "has no database windtunnel (404: no bucket); make it, or mend INFLUX_DATABASE"},
 		{413, ``, "finds a second's points too long (413); raise its max-body-size"},
+		{422, `{"code":"unprocessable entity","message":"field type conflict"}`, "refuses points (422: field type conflict); give a database of its own by INFLUX_DATABASE"},
+		{408, ``, "cannot write (408); see its log and the disk that it writes to"},
+		{400, "Client sent an HTTP request to an HTTPS server.\n", "speaks TLS; give INFLUX with https://"},
 		{200, `<html>`, "answers as no InfluxDB does (200); mend INFLUX"},
 		{302, ``, "answers as no InfluxDB does (302); mend INFLUX"},
 	} {
@@ -288,20 +434,62 @@ func TestAnswersAreExplained(t *testing.T) {
 	}
 }
 
-func TestWhoeverAnswersIsUp(t *testing.T) {
-	for status, want := range map[int]bool{200: true, 204: true, 401: true, 404: false, 503: false} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/ping" {
-				t.Error(r.URL)
-			}
-			w.WriteHeader(status)
-		}))
-		if got := config(t, "INFLUX", s.URL).Answers(t.Context()); got != want {
-			t.Errorf("%d: %v", status, got)
+func TestTroubleWithTLSIsNamed(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	secure, plain := httptest.NewUnstartedServer(handler), httptest.NewServer(handler)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	old := httptest.NewUnstartedServer(handler)
+	old.Config.ErrorLog = secure.Config.ErrorLog
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}
+	old.StartTLS()
+	for _, s := range []*httptest.Server{secure, plain, old} {
+		defer s.Close()
+	}
+	for url, want := range map[string]string{
+		secure.URL: " has a certificate that is not trusted here (tls: failed to verify certificate: x509: certificate signed by unknown authority); let SSL_CERT_FILE name its authority, or mend INFLUX",
+		strings.Replace(plain.URL, "http:", "https:", 1):  " speaks no TLS; give INFLUX with http://",
+		strings.Replace(secure.URL, "https:", "http:", 1): " speaks TLS; give INFLUX with https://",
+		old.URL: ": the TLS handshake failed (remote error: tls: protocol version not supported); mend its certificate and settings of TLS, or INFLUX",
+	} {
+		trouble := newClient(config(t, "INFLUX", url)).post(t.Context(), batchOf(1).compressed())
+		if trouble == nil || trouble.line != "InfluxDB at "+url+want {
+			t.Errorf("got %v\nwant %s", trouble, want)
 		}
-		s.Close()
-		if config(t, "INFLUX", s.URL).Answers(t.Context()) {
-			t.Errorf("%d: it answers when it is gone", status)
+	}
+}
+
+func TestWhatIsToBeUnsetIsWhatIsSet(t *testing.T) {
+	for variable, url := range map[string]string{VariableURL: "http://127.0.0.1:1", VariablePassword: ""} {
+		c := newClient(config(t, VariableURL, url, VariablePassword, "pw"))
+		for _, line := range []string{c.slow(), c.silence(syscall.ECONNREFUSED), c.silence(context.DeadlineExceeded), c.silence(io.EOF)} {
+			if !strings.HasSuffix(line, "or unset "+variable) {
+				t.Error(line)
+			}
+		}
+	}
+}
+
+func TestAnInfluxDBThatAnswersIsUp(t *testing.T) {
+	for _, status := range []int{200, 204, 401} {
+		for _, version := range []string{"1.6.7", ""} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/ping" || r.Header.Get("Authorization") != "" {
+					t.Errorf("%s %v", r.URL, r.Header)
+				}
+				if version != "" {
+					w.Header().Set("X-Influxdb-Version", version)
+				}
+				w.WriteHeader(status)
+			}))
+			c := config(t, VariableURL, s.URL, VariablePassword, "pw")
+			if got := c.Answers(t.Context()); got != (version != "") {
+				t.Errorf("%d %s: %v", status, version, got)
+			}
+			s.Close()
+			if c.Answers(t.Context()) {
+				t.Errorf("%d: it answers when it is gone", status)
+			}
 		}
 	}
 }

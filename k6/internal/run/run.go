@@ -50,13 +50,15 @@ func ExitCode(outcome string) int {
 	return exitcode.Inconclusive
 }
 
-// Run is the record. Times are UTC. ExitCode is of the whole run, nil while it lasts. Notes are what a
+// Run is the record. Times are UTC. Streamed tells whether it went to InfluxDB while it lasted, which costs the
+// machine a little. ExitCode is of the whole run, nil while it lasts. Notes are what a
 // reader should know besides, such as what InfluxDB misses of it.
 type Run struct {
 	Schema      string     `json:"schema"`
 	ID          string     `json:"id"`
 	Profile     string     `json:"profile"`
 	Environment string     `json:"environment"`
+	Streamed    bool       `json:"streamed"`
 	Start       time.Time  `json:"start"`
 	End         *time.Time `json:"end"`
 	ExitCode    *int       `json:"exit_code"`

@@ -7,6 +7,7 @@ package stream
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,19 +20,20 @@ import (
 // Output is what `k6 run --out` takes for k6 to stream as well.
 const Output = "windtunnel"
 
-// limits have room for ten minutes of processes; results are worth more than seconds.
+// limits have room for ten minutes of processes, which are dropped first: results are worth more than seconds.
 var limits = influx.Limits{Batches: 600, Bytes: 8 << 20}
 
 // Stream is open for a whole session of runs. All its methods do nothing on nil, which stands for no streaming.
 type Stream struct {
-	config influx.Config
 	tell   func(line string)
 	clean  func(text string) string
 	sender *influx.Sender
 
 	mu      sync.Mutex
 	warned  bool
+	noticed map[string]bool
 	missing map[Of]influx.Seconds // by k6
+	owing   map[Of]bool           // those whose k6 has warned, and not yet told what is missing
 }
 
 // Wanted reports whether the variables ask for streaming: INFLUX does, and INFLUX_PASSWORD alone does where a
@@ -49,13 +51,11 @@ func Wanted(ctx context.Context, getenv func(string) string) (config influx.Conf
 
 // Open starts to stream. Tell prints a line about trouble; clean takes secrets out of a text.
 func Open(config influx.Config, tell func(line string), clean func(text string) string) *Stream {
-	s := &Stream{config: config, tell: tell, clean: clean, missing: map[Of]influx.Seconds{}}
+	s := &Stream{tell: tell, clean: clean, noticed: map[string]bool{},
+		missing: map[Of]influx.Seconds{}, owing: map[Of]bool{}}
 	s.sender = influx.NewSender(config, limits, s.warn)
 	return s
 }
-
-// URL is where it streams to.
-func (s *Stream) URL() string { return s.config.URL }
 
 // warn tells of trouble once in all.
 func (s *Stream) warn(line string) {
@@ -99,12 +99,14 @@ func (s *Stream) RunEnded(of Of, verdict string) {
 }
 
 // Used writes what was used between two looks at windows of the sidecar: of the second that ended last, or,
-// at the end of all, of what there is of this one.
-func (s *Stream) Used(of Of, spans []Span, over bool) {
-	s.write(func(b *influx.Batch, at time.Time) {
+// at the end of all, of what there is of this one. At is when the later look began: a slow one would date it
+// into the second of the next.
+func (s *Stream) Used(of Of, spans []Span, at time.Time, over bool) {
+	s.write(func(b *influx.Batch, _ time.Time) {
 		if !over {
 			at = at.Add(-time.Second / 2)
 		}
+		b.Spare = true
 		used(b, of, spans, at.Truncate(time.Second))
 	})
 }
@@ -134,10 +136,19 @@ func (s *Stream) Heard(of Of, report influx.Report) {
 	if report.Warning != "" {
 		s.warn(report.Warning)
 	}
+	s.mu.Lock()
+	fresh := report.Notice != "" && !s.noticed[report.Notice]
+	s.noticed[report.Notice] = true
+	if report.Warning != "" {
+		s.owing[of] = true
+	}
 	if report.Missing != nil {
-		s.mu.Lock()
 		s.missing[of] = *report.Missing
-		s.mu.Unlock()
+		delete(s.owing, of)
+	}
+	s.mu.Unlock()
+	if fresh {
+		s.tell(s.clean(report.Notice))
 	}
 }
 
@@ -147,33 +158,48 @@ func (s *Stream) missedBy(of Of) influx.Seconds {
 	return s.missing[of]
 }
 
-// Note says what InfluxDB misses of what a scenario's k6 measured, "" where nothing.
-func (s *Stream) Note(of Of) string {
+// Notes say what InfluxDB misses of what a scenario's k6 measured, none where nothing.
+func (s *Stream) Notes(of Of) []string {
 	if s == nil {
-		return ""
+		return nil
 	}
-	missed := s.missedBy(of)
-	if missed.Count() == 0 {
-		return ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lines []string
+	if missed := s.missing[of]; missed.Count() > 0 {
+		lines = append(lines, missed.Sentence())
 	}
-	return missed.Sentence()
+	if s.owing[of] {
+		lines = append(lines, unsent(of))
+	}
+	return lines
 }
 
-// Close sends what waits, a few seconds at most, and returns a line about what InfluxDB misses of the
-// session, "" where there was no trouble.
-func (s *Stream) Close(of Of) string {
+// unsent is of a k6 that ended before it could tell what is missing of it: nobody knows how much.
+func unsent(of Of) string {
+	return "InfluxDB misses what k6 of " + of.name() + " had not sent when it ended abruptly"
+}
+
+// Close sends what waits, a few seconds at most, and returns lines about what InfluxDB misses of the
+// session, none where there was no trouble.
+func (s *Stream) Close(of Of) []string {
 	if s == nil {
-		return ""
+		return nil
 	}
 	s.write(func(b *influx.Batch, _ time.Time) { gapEvent(b, of, s.sender.Outage().Missing) })
-	missing := s.sender.Close().Missing
+	missing := s.sender.Close(context.Background()).Missing
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, by := range s.missing {
 		missing.Union(by)
 	}
-	if !s.warned {
-		return ""
+	var lines []string
+	if missing.Count() > 0 || s.warned && len(s.owing) == 0 {
+		lines = append(lines, missing.Sentence())
 	}
-	return missing.Sentence()
+	for of := range s.owing {
+		lines = append(lines, unsent(of))
+	}
+	slices.Sort(lines)
+	return lines
 }

@@ -121,8 +121,10 @@ func TestAGapIsMarkedOnceTheServerIsBack(t *testing.T) {
 	s.Heard(of, influx.Report{Missing: &missing})
 	s.Ended(of, run.Scenario{Outcome: run.SetupFailed, Message: "a secret"}, nil, time.Second)
 	const sentence = "InfluxDB misses 6 seconds, from 00:01:30 to 00:01:35 UTC; the results are complete"
-	if note, line := s.Note(of), s.Close(of); note != sentence || line != sentence {
-		t.Errorf("%q %q", note, line)
+	for _, lines := range [][]string{s.Notes(of), s.Close(of)} {
+		if len(lines) != 1 || lines[0] != sentence {
+			t.Errorf("%q", lines)
+		}
 	}
 	if len(told) != 1 {
 		t.Errorf("%q", told)
@@ -145,7 +147,89 @@ func TestNothingIsStreamedUnasked(t *testing.T) {
 	var none *Stream
 	none.RunStarted(of, "")
 	none.Heard(of, influx.Report{Warning: "x"})
-	if note, line := none.Note(of), none.Close(of); note != "" || line != "" {
-		t.Errorf("%q %q", note, line)
+	if notes, lines := none.Notes(of), none.Close(of); len(notes)+len(lines) > 0 {
+		t.Errorf("%q %q", notes, lines)
 	}
+}
+
+// TestAK6ThatDiesInAnOutageIsNotToldToBeComplete has one whose output warned, and never told what it had not sent.
+func TestAK6ThatDiesInAnOutageIsNotToldToBeComplete(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	defer server.Close()
+	const unsent = "InfluxDB misses what k6 of dataplane/queue-sweep had not sent when it ended abruptly"
+	const sent = "InfluxDB was away for a while; all was sent again, and nothing is missing in it"
+	const one = "InfluxDB misses 1 second, 00:01:30 UTC; the results are complete"
+	other := Of{TestID: "t", Profile: "quick", System: "pulsar", Scenario: "ingest"}
+	second := influx.ParseSeconds("90-90")
+	for name, c := range map[string]struct {
+		heard func(s *Stream)
+		want  []string
+	}{
+		"nothing was wrong": {func(*Stream) {}, nil},
+		"it warned, and told": {func(s *Stream) {
+			s.Heard(of, influx.Report{Warning: "away"})
+			s.Heard(of, influx.Report{Missing: &influx.Seconds{}})
+		}, []string{sent}},
+		"it warned, and died": {func(s *Stream) { s.Heard(of, influx.Report{Warning: "away"}) }, []string{unsent}},
+		"one died, one told": {func(s *Stream) {
+			s.Heard(of, influx.Report{Warning: "away"})
+			s.Heard(other, influx.Report{Warning: "away"})
+			s.Heard(other, influx.Report{Missing: &second})
+		}, []string{one, unsent}},
+		// A server that is too slow, but fails at nothing.
+		"it did not warn": {func(s *Stream) { s.Heard(of, influx.Report{Missing: &second}) }, []string{one}},
+	} {
+		config, _, err := Wanted(t.Context(), func(name string) string {
+			return map[string]string{influx.VariableURL: server.URL}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Open(config, func(string) {}, strings.TrimSpace)
+		c.heard(s)
+		if got := s.Close(of); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestANoticeIsToldOnce(t *testing.T) {
+	config, _, err := Wanted(t.Context(), func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	s := Open(config, func(line string) { told = append(told, line) }, strings.ToUpper)
+	for range 2 {
+		s.Heard(of, influx.Report{Notice: "the clock was set back"})
+	}
+	if lines := s.Close(of); len(lines) != 0 || !slices.Equal(told, []string{"THE CLOCK WAS SET BACK"}) {
+		t.Errorf("%q %q", told, lines)
+	}
+}
+
+// TestSecondsOfProcessesGoFirst has more of them than may wait for a server that is away.
+func TestSecondsOfProcessesGoFirst(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer server.Close()
+	config, _, err := Wanted(t.Context(), func(name string) string {
+		return map[string]string{influx.VariableURL: server.URL}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned := make(chan struct{})
+	s := Open(config, func(string) { close(warned) }, strings.TrimSpace)
+	s.RunStarted(of, "")
+	<-warned
+	span := Span{Usage{DurationS: 1}, Usage{DurationS: 2, Host: Host{CPUs: 2}}}
+	for n := range int64(2 * limits.Batches) {
+		s.Used(of, []Span{span}, time.Unix(1000+n, 0), true)
+	}
+	missing := s.sender.Outage().Missing
+	first, _ := missing.Bounds()
+	if first.Unix() != 1000 || missing.Count() != int64(limits.Batches)+1 {
+		t.Errorf("%s", missing)
+	}
+	s.Close(of)
 }

@@ -3,6 +3,7 @@
 package windtunnel
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -17,7 +18,12 @@ type aggregate struct {
 	catalogue catalogue
 	open      []*second // in no order; one or two as a rule
 	closed    int64     // the last second that was taken out
+	setBack   bool      // the clock was
+	told      []string
 }
+
+// setBackBy is by how many seconds the clock must be behind to have been set back: less is waited for.
+const setBackBy = 10
 
 // second is what one second had; cells by the index of their series, nil for none.
 type second struct {
@@ -97,6 +103,10 @@ func (a *aggregate) take(upTo time.Time) []*second {
 		return s.at <= last
 	})
 	slices.SortFunc(over, func(x, y *second) int { return int(x.at - y.at) })
+	if a.closed > last+setBackBy {
+		// Samples from before, which wait in a second that is ahead, go when it comes or at the end.
+		a.closed, a.setBack = last, true
+	}
 	a.closed = max(a.closed, last)
 	for _, s := range over {
 		for _, c := range s.cells {
@@ -106,6 +116,20 @@ func (a *aggregate) take(upTo time.Time) []*second {
 		}
 	}
 	return over
+}
+
+// notices are lines that are to be told, each once.
+func (a *aggregate) notices() []string {
+	var all []string
+	if a.setBack {
+		all = append(all, "the clock was set back in mid-run: seconds that came twice are written over in InfluxDB; the results are complete")
+	}
+	if a.catalogue.full.Load() {
+		all = append(all, fmt.Sprintf("k6 measures more than %d sets of tags: those beyond are not streamed; the results are complete", mostSeries))
+	}
+	fresh := slices.DeleteFunc(all, func(line string) bool { return slices.Contains(a.told, line) })
+	a.told = append(a.told, fresh...)
+	return fresh
 }
 
 // points adds a second's points to a batch.
@@ -125,7 +149,7 @@ func (s *second) points(b *influx.Batch) {
 		}
 	}
 	for h, counts := range heats {
-		counts.points(b, h.tags, at)
+		h.points(b, counts, at)
 	}
 }
 

@@ -111,11 +111,54 @@ func TestTagsAreBounded(t *testing.T) {
 		"operation_failed,operation=create,step=3,testid=t1 count=1i,hits=1i +00",
 		"operation_items,operation=create,testid=t1 count=1 +00")
 
-	for n := range 3 * mostSeries {
-		r.add("own", metrics.Counter, 1, 1, "kind", string(rune('a'+n%26))+strings.Repeat("x", n/26))
+	// Of two operations, the latencies of one are in five buckets; those of the other come when there is no room.
+	for _, ms := range []float64{1, 10, 100, 1000, 10_000} {
+		r.add("operation_ms", metrics.Trend, ms, 1, "operation", "create")
 	}
-	if got := len(r.lines(2)); got != mostSeries-3 {
+	if got := len(r.lines(2)); got != 6 {
 		t.Errorf("%d series", got)
+	}
+	if told := r.a.notices(); len(told) != 0 {
+		t.Errorf("%q", told)
+	}
+	r.add("operation_ms", metrics.Trend, 1, 2, "operation", "delete")
+	for n := range 3 * mostSeries {
+		r.add("own", metrics.Counter, 1, 2, "kind", string(rune('a'+n%26))+strings.Repeat("x", n/26))
+	}
+	r.add("operation_ms", metrics.Trend, 10, 2, "operation", "create")
+	if got := len(r.lines(3)); got != mostSeries-3-6+2 {
+		t.Errorf("%d series", got)
+	}
+	const want = "k6 measures more than 1000 sets of tags: those beyond are not streamed; the results are complete"
+	if told := r.a.notices(); len(told) != 1 || told[0] != want {
+		t.Errorf("%q", told)
+	}
+	if told := r.a.notices(); len(told) != 0 {
+		t.Errorf("it is told again: %q", told)
+	}
+}
+
+func TestAClockThatIsSetBackIsFollowed(t *testing.T) {
+	r := newRecorder()
+	r.add("iterations", metrics.Counter, 1, 60)
+	wantLines(t, r.lines(61), "iterations,testid=t1 count=1 +60")
+	// Late by a few seconds is not set back.
+	r.add("iterations", metrics.Counter, 1, 55)
+	wantLines(t, r.lines(56))
+	if told := r.a.notices(); len(told) != 0 {
+		t.Errorf("%q", told)
+	}
+	r.add("iterations", metrics.Counter, 2, 20)
+	wantLines(t, r.lines(21))
+	r.add("iterations", metrics.Counter, 4, 21)
+	wantLines(t, r.lines(22), "iterations,testid=t1 count=4 +21")
+	if told := r.a.notices(); len(told) != 1 || !strings.Contains(told[0], "the clock was set back") {
+		t.Errorf("%q", told)
+	}
+	r.add("iterations", metrics.Counter, 8, 22)
+	wantLines(t, r.lines(200), "iterations,testid=t1 count=3 +61", "iterations,testid=t1 count=8 +22")
+	if told := r.a.notices(); len(told) != 0 {
+		t.Errorf("it is told again: %q", told)
 	}
 }
 

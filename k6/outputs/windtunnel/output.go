@@ -5,8 +5,12 @@
 package windtunnel
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -82,14 +86,17 @@ func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
 	}
 }
 
-// Stop sends what is left.
+// Stop sends what is left. k6 does not catch signals any more when it stops its outputs, and would die of one
+// before it writes its result: here one ends the wait for the server only.
 func (o *Output) Stop() error {
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer release()
 	close(o.stop)
 	<-o.stopped
 	// What is dated ahead by a clock that was set back goes too.
 	o.flush(o.now().Add(24 * time.Hour))
-	outage := o.sender.Close()
-	if outage.Warning != "" {
+	outage := o.sender.Close(ctx)
+	if outage.Any() {
 		influx.Report{Missing: &outage.Missing}.Log(o.logger)
 	}
 	return nil
@@ -111,8 +118,11 @@ func (o *Output) run() {
 
 func (o *Output) flush(upTo time.Time) {
 	o.mu.Lock()
-	over := o.aggregate.take(upTo)
+	over, notices := o.aggregate.take(upTo), o.aggregate.notices()
 	o.mu.Unlock()
+	for _, line := range notices {
+		influx.Report{Notice: line}.Log(o.logger)
+	}
 	for _, s := range over {
 		var b influx.Batch
 		s.points(&b)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.k6.io/k6/metrics"
@@ -14,7 +15,7 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// mostSeries bounds the tag sets of one k6, so that a script of anybody's cannot fill a database.
+// mostSeries bounds the sets of tags of one k6, those of buckets among them, so that a script of anybody's cannot fill a database.
 const mostSeries = 1000
 
 // tagNames are the tags that are streamed: all are of few values.
@@ -50,18 +51,39 @@ type series struct {
 	heat *heat
 }
 
-// heat is a histogram of latencies, of all steps together.
-type heat struct{ tags influx.Tags }
+// heat is a histogram of latencies, of all steps together. Each of its buckets that had a value is a series.
+type heat struct {
+	tags   influx.Tags
+	budget *budget
+	known  [len(bucketBounds) + 1]bool
+}
+
+// budget counts series. Those of k6 and those of buckets come about in different goroutines.
+type budget struct {
+	used atomic.Int64
+	full atomic.Bool // one was refused
+}
+
+// take reports whether there may be one more.
+func (b *budget) take() bool {
+	if b.used.Add(1) <= mostSeries {
+		return true
+	}
+	b.used.Add(-1)
+	b.full.Store(true)
+	return false
+}
 
 // catalogue maps what k6 calls a time series to ours.
 type catalogue struct {
 	known map[metrics.TimeSeries]*series // nil: not streamed
 	byKey map[string]*series
 	heats map[string]*heat
+	*budget
 }
 
 func newCatalogue() catalogue {
-	return catalogue{known: map[metrics.TimeSeries]*series{}, byKey: map[string]*series{}, heats: map[string]*heat{}}
+	return catalogue{map[metrics.TimeSeries]*series{}, map[string]*series{}, map[string]*heat{}, &budget{}}
 }
 
 // find returns the series of a sample, nil where it is not streamed.
@@ -81,7 +103,7 @@ func (c *catalogue) add(of metrics.TimeSeries) *series {
 	name := of.Metric.Name
 	tags, key := reduced(of, name == latencyMetric || name == failureMetric)
 	found, ok := c.byKey[key]
-	if ok || len(c.byKey) == mostSeries {
+	if ok || !c.budget.take() {
 		return found
 	}
 	found = &series{name: name, kind: of.Metric.Type, tags: tags, index: len(c.byKey)}
@@ -89,7 +111,7 @@ func (c *catalogue) add(of metrics.TimeSeries) *series {
 	if name == latencyMetric && found.kind == metrics.Trend {
 		tags, key = reduced(of, false)
 		if c.heats[key] == nil {
-			c.heats[key] = &heat{tags}
+			c.heats[key] = &heat{tags: tags, budget: c.budget}
 		}
 		found.heat = c.heats[key]
 	}
@@ -133,12 +155,13 @@ func (counts *buckets) add(sorted []float64) {
 }
 
 // points adds those of a second to a batch; a bucket without values has none.
-func (counts *buckets) points(b *influx.Batch, tags influx.Tags, at time.Time) {
+func (h *heat) points(b *influx.Batch, counts *buckets, at time.Time) {
 	for i, count := range counts {
-		if count == 0 {
+		if count == 0 || !h.known[i] && !h.budget.take() {
 			continue
 		}
-		own := maps.Clone(tags)
+		h.known[i] = true
+		own := maps.Clone(h.tags)
 		own["le"] = "+Inf"
 		if i < len(bucketBounds) {
 			own["le"] = strconv.FormatFloat(bucketBounds[i], 'f', -1, 64)
