@@ -62,3 +62,12 @@ func boundPoints(b *influx.Batch, bounds []bound, second int64) {
 		b.Add("bounds", one.tags, influx.Fields{"bound": one.value}, time.Unix(second, 0))
 	}
 }
+
+// addBounds adds them to a second's points where it is time for it, or the second is the last one.
+func (o *Output) addBounds(b *influx.Batch, second int64, last bool) {
+	if !last && second >= o.lastBounds && second < o.lastBounds+boundsEvery {
+		return
+	}
+	boundPoints(b, o.bounds, second)
+	o.lastBounds = second
+}

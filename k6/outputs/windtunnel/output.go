@@ -37,6 +37,10 @@ type Output struct {
 	logger logrus.FieldLogger
 	now    func() time.Time
 
+	runTags    map[string]string
+	bounds     []bound
+	lastBounds int64 // the second of their last points
+
 	mu        sync.Mutex
 	aggregate *aggregate
 
@@ -55,7 +59,8 @@ func New(params output.Params) (output.Output, error) {
 		return nil, err
 	}
 	return &Output{config: config, logger: params.Logger, now: time.Now, aggregate: newAggregate(),
-		stop: make(chan struct{}), stopped: make(chan struct{})}, nil
+		runTags: params.ScriptOptions.RunTags,
+		stop:    make(chan struct{}), stopped: make(chan struct{})}, nil
 }
 
 // Description is what k6 prints.
@@ -68,6 +73,11 @@ func (o *Output) Start() error {
 	})
 	go o.run()
 	return nil
+}
+
+// SetThresholds takes those of the test; k6 calls it before Start.
+func (o *Output) SetThresholds(thresholds map[string]metrics.Thresholds) {
+	o.bounds = boundsOf(thresholds, o.runTags)
 }
 
 // AddMetricSamples takes samples.
@@ -94,7 +104,7 @@ func (o *Output) Stop() error {
 	close(o.stop)
 	<-o.stopped
 	// What is dated ahead by a clock that was set back goes too.
-	o.flush(o.now().Add(24 * time.Hour))
+	o.flush(o.now().Add(24*time.Hour), true)
 	outage := o.sender.Close(ctx)
 	if outage.Any() {
 		influx.Report{Missing: &outage.Missing}.Log(o.logger)
@@ -109,23 +119,25 @@ func (o *Output) run() {
 		next := o.now().Add(-grace).Truncate(time.Second).Add(time.Second + grace)
 		select {
 		case <-time.After(next.Sub(o.now())):
-			o.flush(o.now().Add(-grace))
+			o.flush(o.now().Add(-grace), false)
 		case <-o.stop:
 			return
 		}
 	}
 }
 
-func (o *Output) flush(upTo time.Time) {
+// flush sends the seconds that are over at a time; final says that no more will come.
+func (o *Output) flush(upTo time.Time, final bool) {
 	o.mu.Lock()
 	over, notices := o.aggregate.take(upTo), o.aggregate.notices()
 	o.mu.Unlock()
 	for _, line := range notices {
 		influx.Report{Notice: line}.Log(o.logger)
 	}
-	for _, s := range over {
+	for i, s := range over {
 		var b influx.Batch
 		s.points(&b)
+		o.addBounds(&b, s.at, final && i == len(over)-1)
 		o.sender.Send(&b)
 	}
 }
