@@ -321,10 +321,10 @@ func TestAPasswordAlone(t *testing.T) {
 		return tr.out.String(), tr.record(t).Streamed
 	}
 	said, streamed := run()
+	mu.Lock()
 	if !strings.Contains(said, none) || streamed || logins != 0 {
 		t.Errorf("%d logins, streamed: %v\n%s", logins, streamed, said)
 	}
-	mu.Lock()
 	version = "1.6.7"
 	mu.Unlock()
 	said, streamed = run()
