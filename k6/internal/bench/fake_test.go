@@ -52,7 +52,8 @@ func TestMain(m *testing.M) {
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
 // mute, dead (at once), refuse (a start), vanish (on a start), or tokenless; with windows: slow (each other look),
-// stumble (over the first) or forget (them). FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
+// stumble (over the first), forget (them) or
+// brief (little time between looks). FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
 // happens.
 func serveFake() {
 	mode := os.Getenv("FAKE_SIDECAR")
@@ -122,9 +123,13 @@ func serveFake() {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		fmt.Fprintf(w, `{"id":"w1","duration_s":%d,"host":{"cpus":2,"busy_percent":50,"busy_s":%d},"processes":[
+		duration := float64(looks)
+		if mode == "brief" {
+			duration *= 0.15
+		}
+		fmt.Fprintf(w, `{"id":"w1","duration_s":%g,"host":{"cpus":2,"busy_percent":50,"busy_s":%d},"processes":[
 			{"name":"relay","role":"system","cpu_s":%g,"rss_bytes":1000,"exit":null},
-			{"name":"gone","role":"support","cpu_s":0,"rss_bytes":7,"exit":"signal 9"}]}`, looks, looks, 0.5*float64(looks))
+			{"name":"gone","role":"support","cpu_s":0,"rss_bytes":7,"exit":"signal 9"}]}`, duration, looks, 0.5*float64(looks))
 	})
 	mux.HandleFunc("POST /windows/w1/close", func(w http.ResponseWriter, _ *http.Request) {
 		event("window closed")

@@ -78,8 +78,8 @@ func (s *sampler) look() (spans []stream.Span, gone bool) {
 		if i == 0 && unknown || !s.sidecar.Alive() {
 			return nil, true
 		}
-		if err == nil {
-			spans = append(spans, stream.Span{Before: w.last, Now: now})
+		if span := (stream.Span{Before: w.last, Now: now}); err == nil && !span.TooShort() { // else the next one has it
+			spans = append(spans, span)
 			w.last = now
 		}
 		if i == 0 || !unknown && !now.Closed {

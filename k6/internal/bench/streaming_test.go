@@ -164,6 +164,17 @@ func TestSlowLooksAreOfTheirSeconds(t *testing.T) {
 	}
 }
 
+// TestShortSpansAreAddedUp has looks of which two are so close together that a share of CPU says little.
+func TestShortSpansAreAddedUp(t *testing.T) {
+	f := newFakeInflux(t, http.StatusNoContent)
+	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret, "FAKE_SIDECAR=brief")
+	withStreams(t, tr)
+	Run(tr.Options)
+	if len(f.find("processes")) == 0 {
+		t.Errorf("no processes\n%s", tr.text(t, "events"))
+	}
+}
+
 // TestALookThatFailsIsNotTheLast has a sidecar that fails once, and one that has forgotten the window.
 func TestALookThatFailsIsNotTheLast(t *testing.T) {
 	for mode, goesOn := range map[string]bool{"stumble": true, "forget": false} {
@@ -310,10 +321,10 @@ func TestAPasswordAlone(t *testing.T) {
 		return tr.out.String(), tr.record(t).Streamed
 	}
 	said, streamed := run()
+	mu.Lock()
 	if !strings.Contains(said, none) || streamed || logins != 0 {
 		t.Errorf("%d logins, streamed: %v\n%s", logins, streamed, said)
 	}
-	mu.Lock()
 	version = "1.6.7"
 	mu.Unlock()
 	said, streamed = run()

@@ -34,8 +34,11 @@ type Process struct {
 // Span is two looks at one window.
 type Span struct{ Before, Now Usage }
 
-// shortest is the least time that a share of CPU is told of: less says little.
+// shortest is the least time that a share of CPU is told of, s: less says little.
 const shortest = 0.2
+
+// TooShort reports whether nothing can be told of a span yet.
+func (s Span) TooShort() bool { return s.seconds() < shortest }
 
 // use is of one process, or of several with one name.
 type use struct {
@@ -66,7 +69,7 @@ func used(b *influx.Batch, of Of, spans []Span, at time.Time) {
 func (s Span) seconds() float64 { return s.Now.DurationS - s.Before.DurationS }
 
 func (s Span) addTo(all map[string]use) {
-	if s.seconds() < shortest {
+	if s.TooShort() {
 		return
 	}
 	earlier := map[string]float64{}
@@ -88,7 +91,7 @@ func (s Span) addTo(all map[string]use) {
 
 func (s Span) host(b *influx.Batch, of Of, at time.Time) {
 	cpus := s.Now.Host.CPUs
-	if cpus == 0 || s.seconds() < shortest {
+	if cpus == 0 || s.TooShort() {
 		return
 	}
 	busy := (s.Now.Host.BusyS - s.Before.Host.BusyS) / s.seconds() / float64(cpus) * 100
