@@ -103,7 +103,7 @@ benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain 
 .PHONY: benchmark-streaming
 benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
-	@bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
+	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
 
 ## Live ---------------------------------------------------------------------
 

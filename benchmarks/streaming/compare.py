@@ -19,8 +19,8 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-ROUNDS = int(os.environ.get("ROUNDS", "9"))
-MESSAGES = os.environ.get("MESSAGES", "20000")
+ROUNDS = int(os.environ.get("ROUNDS", "15"))
+MESSAGES = os.environ.get("MESSAGES", "10000")
 CONFIDENCE = 0.95
 LEAST_ROUNDS = 6  # with fewer, no interval holds with that confidence
 BOUND = 0.95  # of the rate without streaming
