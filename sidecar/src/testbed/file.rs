@@ -16,6 +16,9 @@ pub struct TestbedFile {
     pub name: String,
     pub system: String,
     pub title: String,
+    /// The only ones that it is for; empty: all. Only `k6 x bench` uses it.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
     #[serde(default)]
     pub variables: BTreeMap<String, Variable>,
     #[serde(default)]

@@ -91,6 +91,9 @@ impl Checker<'_> {
             );
         }
         self.named("system", &self.file.system, PROCESS_NAME)?;
+        for name in &self.file.scenarios {
+            self.named("scenarios", name, NAME)?;
+        }
         self.filled("title", &self.file.title)
     }
 
