@@ -60,7 +60,7 @@ $(filter-out dataplane,$(SYSTEMS)): build
 dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 	@code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
 	for bed in $${beds:-''}; do \
-	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed//[:=,]/-}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
+	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed//[^a-z0-9.-]/-}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
 	  test $$code != 130 || break; \
 	done; exit $$code
 
