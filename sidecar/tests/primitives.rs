@@ -60,14 +60,31 @@ fn answering(copy: f64) -> Root {
     ]);
     let portable = answer(&[
         row(["aes-256-gcm", "encrypt", "portable"], size, 800_000.0),
-        row(["chacha20-poly1305", "encrypt", "portable"], size, 800_100.0),
+        row(
+            ["chacha20-poly1305", "encrypt", "portable"],
+            size,
+            800_100.0,
+        ),
     ]);
-    for (name, report) in [("control", control), ("memory", memory), ("aead", aead), ("portable", portable)] {
+    for (name, report) in [
+        ("control", control),
+        ("memory", memory),
+        ("aead", aead),
+        ("portable", portable),
+    ] {
         fs::write(root.path().join(name), report.to_string()).unwrap();
     }
     let dir = root.path().display().to_string();
-    worker(root.path(), "primitives", &format!("cp '{dir}'/$section \"$work\"/report.json"));
-    worker(root.path(), "primitives-portable", &format!("cp '{dir}'/portable \"$work\"/report.json"));
+    worker(
+        root.path(),
+        "primitives",
+        &format!("cp '{dir}'/$section \"$work\"/report.json"),
+    );
+    worker(
+        root.path(),
+        "primitives-portable",
+        &format!("cp '{dir}'/portable \"$work\"/report.json"),
+    );
     root
 }
 
@@ -85,7 +102,12 @@ fn text(bytes: &[u8]) -> String {
 fn the_tables_say_throughput_overhead_and_winner() {
     let output = bench(&answering(1000.0), &[]);
     let tables = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{tables}{}", text(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{tables}{}",
+        text(&output.stderr)
+    );
     for line in [
         "| Algorithm | Implementation | 64 KiB |",
         "| memory | memcpy | 61.0 GiB/s |",
@@ -97,7 +119,10 @@ fn the_tables_say_throughput_overhead_and_winner() {
         "- twice the work (ok): took 2.00 times as long; 1.8 to 2.2 is accepted",
         "verdict: pass",
     ] {
-        assert!(tables.lines().any(|one| one == line), "{line}\nis not in\n{tables}");
+        assert!(
+            tables.lines().any(|one| one == line),
+            "{line}\nis not in\n{tables}"
+        );
     }
 }
 
@@ -114,7 +139,10 @@ fn a_copy_that_cannot_be_true_is_not_shown_and_nothing_is_compared_with_it() {
         "- not plausible: memory copy of memcpy, 64 KiB: 6554 GB/s: no core moves more than 1024",
         "verdict: inconclusive",
     ] {
-        assert!(tables.lines().any(|one| one == line), "{line}\nis not in\n{tables}");
+        assert!(
+            tables.lines().any(|one| one == line),
+            "{line}\nis not in\n{tables}"
+        );
     }
 }
 
@@ -130,7 +158,10 @@ fn json_has_every_round_and_is_what_out_holds() {
     assert_eq!(report["winners"][0]["winner"], "aes-256-gcm");
     assert_eq!(report["winners"][1]["winner"], Value::Null);
     assert_eq!(report["measurements"][0]["rounds"][0]["samples"], 10);
-    assert_eq!(fs::read(out.join("primitives.json")).unwrap(), output.stdout);
+    assert_eq!(
+        fs::read(out.join("primitives.json")).unwrap(),
+        output.stdout
+    );
     let markdown = fs::read_to_string(out.join("primitives.md")).unwrap();
     assert!(markdown.starts_with("# Primitives\n"), "{markdown}");
 }
@@ -140,7 +171,10 @@ fn what_is_missing_or_wrong_is_one_line() {
     let root = Root::new();
     let output = bench(&root, &[]);
     assert_eq!(output.status.code(), Some(4));
-    one_line(&output.stderr, &["bin/primitives is not built", "make bin/primitives"]);
+    one_line(
+        &output.stderr,
+        &["bin/primitives is not built", "make bin/primitives"],
+    );
     let output = bench(&root, &["--cpu", "999"]);
     assert_eq!(output.status.code(), Some(2));
     one_line(&output.stderr, &["--cpu 999", "give one of"]);
@@ -154,17 +188,28 @@ fn what_is_missing_or_wrong_is_one_line() {
     let output = bench(&root, &[]);
     assert_eq!(output.status.code(), Some(4));
     assert!(text(&output.stderr).contains("aes-256-gcm of ring does not give the known answer"));
-    worker(root.path(), "primitives", "echo '{' > \"$work\"/report.json");
+    worker(
+        root.path(),
+        "primitives",
+        "echo '{' > \"$work\"/report.json",
+    );
     let output = bench(&root, &[]);
     assert_eq!(output.status.code(), Some(4));
-    assert!(text(&output.stderr).contains("primitives: EOF"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("primitives: EOF"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[test]
 fn an_interrupt_ends_the_worker_and_removes_its_folder() {
     let root = answering(1000.0);
     let seen = root.path().join("pid");
-    let script = format!("echo $$ > '{0}.new'; mv '{0}.new' '{0}'; exec sleep 600", seen.display());
+    let script = format!(
+        "echo $$ > '{0}.new'; mv '{0}.new' '{0}'; exec sleep 600",
+        seen.display()
+    );
     worker(root.path(), "primitives", &script);
     let child = root
         .sidecar(&["bench", "primitives"])

@@ -147,7 +147,7 @@ fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<u64> {
 fn throughput(report: &Report, section: Section, operation: &str, title: &str) -> Option<String> {
     let of_operation = || {
         rows(report, section)
-            .filter(|row| [operation, "copy"].contains(&row.key.operation.as_str()))
+            .filter(move |row| [operation, "copy"].contains(&row.key.operation.as_str()))
     };
     let sizes = sizes(of_operation());
     let mut columns = strings(["Algorithm", "Implementation"]);

@@ -115,8 +115,13 @@ impl Report {
         let noise = judge::noise(work, again);
         let rows = rows(&outcome.answers, find("empty")?);
         let implausible = rows.iter().filter(|row| row.implausible.is_some()).count();
-        let sum =
-            |pick: fn(&Answer) -> u64| outcome.answers.iter().map(|(_, answer)| pick(answer)).sum();
+        let sum = |pick: fn(&Answer) -> u64| {
+            outcome
+                .answers
+                .iter()
+                .map(|(_, answer)| pick(answer))
+                .sum::<u64>()
+        };
         let validity = judge::checks(
             work,
             find("work twice")?,
