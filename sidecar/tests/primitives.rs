@@ -219,7 +219,7 @@ fn an_interrupt_ends_the_worker_and_removes_its_folder() {
         .unwrap();
     eventually("the worker runs", || seen.exists());
     let pid: i32 = fs::read_to_string(&seen).unwrap().trim().parse().unwrap();
-    signal(child.id(), Signal::SIGINT);
+    signal(common::pid(&child), Signal::SIGINT);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
