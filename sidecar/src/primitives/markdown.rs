@@ -345,14 +345,14 @@ fn rule_sets(report: &Report) -> Option<String> {
     for gap in &report.skipped {
         let key = &gap.skipped.key;
         text.push_str(&format!(
-            "\n¹ {} by {}, {} rules: not measured; {}.",
+            "\n- ¹ {} by {}, {} rules: not measured; {}.",
             key.subject,
             key.implementation,
             text::count(key.rules.unwrap_or_default()),
             gap.skipped.reason
         ));
     }
-    text.push_str("\nHalf of the 4,096 queries are in the rules.\n");
+    text.push_str("\n- Half of the 4,096 queries are in the rules.\n");
     Some(text)
 }
 
