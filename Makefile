@@ -208,7 +208,8 @@ test: build node_modules/.installed ## Set up everything and run all tests
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))
 
 .PHONY: test-primitives
-test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Test the primitives' known answers and run them in smoke mode; not part of `test`
+test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it
+	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/primitives/Cargo.toml -- -D warnings
 	cargo test --quiet --locked --manifest-path sidecar/primitives/Cargo.toml
 	node --test tests/primitives/primitives.js
 

@@ -36,7 +36,7 @@ fn fresh(bytes: usize) -> Vec<u8> {
 
 /// The one that was given back last is taken first: its bytes are still in the caches.
 fn pooled(bencher: &mut Bencher<'_>, bytes: usize, mut with: impl FnMut(&mut Vec<u8>)) {
-    let pool = Mutex::new(vec![Vec::with_capacity(bytes); POOL]);
+    let pool = Mutex::new(Vec::from_iter((0..POOL).map(|_| Vec::with_capacity(bytes))));
     let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
     bencher.iter(|| {
         let mut buffer = lock().pop().unwrap_or_default();
