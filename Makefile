@@ -19,6 +19,7 @@ SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/[!_]*.js))
 SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
 
 GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.css' -o -name 'go.*' 2>/dev/null)
+PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Cargo.toml sidecar/primitives/Cargo.lock sidecar/primitives/build.rs -type f 2>/dev/null)
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
@@ -105,6 +106,10 @@ benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside non
 	@$(call need,influxd,apt-get install influxdb)
 	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
 
+.PHONY: primitives
+primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE=smoke, quick or full
+	@bin/sidecar bench primitives --mode '$(or $(MODE),quick)' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
+
 ## Live ---------------------------------------------------------------------
 
 .PHONY: up
@@ -142,6 +147,25 @@ bin/sidecar: $(RUST_SOURCES)
 	@mkdir -p bin
 	cargo build --quiet --release --locked --manifest-path sidecar/Cargo.toml
 	@install -m 755 sidecar/target/release/sidecar $@
+
+# Not part of `build`: only `sidecar bench primitives` needs them.
+bin/primitives: $(PRIMITIVES_SOURCES)
+	@$(call need,cargo,install Rust 1.88 or newer)
+	@$(call need,cc,apt-get install gcc)
+	@echo 'building $@ (about a minute the first time)'
+	@mkdir -p bin
+	cargo build --quiet --release --locked --manifest-path sidecar/primitives/Cargo.toml
+	@install -m 755 sidecar/primitives/target/release/primitives $@
+
+# The same without any CPU extension in its cryptography.
+bin/primitives-portable: $(PRIMITIVES_SOURCES)
+	@$(call need,cargo,install Rust 1.88 or newer)
+	@$(call need,cc,apt-get install gcc)
+	@echo 'building $@ (about a minute the first time)'
+	@mkdir -p bin
+	RUSTFLAGS='$(foreach crate,aes chacha20 poly1305 polyval sha2,--cfg $(crate)_backend="soft")' cargo build --quiet --release --locked \
+	  --manifest-path sidecar/primitives/Cargo.toml --features portable --target-dir sidecar/primitives/target/portable
+	@install -m 755 sidecar/primitives/target/portable/release/primitives $@
 
 .PHONY: testbeds
 testbeds: $(VENVS) $(GO_SYSTEMS) ## Install the systems that the testbeds start
@@ -183,10 +207,17 @@ test: build node_modules/.installed ## Set up everything and run all tests
 	cd k6 && go test ./...
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))
 
+.PHONY: test-primitives
+test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it
+	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/primitives/Cargo.toml -- -D warnings
+	cargo test --quiet --locked --manifest-path sidecar/primitives/Cargo.toml
+	node --test tests/primitives/primitives.js
+
 .PHONY: lint
 lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
 	@$(call need,shellcheck,apt-get install shellcheck)
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
+	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
 	@test -z "$$(gofmt -l k6)" || { gofmt -l k6; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet ./...
@@ -205,10 +236,11 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installe
 .PHONY: fmt
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
+	cargo fmt --manifest-path sidecar/primitives/Cargo.toml
 	gofmt -w k6
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 
 .PHONY: clean
 clean: ## Remove what was built and installed; keep results
-	rm -rf bin .venv node_modules sidecar/target
+	rm -rf bin .venv node_modules sidecar/target sidecar/primitives/target

@@ -13,6 +13,7 @@ mod echo;
 mod failure;
 mod host;
 mod net;
+mod primitives;
 mod probe;
 mod process;
 mod testbed;
