@@ -22,7 +22,7 @@ GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb
+SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -146,10 +146,12 @@ bin/sidecar: $(RUST_SOURCES)
 .PHONY: testbeds
 testbeds: $(VENVS) $(GO_SYSTEMS) ## Install the systems that the testbeds start
 
+bin/naive-client: $(wildcard testbeds/naive-client/*.go)
+
 # The one tool that the folder's go.mod names.
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 	@$(call need,go,install Go 1.26 or newer)
-	@echo 'building $@ (about two minutes the first time)'
+	@echo 'building $@ (up to two minutes the first time)'
 	@mkdir -p bin
 	@cd testbeds/$* && CGO_ENABLED=0 go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
 
@@ -188,8 +190,9 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installe
 	@$(call need,shellcheck,apt-get install shellcheck)
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
-	@test -z "$$(gofmt -l k6)" || { gofmt -l k6; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	@test -z "$$(gofmt -l k6 testbeds)" || { gofmt -l k6 testbeds; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet ./...
+	cd testbeds/naive-client && go vet ./...
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json
@@ -205,7 +208,7 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installe
 .PHONY: fmt
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
-	gofmt -w k6
+	gofmt -w k6 testbeds
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 
