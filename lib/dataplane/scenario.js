@@ -40,6 +40,8 @@ const WARMUP = 50;
  * @property {Record<string, 'trend' | 'counter'>} [metrics]
  * @property {import('../scenario.js').Definition['keep']} [keep]
  * @property {boolean} [ownInstances]
+ * @property {string} [system] dataplane unless given
+ * @property {import('../scenario.js').Definition['judge']} [judge]
  *
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct
@@ -50,7 +52,7 @@ const WARMUP = 50;
  */
 
 /** A kind that no submetric was declared for would be lost from the result. @param {Record<string, number>} counts */
-const known = (counts) =>
+export const knownErrors = (counts) =>
   Object.fromEntries(
     Object.entries(counts).map(([kind, count]) => [
       /** @type {any} */ (KINDS).includes(kind) ? kind : 'network',
@@ -106,7 +108,7 @@ export class Plane {
     });
     const [first] = operations;
     if ('error' in measured) {
-      recordErrors(first, known({ [measured.error.kind]: 1 }));
+      recordErrors(first, knownErrors({ [measured.error.kind]: 1 }));
       probesCut.add(1);
       console.warn(`${first}: ${measured.error.message}`);
       return null;
@@ -114,8 +116,8 @@ export class Plane {
     const { outcome, values } = measured;
     for (const name of operations)
       recordSeries(name, values[this.definition.operations[name].series ?? 'round_trip'] ?? []);
-    recordErrors(first, known(outcome.errors));
-    recordAnomalies(first, known(outcome.anomalies));
+    recordErrors(first, knownErrors(outcome.errors));
+    recordAnomalies(first, knownErrors(outcome.anomalies));
     recordUse(first, outcome);
     recordLateness(first, values.lateness);
     if (outcome.stopped) {
@@ -181,13 +183,14 @@ const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) => (overlaps(pro
 
 /** @param {PlaneDefinition} definition */
 export function planeScenario(definition) {
-  const environment = loadPlane();
+  const { system = 'dataplane' } = definition;
+  const environment = loadPlane(system);
   const { load } = definition;
   const address = addressOf(environment);
   const scenario = defineScenario({
     ...definition,
     parameters: { ...definition.parameters, address },
-    system: 'dataplane',
+    system,
     environment,
     placement: environment.placement,
     paused: true,
