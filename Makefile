@@ -84,6 +84,12 @@ panel-compare: build ## Two database drivers of the panel in turn: make panel-co
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
 	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),8)' --worse-by '$(or $(WORSE_BY),10)'
 
+# Differences need as many turns as quick has, so it is the default here.
+.PHONY: protocols-compare
+protocols-compare: build ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=10]
+	@test -n '$(CANDIDATE)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY=protocols/matrix bin/k6 x bench
+
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 	@bin/k6 x report $(or $(RUN),results/latest)

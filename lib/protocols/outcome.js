@@ -6,8 +6,8 @@
  * @typedef {{ outcome: Name, detail: string | null }} Outcome
  */
 
-/** Of what was lost or changed on the way, these are changed. */
-const CORRUPT = ['corrupted', 'truncated'];
+/** Kinds of errors that say that payload was changed on the way. */
+export const CORRUPT = ['corrupted', 'truncated'];
 
 /**
  * A program that refuses its configuration says so and ends with 1; Go's panics end with 2, Rust's with 101.
@@ -58,6 +58,7 @@ const ORDER = /** @type {Name[]} */ ([
 
 /** @param {Outcome[]} outcomes of the turns of one side @returns {Outcome} */
 export function worst(outcomes) {
-  const first = ORDER.map((name) => outcomes.find(({ outcome }) => outcome === name)).find(Boolean);
+  const told = [...outcomes].sort((a, b) => Number(b.detail !== null) - Number(a.detail !== null));
+  const first = ORDER.map((name) => told.find(({ outcome }) => outcome === name)).find(Boolean);
   return first ?? { outcome: 'not reached', detail: null };
 }

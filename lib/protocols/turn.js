@@ -5,7 +5,7 @@ import { SAMPLES_MOST } from '../dataplane/load.js';
 import { recordErrors, recordSeries, recordUse } from '../dataplane/probe-operation.js';
 import { knownErrors } from '../dataplane/scenario.js';
 import { request } from '../sidecar.js';
-import { ofFailedStart, ofProbes } from './outcome.js';
+import { CORRUPT, ofFailedStart, ofProbes } from './outcome.js';
 
 /**
  * @typedef {object} Sizes how much one turn does
@@ -80,6 +80,8 @@ export class Turn {
     /** @type {import('./compare.js').Turn} */
     this.figures = {};
     this.peakBytes = 0;
+    /** @type {string[]} what it could not carry at once */
+    this.limits = [];
   }
 
   /**
@@ -102,16 +104,19 @@ export class Turn {
       ...spec,
     });
     if ('error' in measured) {
-      this.note({ [measured.error.kind]: 1 });
+      if (spec.kind !== 'concurrency') this.note({ [measured.error.kind]: 1 });
       return null;
     }
-    const { errors, usage } = measured.outcome;
+    if (spec.kind !== 'concurrency') this.account(measured.outcome);
+    return measured;
+  }
+
+  /** @param {import('../dataplane/meter.js').Outcome} outcome */
+  account({ errors, usage, attempted }) {
     const { lost = 0, ...others } = errors;
     this.note(others);
-    if (lost > measured.outcome.attempted * LOST_MOST) this.note({ lost });
-    if (usage && spec.kind !== 'concurrency')
-      this.peakBytes = Math.max(this.peakBytes, usage.total.peak_rss_bytes);
-    return measured;
+    if (lost > attempted * LOST_MOST) this.note({ lost });
+    if (usage) this.peakBytes = Math.max(this.peakBytes, usage.total.peak_rss_bytes);
   }
 
   /** @param {Record<string, number>} errors */
@@ -143,7 +148,8 @@ export class Turn {
     figures.peak_rss_mib = this.peakBytes > 0 ? this.peakBytes / MIB : null;
     for (const tunnels of sizes.tunnels) this.tunnels(tunnels);
     const { processes } = ask('GET', `/instances/${this.instance.id}`);
-    return { figures, ...ofProbes(this.errors, processes) };
+    const { outcome, detail } = ofProbes(this.errors, processes);
+    return { figures, outcome, detail: [detail, ...this.limits].filter(Boolean).join('; ') || null };
   }
 
   /** @param {string} name @param {number} writeBytes @param {number} mib */
@@ -166,7 +172,7 @@ export class Turn {
     this.figures.udp_lost_share = sent ? 1 - sent.outcome.succeeded / sent.outcome.attempted : null;
   }
 
-  /** @param {number} connections */
+  /** How many a protocol carries at once is a property of it, and no error. @param {number} connections */
   tunnels(connections) {
     const { tunnelEcho } = /** @type {any} */ (this.plane.data);
     const open = this.probe(
@@ -179,8 +185,10 @@ export class Turn {
       },
       tunnelEcho.tcp,
     );
-    const { tunnels } = open?.outcome ?? {};
-    const all = tunnels && tunnels.open === tunnels.asked;
+    const { tunnels, errors = {} } = open?.outcome ?? {};
+    this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))));
+    const all = tunnels && tunnels.open === tunnels.asked && Object.keys(errors).length === 0;
+    if (!all) this.limits.push(`of ${connections} tunnels at once ${tunnels?.open ?? 0} opened`);
     this.figures[`tunnels_${connections}_open_s`] = all ? tunnels.open_all_s : null;
     this.figures[`tunnels_${connections}_p95_ms`] = all ? quantileMs(open?.values.round_trip, 0.95) : null;
   }

@@ -79,7 +79,7 @@ func figuresTable(p result.Protocols, title string, side func(result.ProtocolRow
 			cells = append(cells, median(own.Figures[f.name], f.write))
 		}
 		t.Rows = append(t.Rows, cells)
-		if own.Outcome != result.Measured && own.Detail != nil {
+		if own.Detail != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s: %s.", row.Row, own.Outcome, *own.Detail))
 		}
 		if own.Outcome == "errors" && row.Known != nil {
