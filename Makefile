@@ -12,7 +12,7 @@ DASHBOARD ?=
 export PROFILE ENV ONLY DASHBOARD
 
 # What `make dataplane` runs on unless TESTBED names one; another environment has its own.
-DATAPLANE_TESTBEDS := $(if $(filter local,$(ENV)),sing-box-pair xray-pair)
+DATAPLANE_TESTBEDS := $(if $(filter local,$(ENV)),sing-box-pair xray-pair tproxy tproxy:engine=sing-box)
 
 SYSTEMS := $(notdir $(patsubst %/,%,$(wildcard scripts/*/)))
 SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/[!_]*.js))
@@ -57,10 +57,10 @@ $(filter-out dataplane,$(SYSTEMS)): build
 	@ONLY=$@ bin/k6 x bench
 
 .PHONY: dataplane
-dataplane: build ## All data-plane scenarios on sing-box-pair, then on xray-pair; TESTBED= picks one
+dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 	@code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
 	for bed in $${beds:-''}; do \
-	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed%%:*}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
+	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed//[:=,]/-}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
 	  test $$code != 130 || break; \
 	done; exit $$code
 

@@ -2,7 +2,7 @@
 import { rankSumP } from './rank-test.js';
 
 /**
- * @typedef {{ mbit_per_s: number, rtt_p95_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
+ * @typedef {{ mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
  * @typedef {{ median: number, min: number, max: number }} Spread
  * @typedef {string | number | boolean} Value
  * @typedef {{ value: Value, runs: SweepRun[] }} SweepValue
@@ -102,6 +102,7 @@ export function sweepOf(variable, values, inUse) {
       runs: entry.runs.length,
       mbit_per_s: spread(entry, 'mbit_per_s'),
       rtt_p95_ms: spread(entry, 'rtt_p95_ms'),
+      rtt_p99_ms: spread(entry, 'rtt_p99_ms'),
       peak_rss_bytes: spread(entry, 'peak_rss_bytes'),
       lost_share: spread(entry, 'lost_share'),
     })),

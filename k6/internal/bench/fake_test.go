@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 }
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
-// mute, dead (at once), refuse (a start), vanish (on a start), or tokenless. FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
+// mute, dead (at once), refuse (a start), vanish (on a start), unable (to start the testbed `own`), or tokenless. FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
 // happens.
 func serveFake() {
 	mode := os.Getenv("FAKE_SIDECAR")
@@ -82,6 +82,12 @@ func serveFake() {
 			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, `{"error":"port 8081 is taken by pid 7 (nginx)","mend":"stop it or set the variable port"}`)
 			return
+		case "unable":
+			if r.PathValue("name") == "own" {
+				w.WriteHeader(http.StatusNotImplemented)
+				fmt.Fprint(w, `{"error":"testbed own makes network namespaces, and this user may not","mend":"run it as root"}`)
+				return
+			}
 		case "vanish":
 			fmt.Fprintln(os.Stderr, "out of luck")
 			os.Exit(3)

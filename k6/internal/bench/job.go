@@ -47,7 +47,7 @@ type job struct {
 
 // job is a scenario of the plan.
 func (p *plan) job(o Options, s Scenario, label, runID, dir string) job {
-	return job{scenario: s, testbed: p.testbed(s), placement: p.placements[s], sweep: p.beds[s.System].Sweep,
+	return job{scenario: s, testbed: p.testbed(s), placement: p.placements[s], sweep: p.bed(s).Sweep,
 		secrets: p.secrets(o), label: label, runID: runID, dir: dir}
 }
 
@@ -82,6 +82,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		switch {
 		case errors.Is(err, context.Canceled):
 			entry.Outcome, entry.Message = run.Interrupted, "interrupted while its testbed started"
+			return ""
+		case unsupported(err):
+			entry.Outcome, entry.Message = run.LeftOut, err.Error()
 			return ""
 		case err != nil:
 			entry.Outcome, entry.Message = run.SetupFailed, err.Error()

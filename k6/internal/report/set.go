@@ -180,7 +180,7 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 // interrupts and of k6's exit code, the result of the measurement.
 func combined(recorded, verdict string) string {
 	switch recorded {
-	case run.Interrupted, run.SetupFailed, run.Skipped, run.Fail:
+	case run.Interrupted, run.SetupFailed, run.Skipped, run.LeftOut, run.Fail:
 		return recorded
 	case run.Inconclusive:
 		if verdict == result.Fail {
@@ -192,7 +192,8 @@ func combined(recorded, verdict string) string {
 }
 
 // ExitCode is the exit code of the whole set: of the scenarios' outcomes and, where there is a record,
-// of what it tells of the run beyond them, such as a full disk.
+// of what it tells of the run beyond them, such as a full disk. What was left out counts where nothing else
+// was planned.
 func (s Set) ExitCode() int {
 	entries := s.Entries()
 	if len(entries) == 0 {
@@ -202,7 +203,11 @@ func (s Set) ExitCode() int {
 	if s.Run != nil && s.Run.ExitCode != nil {
 		codes = append(codes, *s.Run.ExitCode)
 	}
-	for _, e := range entries {
+	ran := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Outcome == run.LeftOut })
+	if len(ran) == 0 {
+		ran = entries
+	}
+	for _, e := range ran {
 		codes = append(codes, run.ExitCode(e.Outcome))
 	}
 	return exitcode.Worst(codes...)

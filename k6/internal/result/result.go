@@ -147,6 +147,7 @@ type SweepValue struct {
 	Runs         int     `json:"runs"`
 	MbitPerS     *Spread `json:"mbit_per_s"`
 	RTTP95MS     *Spread `json:"rtt_p95_ms"`
+	RTTP99MS     *Spread `json:"rtt_p99_ms"`
 	PeakRSSBytes *Spread `json:"peak_rss_bytes"`
 	LostShare    *Spread `json:"lost_share"`
 }

@@ -20,6 +20,7 @@ import (
 type Testbed struct {
 	Name      string              `json:"name"`
 	System    string              `json:"system"`
+	Scenarios []string            `json:"scenarios"` // the only ones that it is for; none: all
 	Variables map[string]Variable `json:"variables"`
 	Outputs   map[string]string   `json:"outputs"`
 	Sweep     *Sweep              `json:"sweep"`

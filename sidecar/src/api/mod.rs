@@ -14,8 +14,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
+use crate::echo::registry::Echoes;
 use crate::probe::registry::Registry;
 use crate::testbed::supervisor::Supervisor;
 use answer::{in_our_words, method_not_allowed, no_route};
@@ -26,6 +27,12 @@ const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
     let probes = probes::router(Arc::clone(&supervisor), probes);
+    let echoes: Arc<Echoes> = Arc::default();
+    let stop = instances::Stop {
+        supervisor: Arc::clone(&supervisor),
+        echoes: Arc::clone(&echoes),
+    };
+    let echoes = echoes::router(Arc::clone(&supervisor), echoes);
     Router::new()
         .route("/health", get(answer::health))
         .route("/host", get(answer::host))
@@ -34,14 +41,14 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .route("/instances", get(instances::list))
         .route(
             "/instances/{id}",
-            get(instances::show).delete(instances::stop),
+            get(instances::show).merge(delete(instances::stop).with_state(stop)),
         )
         .route("/windows", post(windows::open))
         .route("/windows/{id}", get(windows::show))
         .route("/windows/{id}/close", post(windows::close))
         .with_state(supervisor)
         .merge(probes)
-        .merge(echoes::router(Arc::default()))
+        .merge(echoes)
         .merge(notes::router(Arc::default()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)

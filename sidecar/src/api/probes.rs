@@ -50,7 +50,13 @@ async fn start(
 ) -> Result<(StatusCode, Json<serde_json::Value>)> {
     let spec: Spec = read(&body)?;
     let id = blocking(move || {
-        let plan = Plan::check(spec, &probes.registry.allowed)?;
+        let plan = match &spec.namespace {
+            None => Plan::check(spec, &probes.registry.allowed)?,
+            Some(of) => {
+                let namespace = probes.supervisor.namespace(of)?;
+                Plan::check_inside(spec, namespace)?
+            }
+        };
         let observer = observer(&probes.supervisor, &plan.spec)?;
         probes.registry.start(plan, observer)
     })

@@ -121,6 +121,7 @@ impl Echo {
             cpus: self.cpus,
             wait: self.wait,
             faults: self.faults.faults(),
+            namespace: None,
             tcp_port: self.tcp_port,
             udp_port: self.udp_port,
         })?;

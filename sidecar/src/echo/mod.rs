@@ -25,6 +25,8 @@ use crate::failure::{Failure, Result};
 use crate::net::poller::Waker;
 use crate::probe::placement;
 use crate::probe::spec::Wait;
+use crate::process::namespace::Namespace;
+use crate::testbed::network::NamespaceOf;
 use blocking::Connections;
 use counters::Counted;
 use events::Events;
@@ -60,6 +62,9 @@ pub struct Request {
     pub wait: Wait,
     #[serde(default)]
     pub faults: Option<Faults>,
+    /// Where it listens; none: on this machine's own loopback.
+    #[serde(default)]
+    pub namespace: Option<NamespaceOf>,
     /// 0 is any free one.
     #[serde(skip)]
     pub tcp_port: u16,
@@ -79,6 +84,7 @@ impl Default for Request {
             cpus: Vec::new(),
             wait: Wait::default(),
             faults: None,
+            namespace: None,
             tcp_port: 0,
             udp_port: 0,
         }
@@ -115,6 +121,7 @@ pub struct State {
 }
 
 impl Echo {
+    /// One on this machine's own network, whatever `request` says of a namespace.
     pub fn start(request: Request) -> Result<Self> {
         if !request.host.is_loopback() {
             return Err(Failure::invalid(
@@ -122,6 +129,22 @@ impl Echo {
                 "give 127.0.0.1 or ::1",
             ));
         }
+        Self::open(request)
+    }
+
+    /// One in a namespace, where any address of it will do.
+    pub fn start_inside(request: Request, namespace: &Namespace) -> Result<Self> {
+        namespace
+            .run(|| Self::open(request))
+            .unwrap_or_else(|error| {
+                Err(Failure::setup(
+                    format!("the echo server's namespace cannot be entered: {error}"),
+                    "start the testbed again",
+                ))
+            })
+    }
+
+    fn open(request: Request) -> Result<Self> {
         placement::check(&request.cpus)?;
         if let Some(faults) = &request.faults {
             faults.check()?;

@@ -45,11 +45,17 @@ fn engine(plan: &Plan) -> Engine {
     }
 }
 
-/// Runs a probe to its end on a thread that is its own: the thread is pinned, and what engines start
-/// on it is pinned with it.
+/// Runs a probe to its end on a thread that is its own: the thread is pinned and moved into the plan's
+/// namespace, and what engines start on it with it.
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     placement::pin(&plan.spec.cpus)
         .map_err(|failure| ProbeError::new(ErrorKind::Network, failure.to_string()))?;
+    if let Some(namespace) = &plan.namespace {
+        namespace.enter().map_err(|error| {
+            let what = format!("its namespace cannot be entered: {error}");
+            ProbeError::new(ErrorKind::Network, what)
+        })?;
+    }
     pace::exact_sleeps();
     let mut outcome = engine(plan)(plan, context)?;
     context.measured_ended();

@@ -1,6 +1,7 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::payload::Pattern;
@@ -8,6 +9,7 @@ use super::placement;
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{Loop, ProbeKind, ProxySpec, Spec, Transfer};
 use crate::failure::{Failure, Result};
+use crate::process::namespace::Namespace;
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
@@ -18,9 +20,22 @@ const MIB: u64 = 1 << 20;
 #[derive(Debug, Clone, Default)]
 pub struct Allowed(pub Vec<String>);
 
-impl Allowed {
+/// Which addresses a probe may name.
+#[derive(Clone, Copy)]
+enum Reach<'a> {
+    /// Of this machine, and those that were allowed by name.
+    Machine(&'a Allowed),
+    /// Any: in a namespace there are those only that its testbed made. Nothing is looked up.
+    Namespace,
+}
+
+impl Reach<'_> {
     fn addresses(&self) -> Vec<IpAddr> {
-        self.0.iter().filter_map(|host| host.parse().ok()).collect()
+        let hosts = match self {
+            Reach::Machine(Allowed(hosts)) => hosts.as_slice(),
+            Reach::Namespace => &[],
+        };
+        hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }
 }
 
@@ -40,6 +55,8 @@ pub struct Plan {
     pub target: Address,
     /// The same, resolved, for a direct connection.
     pub target_address: SocketAddr,
+    /// Where its sockets are; none: this machine's own network.
+    pub namespace: Option<Arc<Namespace>>,
     pub proxy: Option<Proxy>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,
@@ -53,13 +70,22 @@ pub struct Plan {
 impl Plan {
     /// Fails with one line that names the field, its bound and the mend.
     pub fn check(spec: Spec, allowed: &Allowed) -> Result<Self> {
+        Self::checked(spec, Reach::Machine(allowed), None)
+    }
+
+    /// The same for a probe that runs in a namespace.
+    pub fn check_inside(spec: Spec, namespace: Arc<Namespace>) -> Result<Self> {
+        Self::checked(spec, Reach::Namespace, Some(namespace))
+    }
+
+    fn checked(spec: Spec, reach: Reach<'_>, namespace: Option<Arc<Namespace>>) -> Result<Self> {
         bounds(&spec)?;
         placement::check(&spec.cpus)?;
-        let (target, target_address) = address("target", &spec.target, allowed)?;
+        let (target, target_address) = address("target", &spec.target, reach)?;
         let proxy = spec
             .proxy
             .as_ref()
-            .map(|proxy| check_proxy(proxy, allowed))
+            .map(|proxy| check_proxy(proxy, reach))
             .transpose()?;
         if spec.kind == ProbeKind::Udp {
             let header = if proxy.is_some() {
@@ -81,8 +107,9 @@ impl Plan {
         Ok(Self {
             target,
             target_address,
+            namespace,
             proxy,
-            allowed: allowed.addresses(),
+            allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
             stall: Duration::from_millis(spec.stall_ms),
             handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
@@ -195,8 +222,8 @@ fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Fai
     )
 }
 
-fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
-    let (_, address) = address("proxy.address", &spec.address, allowed)?;
+fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
+    let (_, address) = address("proxy.address", &spec.address, reach)?;
     let (host, _) = spec.address.rsplit_once(':').unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let login = match (&spec.username, &spec.password) {
@@ -226,8 +253,8 @@ fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
     })
 }
 
-/// Reads HOST:PORT, resolves it, and refuses what is neither loopback nor allowed by name.
-fn address(field: &str, text: &str, allowed: &Allowed) -> Result<(Address, SocketAddr)> {
+/// Reads HOST:PORT, resolves it, and refuses what is out of reach.
+fn address(field: &str, text: &str, reach: Reach<'_>) -> Result<(Address, SocketAddr)> {
     let malformed = || {
         // What is in front of an @ may be a password.
         let quoted = if text.contains('@') {
@@ -261,6 +288,19 @@ fn address(field: &str, text: &str, allowed: &Allowed) -> Result<(Address, Socke
         return Err(malformed());
     }
     let name = bracketed.unwrap_or(host);
+    let allowed = match reach {
+        Reach::Machine(allowed) => allowed,
+        Reach::Namespace => {
+            let ip = ip.ok_or_else(|| {
+                Failure::invalid(
+                    format!("{field}: {name} is a name, and a namespace has none"),
+                    "give an address",
+                )
+            })?;
+            let address = SocketAddr::new(ip, port);
+            return Ok((Address::Ip(address), address));
+        }
+    };
     let by_name = allowed.0.iter().any(|host| host.eq_ignore_ascii_case(name));
     let not_loopback = || {
         Failure::invalid(

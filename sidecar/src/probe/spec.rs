@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::testbed::network::NamespaceOf;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeKind {
@@ -171,6 +173,9 @@ pub struct Spec {
     /// Testbed instance whose usage is measured over exactly the measured part.
     #[serde(default)]
     pub instance: Option<String>,
+    /// Where the probe's own sockets are; none: this machine's own network.
+    #[serde(default)]
+    pub namespace: Option<NamespaceOf>,
     /// A paused measuring window (POST /windows) that runs over exactly the measured part.
     #[serde(default)]
     pub usage_window: Option<String>,
@@ -199,6 +204,7 @@ impl Spec {
             wait: Wait::default(),
             keep: defaults::keep(),
             instance: None,
+            namespace: None,
             usage_window: None,
         }
     }
