@@ -77,7 +77,13 @@ test('the rank-sum test is exact', () => {
 
 /** @param {number[]} rates @param {number} [lost] */
 const runsAt = (rates, lost = 0) =>
-  rates.map((rate) => ({ mbit_per_s: rate, rtt_p95_ms: 1, rtt_p99_ms: 2, peak_rss_bytes: 1e6, lost_share: lost }));
+  rates.map((rate) => ({
+    mbit_per_s: rate,
+    rtt_p95_ms: 1,
+    rtt_p99_ms: 2,
+    peak_rss_bytes: 1e6,
+    lost_share: lost,
+  }));
 
 test('a sweep recommends what is better beyond noise, and nothing else', () => {
   const slow = { value: 64, runs: runsAt([10, 11, 10, 11, 10]) };
