@@ -89,7 +89,7 @@ export class Plane {
     this.direct = vias.direct;
   }
 
-  /** @param {'tcp' | 'udp'} protocol @param {import('./meter.js').Echo | undefined} far */
+  /** @param {'tcp' | 'udp'} protocol @param {import('./meter.js').Echo} [far] */
   target(protocol, far) {
     const given = far?.[protocol] ?? this.environment.target[protocol];
     if (given) return given;

@@ -9,22 +9,28 @@
 /** Kinds of errors that say that payload was changed on the way. */
 export const CORRUPT = ['corrupted', 'truncated'];
 
+/** Whether the file that a start lacks is the program under test. @param {string} path @param {string} binary */
+const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-box|xray)$/.test(path));
+
+/** Go's panics end with 2, Rust's with 101; what refuses its configuration says so and ends with 1. @param {string} line */
+function hasCrashed(line) {
+  const status = Number(/exit status (\d+)/.exec(line)?.[1] ?? 0);
+  return /\(signal \d+\)/.test(line) || status === 2 || status >= 100;
+}
+
 /**
- * A program that refuses its configuration says so and ends with 1; Go's panics end with 2, Rust's with 101.
  * @param {string} line the sidecar's, of a start that failed
  * @param {string} binary path of the program under test, '' for the one that `make testbeds` builds
+ * @param {boolean} [cannot] this machine or user cannot run it
  * @returns {Outcome}
  */
-export function ofFailedStart(line, binary) {
-  const missing = /needs (\S+), which does not exist/.exec(line)?.[1] ?? /no program (\S+)/.exec(line)?.[1];
-  if (missing) {
-    const own = binary ? missing === binary : /\/bin\/(sing-box|xray)$/.test(missing);
-    return { outcome: own ? 'missing binary' : 'impossible here', detail: line };
-  }
-  const status = Number(/exit status (\d+)/.exec(line)?.[1] ?? NaN);
-  if (/\(signal \d+\)/.test(line) || status === 2 || status >= 100)
-    return { outcome: 'crashed at start', detail: line };
-  return { outcome: 'refused configuration', detail: line };
+export function ofFailedStart(line, binary, cannot = false) {
+  const missing = /needs (\S+), which does not exist/.exec(line)?.[1];
+  /** @type {Name} */
+  let outcome = hasCrashed(line) ? 'crashed at start' : 'refused configuration';
+  if (missing && isProgram(missing, binary)) outcome = 'missing binary';
+  else if (missing || cannot) outcome = 'impossible here';
+  return { outcome, detail: line };
 }
 
 /**

@@ -17,13 +17,14 @@ import { worst } from './outcome.js';
  * @property {Side | null} candidate
  * @property {number} turns
  * @property {import('./compare.js').Targets} targets
+ * @property {boolean} [covers] whether the rows are those of the matrix, so that they cover types of sing-box
  */
 
 /** @typedef {Record<string, Record<string, Notes>>} AllNotes by row, then by side */
 
 /** @param {AllNotes} notes @param {Asked} asked */
 export function protocolsOf(notes, asked) {
-  const { rows, baseline, candidate, turns, targets } = asked;
+  const { rows, baseline, candidate, turns, targets, covers = true } = asked;
   return {
     baseline: describe(notes, baseline),
     candidate: candidate && describe(notes, candidate),
@@ -31,7 +32,7 @@ export function protocolsOf(notes, asked) {
     fewest_turns: FEWEST_TURNS,
     targets: candidate ? targets : null,
     rows: rows.map((row) => rowOf(row, notes[row.row], asked)),
-    coverage,
+    coverage: covers ? coverage : { inbound: [], outbound: [] },
   };
 }
 

@@ -55,6 +55,13 @@ export function selectedRows() {
   return MATRIX.filter(({ row }) => wanted.some((name) => fits(name, row)));
 }
 
+/** @param {string} name @param {string} variable that names it */
+export function rowNamed(name, variable) {
+  const found = MATRIX.find(({ row }) => row === name);
+  if (found) return found;
+  throw `${variable}: ${name}: no such row; there are ${MATRIX.map(({ row }) => row).join(', ')}`;
+}
+
 /** What a candidate must reach, as multiples of the baseline. @returns {import('./compare.js').Targets} */
 export const targetsOf = () => ({
   throughput: envNumber('TARGET_THROUGHPUT', 0.9),

@@ -1,5 +1,5 @@
 /** One turn of one side: an instance of its own, all probes through it, and what they measured. */
-import { ask, measure } from '../dataplane/meter.js';
+import { ask, measure, startEcho } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
 import { recordErrors, recordSeries, recordUse } from '../dataplane/probe-operation.js';
@@ -19,7 +19,11 @@ import { CORRUPT, ofFailedStart, ofProbes } from './outcome.js';
  * @typedef {{ started: any } | { failed: import('./outcome.js').Outcome }} Started
  */
 
+/** Where the far end is in the namespaces of testbeds/protocols.toml. */
+const TAKEN = '198.19.0.2';
 const MIB = 1024 * 1024;
+/** The sidecar: this machine or user cannot run it. */
+const CANNOT = 501;
 const START_MOST_MS = 120_000;
 const WRITES = { mbit_1k: 1024, mbit_64k: 64 * 1024, mbit_1m: MIB };
 /** Requests of each tunnel while all are open. */
@@ -31,18 +35,19 @@ const LOST_MOST = 0.05;
  * @param {import('./matrix.js').Row} row
  * @param {import('./sides.js').Side} side
  * @param {Plane} plane
+ * @param {Record<string, string | number | boolean>} [more] variables of the testbed
  * @returns {Started}
  */
-export function startSide(row, { engine, binary }, plane) {
+export function startSide(row, { engine, binary }, plane, more = {}) {
   const port = (/** @type {'tcp' | 'udp'} */ kind) => Number(plane.target(kind).split(':').pop());
   const targets =
     row.variables.inbound === 'direct' ? { target_tcp_port: port('tcp'), target_udp_port: port('udp') } : {};
   const { system_cpus: cpus } = plane.environment.placement;
-  const variables = { ...row.variables, ...targets, engine, binary, cpus };
+  const variables = { ...row.variables, ...targets, ...more, engine, binary, cpus };
   const response = request('POST', '/testbeds/protocols/start', { variables }, START_MOST_MS);
   const body = /** @type {any} */ (response.json());
   if (response.status === 201) return { started: body };
-  return { failed: ofFailedStart(body.error, binary) };
+  return { failed: ofFailedStart(body.error, binary, response.status === CANNOT) };
 }
 
 /** @param {Started} side */
@@ -80,6 +85,8 @@ export class Turn {
     /** @type {import('./compare.js').Turn} */
     this.figures = {};
     this.peakBytes = 0;
+    /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
+    this.far = undefined;
     /** @type {string[]} what it could not carry at once */
     this.limits = [];
   }
@@ -91,8 +98,6 @@ export class Turn {
    */
   probe(spec, target = this.plane.target(spec.kind === 'udp' ? 'udp' : 'tcp')) {
     const { probe_cpus: cpus, wait } = this.plane.environment.placement;
-    const [scheme, address] = this.instance.outputs.DATAPLANE_URL.split('://');
-    const way = scheme === 'direct' ? { target: address } : { target, proxy: { address } };
     const measured = measure({
       cpus: cpusOf(cpus),
       wait,
@@ -100,7 +105,7 @@ export class Turn {
       instance: this.instance.id,
       usage_window: this.plane.data.window,
       limit_s: 30,
-      ...way,
+      ...this.wayTo(target, spec.kind === 'udp' ? 'udp' : 'tcp'),
       ...spec,
     });
     if ('error' in measured) {
@@ -109,6 +114,26 @@ export class Turn {
     }
     if (spec.kind !== 'concurrency') this.account(measured.outcome);
     return measured;
+  }
+
+  /**
+   * Through SOCKS to the run's far end; where the client takes traffic otherwise, straight to where it takes it.
+   * @param {string} target
+   * @param {'tcp' | 'udp'} kind
+   */
+  wayTo(target, kind) {
+    const [scheme, address] = this.instance.outputs.DATAPLANE_URL.split('://');
+    if (scheme === 'socks5') return { target, proxy: { address } };
+    if (scheme === 'direct') return { target: address };
+    const namespace = { instance: this.instance.id, name: 'client' };
+    const { placement } = this.plane.environment;
+    this.far ??= startEcho({
+      host: TAKEN,
+      engine: 'events',
+      namespace: { ...namespace, name: 'server' },
+      cpus: cpusOf(placement.echo_cpus),
+    });
+    return { target: this.far[kind], namespace };
   }
 
   /** @param {import('../dataplane/meter.js').Outcome} outcome */

@@ -25,14 +25,25 @@ export async function probe(sidecar, spec) {
   }
 }
 
+/** Where the far end is in the namespaces of testbeds/protocols.toml. */
+const TAKEN = '198.19.0.2';
+
 /**
  * How a probe gets to the far end through an instance.
+ * @param {Sidecar} sidecar
  * @param {any} instance
- * @param {string} target address of the echo server
+ * @param {{ tcp: string, udp: string }} echo
+ * @param {'tcp' | 'udp'} kind
  */
-export function way({ outputs, secret_outputs: secrets }, target) {
+export async function way(sidecar, { id, outputs, secret_outputs: secrets }, echo, kind) {
   const [scheme, address] = outputs.DATAPLANE_URL.split('://');
+  const target = echo[kind];
   if (scheme === 'direct') return { target: address };
+  if (scheme !== 'socks5') {
+    const namespace = { instance: id, name: 'server' };
+    const { body: far } = await sidecar.ask('POST', '/echoes', { host: TAKEN, namespace });
+    return { target: far[kind], namespace: { instance: id, name: 'client' } };
+  }
   const user = outputs.DATAPLANE_USERNAME
     ? { username: outputs.DATAPLANE_USERNAME, password: secrets.DATAPLANE_PASSWORD }
     : {};
