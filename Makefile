@@ -27,6 +27,8 @@ SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
 LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -m -f '{{slice .Version 1}}' github.com/sagernet/sing-box)
+TAGS_sing-box-next := $(TAGS_sing-box)
+LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
@@ -150,7 +152,7 @@ bin/sidecar: $(RUST_SOURCES)
 	@install -m 755 sidecar/target/release/sidecar $@
 
 .PHONY: testbeds
-testbeds: $(VENVS) $(GO_SYSTEMS) ## Install the systems that the testbeds start
+testbeds: $(VENVS) $(filter-out bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
 
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 
