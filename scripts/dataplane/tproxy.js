@@ -2,8 +2,8 @@
  * What does a transparent proxy (TPROXY) cost between a client and a server, and which size of its queue
  * carries datagrams best?
  *
- * quick: TCP round trips of 1,024 bytes, 2,000 in all; bursts of 8,000 datagrams of 512 bytes, 3 with one in
- * flight and 3 with 32; each beside the same routed past the proxy, over the same links. Then a sweep: each
+ * quick: TCP round trips of 1,024 bytes, 2,000 in all; bursts of 8,000 datagrams of 512 bytes, 4 with one in
+ * flight and 4 with 32; each beside the same routed past the proxy, over the same links. Then a sweep: each
  * of VALUES of the testbed's variable SWEEP, 5 runs each of a burst, with networks and processes of its own.
  * Needs a testbed of its own, in network namespaces: root, or `unshare -Ur`.
  * Variables: ROUND_TRIPS, DATAGRAMS (of a burst), PAYLOAD_BYTES (of a datagram), WINDOW, TIMEOUT_MS, SWEEP
@@ -18,7 +18,7 @@ import { envCount } from '../../lib/profiles.js';
 
 const SIZES = {
   smoke: { rounds: 2, roundTrips: 400, datagrams: 1000, runs: 2 },
-  quick: { rounds: 3, roundTrips: 2000, datagrams: 8000, runs: 5 },
+  quick: { rounds: 4, roundTrips: 2000, datagrams: 8000, runs: 5 },
   full: { rounds: 10, roundTrips: 20000, datagrams: 8000, runs: 10 },
 };
 const TCP_BYTES = 1024;
