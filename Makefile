@@ -23,11 +23,13 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb
+SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
 LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -m -f '{{slice .Version 1}}' github.com/sagernet/sing-box)
+TAGS_sing-box-next := $(TAGS_sing-box)
+LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
@@ -84,6 +86,12 @@ panel-compare: build ## Two database drivers of the panel in turn: make panel-co
 	@env -u RUNS -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
 	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),8)' --worse-by '$(or $(WORSE_BY),10)'
+
+# Differences need as many turns as quick has, so it is the default here.
+.PHONY: protocols-compare
+protocols-compare: build ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=10]
+	@test -n '$(CANDIDATE)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY=protocols/matrix bin/k6 x bench
 
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
@@ -168,12 +176,14 @@ bin/primitives-portable: $(PRIMITIVES_SOURCES)
 	@install -m 755 sidecar/primitives/target/portable/release/primitives $@
 
 .PHONY: testbeds
-testbeds: $(VENVS) $(GO_SYSTEMS) ## Install the systems that the testbeds start
+testbeds: $(VENVS) $(filter-out bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
+
+bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 
 # The one tool that the folder's go.mod names.
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 	@$(call need,go,install Go 1.26 or newer)
-	@echo 'building $@ (about two minutes the first time)'
+	@echo 'building $@ (up to two minutes the first time)'
 	@mkdir -p bin
 	@cd testbeds/$* && CGO_ENABLED=0 go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
 
@@ -219,8 +229,9 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installe
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
-	@test -z "$$(gofmt -l k6)" || { gofmt -l k6; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	@test -z "$$(gofmt -l k6 testbeds)" || { gofmt -l k6 testbeds; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet ./...
+	cd testbeds/naive-client && go vet ./...
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json
@@ -237,7 +248,7 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installe
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml
-	gofmt -w k6
+	gofmt -w k6 testbeds
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 

@@ -56,6 +56,8 @@ export const VERSION = '0.1.0';
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
+ * @property {(result: any) => { verdict: string, reasons: string[] }} [judge] the last word, where thresholds do not
+ *   say it all
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, window: string | null }} Begun
  */
@@ -209,6 +211,7 @@ function summaryOf(definition, bounds) {
     };
     result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
+    Object.assign(result, definition.judge?.(result));
     return {
       [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
       stdout: toText(result),

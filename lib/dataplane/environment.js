@@ -68,10 +68,10 @@ function read() {
   };
 }
 
-/** @returns {PlaneEnvironment & { proxy: Proxy }} */
-export function loadPlane() {
+/** @param {string} [system] whose part of the environment it is @returns {PlaneEnvironment & { proxy: Proxy }} */
+export function loadPlane(system = 'dataplane') {
   const { name, own, url, thresholds } = systemEntry(
-    'dataplane',
+    system,
     /^socks5:\/\/([^/?#@\s:]+|\[[0-9a-f:]+\]):\d+$/,
     'a URL such as socks5://127.0.0.1:1080, without credentials',
   );

@@ -43,6 +43,8 @@ const WARMUP = 50;
  * @property {Record<string, 'trend' | 'counter'>} [metrics]
  * @property {import('../scenario.js').Definition['keep']} [keep]
  * @property {boolean} [ownInstances]
+ * @property {string} [system] dataplane unless given
+ * @property {import('../scenario.js').Definition['judge']} [judge]
  *
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct
@@ -55,7 +57,7 @@ const WARMUP = 50;
  */
 
 /** A kind that no submetric was declared for would be lost from the result. @param {Record<string, number>} counts */
-const known = (counts) =>
+export const knownErrors = (counts) =>
   Object.fromEntries(
     Object.entries(counts).map(([kind, count]) => [
       /** @type {any} */ (KINDS).includes(kind) ? kind : 'network',
@@ -87,7 +89,7 @@ export class Plane {
     this.direct = vias.direct;
   }
 
-  /** @param {'tcp' | 'udp'} protocol @param {import('./meter.js').Echo | undefined} far */
+  /** @param {'tcp' | 'udp'} protocol @param {import('./meter.js').Echo} [far] */
   target(protocol, far) {
     const given = far?.[protocol] ?? this.environment.target[protocol];
     if (given) return given;
@@ -115,7 +117,7 @@ export class Plane {
     });
     const [first] = operations;
     if ('error' in measured) {
-      recordErrors(first, known({ [measured.error.kind]: 1 }));
+      recordErrors(first, knownErrors({ [measured.error.kind]: 1 }));
       probesCut.add(1);
       console.warn(`${first}: ${measured.error.message}`);
       return null;
@@ -123,8 +125,8 @@ export class Plane {
     const { outcome, values } = measured;
     for (const name of operations)
       recordSeries(name, values[this.definition.operations[name].series ?? 'round_trip'] ?? []);
-    recordErrors(first, known(outcome.errors));
-    recordAnomalies(first, known(outcome.anomalies));
+    recordErrors(first, knownErrors(outcome.errors));
+    recordAnomalies(first, knownErrors(outcome.anomalies));
     recordUse(first, outcome);
     recordLateness(first, values.lateness);
     if (outcome.stopped) {
@@ -191,13 +193,14 @@ export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
 
 /** @param {PlaneDefinition} definition */
 export function planeScenario(definition) {
-  const environment = definition.environment ?? loadPlane();
+  const { system = 'dataplane' } = definition;
+  const environment = definition.environment ?? loadPlane(system);
   const { load } = definition;
   const address = definition.vias ? 'given' : addressOf(environment);
   const scenario = defineScenario({
     ...definition,
     parameters: { ...definition.parameters, address },
-    system: 'dataplane',
+    system,
     environment,
     placement: environment.placement,
     paused: true,

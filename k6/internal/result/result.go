@@ -28,6 +28,7 @@ type Result struct {
 	Controls    []Control    `json:"controls"`
 	Sweep       *Sweep       `json:"sweep"`
 	Tunnels     []Tunnels    `json:"tunnels"`
+	Protocols   *Protocols   `json:"protocols"`
 	Components  []Component  `json:"components"`
 	Bottlenecks []Bottleneck `json:"bottlenecks"`
 	Database    *Database    `json:"database"`

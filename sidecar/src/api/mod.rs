@@ -3,6 +3,7 @@
 mod answer;
 mod echoes;
 mod instances;
+mod notes;
 mod origin;
 mod probes;
 pub mod token;
@@ -48,6 +49,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .with_state(supervisor)
         .merge(probes)
         .merge(echoes)
+        .merge(notes::router(Arc::default()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

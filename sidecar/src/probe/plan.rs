@@ -189,6 +189,12 @@ fn bounds(spec: &Spec) -> Result<()> {
             ));
         }
     }
+    if spec.first_reply && spec.kind != ProbeKind::Handshake {
+        return Err(Failure::invalid(
+            format!("first_reply: a {} probe has none", spec.kind),
+            "leave first_reply out",
+        ));
+    }
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;

@@ -158,6 +158,10 @@ pub struct Spec {
     pub limit_s: f64,
     #[serde(default)]
     pub transfer: Option<Transfer>,
+    /// A handshake lasts until the first payload has come back through the tunnel: some proxies say that a tunnel is
+    /// there before they have opened it.
+    #[serde(default)]
+    pub first_reply: bool,
     /// CPUs that the probe's threads are pinned to; none: not pinned.
     #[serde(default)]
     pub cpus: Vec<usize>,
@@ -195,6 +199,7 @@ impl Spec {
             handshake_timeout_ms: defaults::handshake_timeout_ms(),
             limit_s: defaults::limit_s(),
             transfer: None,
+            first_reply: false,
             cpus: Vec::new(),
             wait: Wait::default(),
             keep: defaults::keep(),

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// protocolTables are the outcome and the figures of each row, the comparison, and what the rows cover.
+func protocolTables(r result.Result) []Table {
+	p := r.Protocols
+	if p == nil {
+		return nil
+	}
+	tables := []Table{figuresTable(*p, "Baseline: "+program(p.Baseline), func(row result.ProtocolRow) *result.ProtocolSide {
+		return &row.Baseline
+	})}
+	if p.Candidate != nil {
+		tables = append(tables, figuresTable(*p, "Candidate: "+program(*p.Candidate), func(row result.ProtocolRow) *result.ProtocolSide {
+			return row.Candidate
+		}), comparisonTable(*p))
+	}
+	return append(tables, coverageTable(*p))
+}
+
+// program is `sing-box 1.12.12`, and the file's name where it is another.
+func program(p result.Program) string {
+	name := p.Engine
+	if p.Version != nil {
+		name += " " + *p.Version
+	}
+	if p.Binary != p.Engine {
+		name += " (" + p.Binary + ")"
+	}
+	return name
+}
+
+// protocolFigure is a column of the figures: the median of the turns.
+type protocolFigure struct {
+	head, name string
+	write      func(*float64) string
+}
+
+func digits(count int) func(*float64) string {
+	return func(v *float64) string { return decimals(v, 1, count) }
+}
+
+var protocolFigures = []protocolFigure{
+	{"First reply (ms)", "handshake_ms", digits(3)},
+	{"RTT (ms)", "rtt_ms", digits(3)},
+	{"1 KiB (Mbit/s)", "mbit_1k", format.Mbit},
+	{"64 KiB (Mbit/s)", "mbit_64k", format.Mbit},
+	{"1 MiB (Mbit/s)", "mbit_1m", format.Mbit},
+	{"UDP RTT (ms)", "udp_rtt_ms", digits(3)},
+	{"UDP lost", "udp_lost_share", format.Share},
+	{"10 tunnels P95 (ms)", "tunnels_10_p95_ms", digits(2)},
+	{"100 (ms)", "tunnels_100_p95_ms", digits(2)},
+	{"1,000 (ms)", "tunnels_1000_p95_ms", digits(2)},
+	{"CPU (s/GiB)", "cpu_s_per_gib", digits(2)},
+	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
+}
+
+func figuresTable(p result.Protocols, title string, side func(result.ProtocolRow) *result.ProtocolSide) Table {
+	t := Table{Title: title, Head: []string{"Protocol", "Outcome"}, Numbers: 2, State: -1}
+	for _, f := range protocolFigures {
+		t.Head = append(t.Head, f.head)
+	}
+	for _, row := range p.Rows {
+		own := side(row)
+		if own == nil {
+			continue
+		}
+		cells := []string{row.Row, own.Outcome}
+		for _, f := range protocolFigures {
+			cells = append(cells, median(own.Figures[f.name], f.write))
+		}
+		t.Rows = append(t.Rows, cells)
+		if own.Detail != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s: %s.", row.Row, own.Outcome, *own.Detail))
+		}
+		if own.Outcome == "errors" && row.Known != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: known: %s.", row.Row, *row.Known))
+		}
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
+		"throughput is of downloads in writes of that size; tunnels are all open at once; CPU and memory are of client and server together.", p.Turns))
+	return t
+}
+
+func median(s *result.Spread, write func(*float64) string) string {
+	if s == nil {
+		return format.None
+	}
+	return write(&s.Median)
+}
+
+func comparisonTable(p result.Protocols) Table {
+	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "Targets"}, Numbers: -1, State: 0}
+	for _, row := range p.Rows {
+		if len(row.Comparison) == 0 {
+			continue
+		}
+		ratios := map[string]string{}
+		verdict := "met"
+		var flagged []string
+		for _, c := range row.Comparison {
+			ratios[c.Target] = ratio(c)
+			if c.Judged == "missed" || c.Judged == "uncertain" && verdict == "met" {
+				verdict = c.Judged
+			}
+			if c.Judged != "met" {
+				flagged = append(flagged, c.Target+" "+c.Judged)
+			}
+		}
+		state := map[string]*bool{"met": new(true), "missed": new(false)}[verdict]
+		targets := "met"
+		if len(flagged) > 0 {
+			targets = strings.Join(flagged, ", ")
+		}
+		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], targets})
+	}
+	if p.Targets == nil || len(t.Rows) == 0 {
+		return t
+	}
+	t.Notes = []string{
+		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: all of the interval is beyond; "+
+			"met: none of it by more than %s; else the turns differ too much to tell.",
+			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), percent(p.Targets.Tolerance)),
+		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
+			"An asterisk marks a difference: the interval leaves out 100 %.",
+	}
+	if p.Turns < p.FewestTurns {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d turns tell no difference: it takes %d.", p.Turns, p.FewestTurns))
+	}
+	return t
+}
+
+// ratio is `97 % (91–104 %)`, with an asterisk where it differs from 100 %.
+func ratio(c result.ProtocolComparison) string {
+	if c.Ratio == nil {
+		return format.None
+	}
+	text := percent(*c.Ratio)
+	if c.Low != nil && c.High != nil {
+		text += fmt.Sprintf(" (%.0f–%s)", *c.Low*100, percent(*c.High))
+	}
+	if c.Different {
+		text += " *"
+	}
+	return text
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
+
+func coverageTable(p result.Protocols) Table {
+	t := Table{Title: "Coverage of sing-box 1.12", Head: []string{"", "Side", "Type", "Rows, or why not"}, Numbers: -1, State: 0}
+	outcomes := map[string]string{}
+	for _, row := range p.Rows {
+		outcomes[row.Row] = row.Baseline.Outcome
+	}
+	for _, side := range []struct {
+		name  string
+		types []result.Coverage
+	}{{"inbound", p.Coverage.Inbound}, {"outbound", p.Coverage.Outbound}} {
+		for _, c := range side.types {
+			t.Rows = append(t.Rows, coverageRow(side.name, c, outcomes))
+		}
+	}
+	return t
+}
+
+// coverageRow is ticked where a row of the type was measured in this run; a question mark says that it was not.
+func coverageRow(side string, c result.Coverage, outcomes map[string]string) []string {
+	if c.Reason != nil {
+		return []string{tick(nil), side, c.Type, *c.Reason}
+	}
+	var measured *bool
+	for _, row := range c.Rows {
+		if o := outcomes[row]; o == result.Measured || o == "errors" {
+			measured = new(true)
+		}
+	}
+	return []string{tick(measured), side, c.Type, strings.Join(c.Rows, ", ")}
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package result
+
+// Protocols are proxy protocols, each through a client and a server. Candidate and Targets are nil where only
+// a baseline was measured.
+type Protocols struct {
+	Baseline    Program          `json:"baseline"`
+	Candidate   *Program         `json:"candidate"`
+	Turns       int              `json:"turns"`
+	FewestTurns int              `json:"fewest_turns"`
+	Targets     *ProtocolTargets `json:"targets"`
+	Rows        []ProtocolRow    `json:"rows"`
+	Coverage    struct {
+		Inbound  []Coverage `json:"inbound"`
+		Outbound []Coverage `json:"outbound"`
+	} `json:"coverage"`
+}
+
+// Program is what ran as client and server.
+type Program struct {
+	Engine  string  `json:"engine"`
+	Binary  string  `json:"binary"`
+	Version *string `json:"version"`
+}
+
+// ProtocolTargets are multiples of the baseline.
+type ProtocolTargets struct {
+	Throughput float64 `json:"throughput"`
+	Latency    float64 `json:"latency"`
+	Memory     float64 `json:"memory"`
+	Tolerance  float64 `json:"tolerance"`
+}
+
+// Measured is the outcome of a row that was measured without an error.
+const Measured = "measured"
+
+// ProtocolRow is one protocol. Known is what a side is known to break now and then.
+type ProtocolRow struct {
+	Row        string               `json:"row"`
+	Known      *string              `json:"known"`
+	Baseline   ProtocolSide         `json:"baseline"`
+	Candidate  *ProtocolSide        `json:"candidate"`
+	Comparison []ProtocolComparison `json:"comparison"`
+}
+
+// ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names.
+type ProtocolSide struct {
+	Outcome string             `json:"outcome"`
+	Detail  *string            `json:"detail"`
+	Figures map[string]*Spread `json:"figures"`
+}
+
+// ProtocolComparison is the candidate by the baseline, with its confidence interval.
+type ProtocolComparison struct {
+	Target    string   `json:"target"`
+	Bound     float64  `json:"bound"`
+	Ratio     *float64 `json:"ratio"`
+	Low       *float64 `json:"low"`
+	High      *float64 `json:"high"`
+	Different bool     `json:"different"`
+	Judged    string   `json:"judged"`
+}
+
+// Coverage is a type of sing-box, with the rows that cover it or why none does.
+type Coverage struct {
+	Type   string   `json:"type"`
+	Rows   []string `json:"rows"`
+	Reason *string  `json:"reason"`
+}
