@@ -24,6 +24,9 @@ export const CHOSEN_OF_BASELINE = [BASELINE, SYSTEM, SCENARIO, OPERATION];
 /** An amount a second, of points that have one. */
 export const aSecond = (/** @type {string} */ field) => `sum("${field}") * 1000 / $__interval_ms`;
 
+/** Share of the requests that failed, of `operation_failed`. */
+export const FAILED_SHARE = 'sum("hits") / sum("count")';
+
 /** @param {string} name */
 const quoted = (name) => `"${name}"`;
 

@@ -1,6 +1,6 @@
 /** What a proxy moves, what it loses, and what the same costs without it. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN_SCENARIOS, overTime, points, rows, series } from '../influx.js';
+import { CHOSEN_SCENARIOS, FAILED_SHARE, overTime, points, rows, series } from '../influx.js';
 import { bars, graph } from '../panels.js';
 import { withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
@@ -49,7 +49,7 @@ const loss = () =>
       series(
         'A',
         overTime({
-          select: 'sum("hits") / sum("count")',
+          select: FAILED_SHARE,
           from: ['operation_failed'],
           where: CHOSEN_SCENARIOS,
           by: ['operation'],

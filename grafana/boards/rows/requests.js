@@ -1,5 +1,5 @@
 /** Rate, errors, duration, and where the latencies lie. */
-import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, aSecond, overTime, series } from '../influx.js';
 import { graph, heatmap } from '../panels.js';
 import { units } from '../units.js';
 
@@ -81,7 +81,7 @@ const errors = (line) =>
         series(
           'A',
           overTime({
-            select: 'sum("hits") / sum("count")',
+            select: FAILED_SHARE,
             from: ['operation_failed'],
             where: CHOSEN,
             by: [line],

@@ -2,7 +2,7 @@
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import { units } from '../units.js';
 import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, coloured, mapped, thresholds } from '../colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, RUN, overall, points, rows, series } from '../influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, rows, series } from '../influx.js';
 import { BOARD_OF_SYSTEM, uidOf } from '../links.js';
 import { stat, table } from '../panels.js';
 import { calculated, floored, inOrder } from '../transformations.js';
@@ -126,11 +126,7 @@ const failed = () =>
     )
     .colorScheme(byThresholds())
     .withTarget(
-      series(
-        'A',
-        overall({ select: 'sum("hits") / sum("count")', from: ['operation_failed'], where: CHOSEN }),
-        'failed',
-      ),
+      series('A', overall({ select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN }), 'failed'),
     );
 
 const slowest = () =>

@@ -189,14 +189,20 @@ func await(t *testing.T, condition func() bool) {
 	t.Fatal("gave up waiting")
 }
 
-func TestTheOldestIsDropped(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
+// away returns a server that cannot write, and a sender that has warned of it and holds the batch of second 100.
+func away(t *testing.T, limits Limits) (*server, *Sender, *said) {
+	t.Helper()
+	s, warnings := newServer(t), &said{}
 	s.answer(http.StatusServiceUnavailable, "")
-	var warnings said
-	sender := NewSender(config(t, "INFLUX", s.URL), Limits{Batches: 3, Bytes: 1 << 20}, warnings.add)
+	sender := NewSender(config(t, "INFLUX", s.URL), limits, warnings.add)
 	sender.Send(batchOf(100))
 	await(t, func() bool { return len(warnings.all()) == 1 })
+	return s, sender, warnings
+}
+
+func TestTheOldestIsDropped(t *testing.T) {
+	t.Parallel()
+	s, sender, warnings := away(t, Limits{Batches: 3, Bytes: 1 << 20})
 	for second := int64(101); second < 110; second++ {
 		sender.Send(batchOf(second))
 	}
@@ -214,12 +220,7 @@ func TestTheOldestIsDropped(t *testing.T) {
 
 func TestWhatIsSpareIsDroppedFirst(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	s.answer(http.StatusServiceUnavailable, "")
-	var warnings said
-	sender := NewSender(config(t, "INFLUX", s.URL), Limits{Batches: 4, Bytes: 1 << 20}, warnings.add)
-	sender.Send(batchOf(100))
-	await(t, func() bool { return len(warnings.all()) == 1 })
+	s, sender, _ := away(t, Limits{Batches: 4, Bytes: 1 << 20})
 	for second := int64(101); second < 110; second++ {
 		b := batchOf(second)
 		b.Spare = second != 105

@@ -24,8 +24,8 @@ type bound struct {
 }
 
 // boundsOf returns those of thresholds on the latency and the failures of operations, which the boards draw, with
-// the tags of the run.
-func boundsOf(thresholds map[string]metrics.Thresholds, run map[string]string) []bound {
+// the tags of the run. Each is a series of the budget.
+func boundsOf(thresholds map[string]metrics.Thresholds, run map[string]string, series *budget) []bound {
 	var found []bound
 	for _, key := range slices.Sorted(maps.Keys(thresholds)) {
 		metric, tags, err := metrics.ParseMetricName(key)
@@ -40,7 +40,7 @@ func boundsOf(thresholds map[string]metrics.Thresholds, run map[string]string) [
 			value, ok := format.Bound(t.Source)
 			// Others only keep a submetric for the summary: they hold whatever is measured.
 			judges := strings.Contains(t.Source, "<") && (metric != failureMetric || value < 1)
-			if ok && judges {
+			if ok && judges && series.take() {
 				found = append(found, bound{boundTags(run, operation, metric+" "+t.Source), value})
 			}
 		}

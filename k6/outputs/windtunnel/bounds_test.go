@@ -3,6 +3,7 @@
 package windtunnel
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,12 +24,23 @@ func TestBoundsAreOfWhatJudges(t *testing.T) {
 	}
 	var b influx.Batch
 	run := map[string]string{"testid": "t", "system": "pulsar", "scenario": "ingest", "profile": "quick", "driver": "x"}
-	boundPoints(&b, boundsOf(thresholds, run), 100)
+	boundPoints(&b, boundsOf(thresholds, run, &budget{}), 100)
 	const tags = "bounds,operation=publish,profile=quick,scenario=ingest,system=pulsar,testid=t,threshold="
 	want := tags + "operation_failed\\ rate<\\=0 bound=0 100\n" +
 		tags + "operation_ms\\ p(95)<250 bound=250 100\n" + tags + "operation_ms\\ max<1e3 bound=1000 100\n"
 	if got := b.Lines(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestBoundsAreOfTheBudgetToo(t *testing.T) {
+	thresholds := map[string]metrics.Thresholds{}
+	for i := range mostSeries + 5 {
+		thresholds[fmt.Sprintf("operation_ms{operation:o%d}", i)] = metrics.NewThresholds([]string{"p(95)<1"})
+	}
+	series := &budget{}
+	if got := len(boundsOf(thresholds, nil, series)); got != mostSeries || !series.full.Load() {
+		t.Errorf("%d bounds, full %v", got, series.full.Load())
 	}
 }
 

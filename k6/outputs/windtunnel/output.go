@@ -77,7 +77,7 @@ func (o *Output) Start() error {
 
 // SetThresholds takes those of the test; k6 calls it before Start.
 func (o *Output) SetThresholds(thresholds map[string]metrics.Thresholds) {
-	o.bounds = boundsOf(thresholds, o.runTags)
+	o.bounds = boundsOf(thresholds, o.runTags, o.aggregate.catalogue.budget)
 }
 
 // AddMetricSamples takes samples.
