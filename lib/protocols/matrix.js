@@ -2,6 +2,7 @@
  * Every proxy protocol that the testbed `protocols` starts, one row each, and what of sing-box 1.12 the rows cover.
  * A new protocol is a row here and its users in testbeds/protocols/*.j2.
  */
+import { EXTENT } from './extent.js';
 
 /**
  * What may be said of an engine: it runs the row, or why it does not.
@@ -51,6 +52,7 @@ const CIPHERS = {
   'shadowsocks-chacha20': 'chacha20-ietf-poly1305',
   'shadowsocks-2022': '2022-blake3-aes-256-gcm',
 };
+const QUIC_DROPPED = 'xray-core has dropped the transport quic';
 const absent = (/** @type {string} */ what) => `xray-core has no ${what}`;
 /** Seen with sing-box 1.12.12 and 1.13.14: the server ignores the buffered reader that Hijack returns. */
 const UPGRADE_BREAKS =
@@ -72,6 +74,7 @@ const TLS = { security: 'tls' };
 export const MATRIX = [
   entry('socks', { protocol: 'socks' }),
   entry('http', { protocol: 'http' }, { udp: false }),
+  entry('http-tls', { protocol: 'http', ...TLS }, { udp: false }),
   entry('mixed', { protocol: 'mixed' }, { outbound: 'socks' }),
   ...Object.entries(CIPHERS).map(([row, cipher]) =>
     entry(row, { protocol: 'shadowsocks', cipher }, cipher.startsWith('2022') ? SS_2022 : {}),
@@ -93,17 +96,14 @@ export const MATRIX = [
     { protocol: 'trojan', ...TLS, transport: 'httpupgrade' },
     { known: { ...UPGRADE.known, ...TROJAN.known } },
   ),
+  entry('trojan-quic', { protocol: 'trojan', ...TLS, transport: 'quic' }, { xray: QUIC_DROPPED }),
   entry('trojan-mux', { protocol: 'trojan', ...TLS, multiplex: true }),
   entry('vmess', { protocol: 'vmess' }),
   entry('vmess-tls', { protocol: 'vmess', ...TLS }),
   entry('vmess-ws', { protocol: 'vmess', ...TLS, transport: 'ws' }),
   entry('vmess-grpc', { protocol: 'vmess', ...TLS, transport: 'grpc' }),
   entry('vmess-httpupgrade', { protocol: 'vmess', ...TLS, transport: 'httpupgrade' }, UPGRADE),
-  entry(
-    'vmess-quic',
-    { protocol: 'vmess', ...TLS, transport: 'quic' },
-    { xray: 'xray-core has dropped the transport quic' },
-  ),
+  entry('vmess-quic', { protocol: 'vmess', ...TLS, transport: 'quic' }, { xray: QUIC_DROPPED }),
   entry('vmess-mux', { protocol: 'vmess', multiplex: true }),
   entry('vless', { protocol: 'vless' }),
   entry('vless-tls', { protocol: 'vless', ...TLS }),
@@ -115,14 +115,17 @@ export const MATRIX = [
     { protocol: 'vless', ...TLS, transport: 'http' },
     { xray: 'xray-core has replaced the transport http by xhttp, which sing-box does not speak' },
   ),
+  entry('vless-quic', { protocol: 'vless', ...TLS, transport: 'quic' }, { xray: QUIC_DROPPED }),
   entry('vless-mux', { protocol: 'vless', ...TLS, multiplex: true }),
   entry('vless-reality', { protocol: 'vless', security: 'reality' }),
   entry('vless-vision', { protocol: 'vless', ...TLS, vision: true }),
   entry('vless-reality-vision', { protocol: 'vless', security: 'reality', vision: true }),
   entry('hysteria', { protocol: 'hysteria', ...TLS }, { xray: absent('hysteria before version 2') }),
   entry('hysteria2', { protocol: 'hysteria2', ...TLS }),
+  entry('hysteria2-obfs', { protocol: 'hysteria2', ...TLS, obfs: true }),
   entry('tuic', { protocol: 'tuic', ...TLS }, { xray: absent('tuic') }),
   entry('shadowtls', { protocol: 'shadowtls', ...TLS }, { xray: absent('shadowtls') }),
+  entry('shadowtls-mux', { protocol: 'shadowtls', ...TLS, multiplex: true }, { xray: absent('shadowtls') }),
   entry('anytls', { protocol: 'anytls', ...TLS }, { xray: absent('anytls') }),
   entry(
     'naive',
@@ -152,7 +155,7 @@ export const MATRIX = [
   entry(
     'urltest',
     { protocol: 'shadowsocks', group: 'urltest' },
-    { outbound: 'urltest', xray: 'its observatory is not the same' },
+    { outbound: 'urltest', xray: 'xray-core has no urltest: its observatory only feeds balancers' },
   ),
 ];
 
@@ -176,6 +179,11 @@ const UNCOVERED = {
   },
 };
 
+/** What is measured in place of a type. @type {Record<string, string>} */
+const INSTEAD = {
+  wireguard: 'the endpoint of that name, which replaces the outbound since sing-box 1.11',
+};
+
 /**
  * @param {'inbound' | 'outbound'} side
  * @param {string[]} types
@@ -183,13 +191,30 @@ const UNCOVERED = {
 const coverageOf = (side, types) =>
   types.map((type) => {
     const rows = MATRIX.filter((row) => row[side] === type).map(({ row }) => row);
-    return { type, rows, reason: rows.length > 0 ? null : UNCOVERED[side][type] };
+    return {
+      type,
+      rows,
+      reason: rows.length > 0 ? null : UNCOVERED[side][type],
+      instead: INSTEAD[type] ?? null,
+    };
   });
 
-/** Each inbound and outbound type of sing-box 1.12 with the rows that cover it, or why none does. */
+/** A row's protocol: its name's first word. @param {Row} row */
+export const protocolOf = ({ row }) => row.split('-')[0];
+
+/**
+ * Each inbound and outbound type of sing-box 1.12 with the rows that cover it, or why none does; and each protocol
+ * with what it needs besides a plain sing-box, and which of its ways no row measures, and why.
+ */
 export const coverage = {
   inbound: coverageOf('inbound', INBOUNDS),
   outbound: coverageOf('outbound', OUTBOUNDS),
+  protocols: [...new Set(MATRIX.map(protocolOf))].map((protocol) => ({
+    protocol,
+    rows: MATRIX.filter((row) => protocolOf(row) === protocol).map(({ row }) => row),
+    needs: EXTENT[protocol]?.needs ?? null,
+    left_out: EXTENT[protocol]?.leftOut ?? [],
+  })),
 };
 
 /** @param {'sing-box' | 'xray'} engine */

@@ -4,7 +4,7 @@ import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
 import { recordErrors, recordSeries, recordUse } from '../dataplane/probe-operation.js';
 import { knownErrors } from '../dataplane/scenario.js';
-import { request } from '../sidecar.js';
+import { request, usageOf } from '../sidecar.js';
 import { CORRUPT, ofFailedStart, ofProbes } from './outcome.js';
 
 /**
@@ -69,6 +69,10 @@ function quantileMs(series, share) {
   return [...series].sort((a, b) => a - b)[Math.ceil(series.length * share) - 1] / 1e6;
 }
 
+/** CPU seconds of probes and far ends, in the parts that were measured. @param {string | null} window @returns {number} */
+const measuringCpu = (window) =>
+  usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
+
 /** The probes of one turn through one instance. */
 export class Turn {
   /**
@@ -93,10 +97,9 @@ export class Turn {
 
   /**
    * @param {Record<string, unknown>} spec
-   * @param {string} [target] the far end; the run's own echo unless given
    * @returns {import('../dataplane/meter.js').Measured | null}
    */
-  probe(spec, target = this.plane.target(spec.kind === 'udp' ? 'udp' : 'tcp')) {
+  probe(spec) {
     const { probe_cpus: cpus, wait } = this.plane.environment.placement;
     const measured = measure({
       cpus: cpusOf(cpus),
@@ -105,7 +108,7 @@ export class Turn {
       instance: this.instance.id,
       usage_window: this.plane.data.window,
       limit_s: 30,
-      ...this.wayTo(target, spec.kind === 'udp' ? 'udp' : 'tcp'),
+      ...this.wayTo(spec.kind === 'udp' ? 'udp' : 'tcp'),
       ...spec,
     });
     if ('error' in measured) {
@@ -118,12 +121,11 @@ export class Turn {
 
   /**
    * Through SOCKS to the run's far end; where the client takes traffic otherwise, straight to where it takes it.
-   * @param {string} target
    * @param {'tcp' | 'udp'} kind
    */
-  wayTo(target, kind) {
+  wayTo(kind) {
     const [scheme, address] = this.instance.outputs.DATAPLANE_URL.split('://');
-    if (scheme === 'socks5') return { target, proxy: { address } };
+    if (scheme === 'socks5') return { target: this.plane.target(kind), proxy: { address } };
     if (scheme === 'direct') return { target: address };
     const namespace = { instance: this.instance.id, name: 'client' };
     const { placement } = this.plane.environment;
@@ -180,13 +182,16 @@ export class Turn {
   /** @param {string} name @param {number} writeBytes @param {number} mib */
   transfer(name, writeBytes, mib) {
     const bytes = Math.max(writeBytes, (writeBytes < 64 * 1024 ? mib / 4 : mib) * MIB);
-    const transfer = { bytes, write_bytes: writeBytes, direction: 'down' };
+    const transfer = { bytes, write_bytes: writeBytes, direction: 'down', every_byte: true };
+    const { window } = this.plane.data;
+    const before = measuringCpu(window);
     // xray says that a tunnel is there before it has opened it: the first transfer pays for that.
     const moved = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer });
     const outcome = moved?.outcome;
     const whole = outcome && outcome.succeeded === outcome.attempted && outcome.duration_s > 0;
     this.figures[name] = whole ? (outcome.bytes * 8) / outcome.duration_s / 1e6 : null;
     if (name !== 'mbit_64k') return;
+    this.figures.measuring_cpus = whole ? (measuringCpu(window) - before) / outcome.duration_s : null;
     const cpu = outcome?.usage?.total.cpu_s;
     this.figures.cpu_s_per_gib = whole && cpu ? cpu / (outcome.bytes / (1024 * MIB)) : null;
   }
@@ -200,17 +205,13 @@ export class Turn {
 
   /** How many a protocol carries at once is a property of it, and no error. @param {number} connections */
   tunnels(connections) {
-    const { tunnelEcho } = /** @type {any} */ (this.plane.data);
-    const open = this.probe(
-      {
-        kind: 'concurrency',
-        connections,
-        payload_bytes: 256,
-        warmup: connections,
-        count: connections * REQUESTS_EACH,
-      },
-      tunnelEcho.tcp,
-    );
+    const open = this.probe({
+      kind: 'concurrency',
+      connections,
+      payload_bytes: 256,
+      warmup: connections,
+      count: connections * REQUESTS_EACH,
+    });
     const { tunnels, errors = {} } = open?.outcome ?? {};
     this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))));
     const all = tunnels && tunnels.open === tunnels.asked && Object.keys(errors).length === 0;

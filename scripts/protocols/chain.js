@@ -87,6 +87,7 @@ const script = planeScenario({
     ]),
   ),
   ownInstances: true,
+  echo: 'events',
   prepare() {
     ask('DELETE', '/notes');
     return { instances: ask('GET', '/instances').map((/** @type {any} */ { id }) => id) };

@@ -9,9 +9,8 @@
  * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS, TUNNELS (a list), TARGET_THROUGHPUT (0.9),
  * TARGET_LATENCY (1.2), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
-import { cpusOf, loadPlane } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ask, startEcho, stopEcho } from '../../lib/dataplane/meter.js';
+import { ask } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
@@ -89,8 +88,6 @@ const operations = Object.fromEntries(
 
 /** @typedef {import('../../lib/protocols/result.js').Notes} Notes */
 
-const environment = loadPlane('protocols');
-
 const script = planeScenario({
   system: 'protocols',
   name: 'matrix',
@@ -108,11 +105,12 @@ const script = planeScenario({
   },
   operations,
   ownInstances: true,
+  // It has room for all tunnels, so that each row has the same far end, in namespaces too.
+  echo: 'events',
   prepare() {
     ask('DELETE', '/notes');
     const instances = ask('GET', '/instances').map((/** @type {any} */ { id }) => id);
-    const cpus = cpusOf(environment.placement.echo_cpus);
-    return { tunnelEcho: startEcho({ host: '127.0.0.1', engine: 'events', cpus }), instances };
+    return { instances };
   },
   round(_round, index, plane) {
     const row = rows[index];
@@ -125,11 +123,10 @@ const script = planeScenario({
     ask('POST', `/notes/${row.row}`, notes);
   },
   end(data) {
-    const { tunnelEcho, instances } = /** @type {any} */ (data);
+    const { instances } = /** @type {any} */ (data);
     for (const { id } of ask('GET', '/instances')) {
       if (!instances.includes(id)) ask('DELETE', `/instances/${id}`, undefined, 60_000);
     }
-    stopEcho(tunnelEcho.id);
   },
   more: () => ({
     protocols: protocolsOf(ask('GET', '/notes'), { rows, baseline, candidate, turns, targets }),

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/format"
@@ -16,15 +17,11 @@ func protocolTables(r result.Result) []Table {
 	if p == nil {
 		return nil
 	}
-	tables := []Table{figuresTable(*p, "Baseline: "+program(p.Baseline), func(row result.ProtocolRow) *result.ProtocolSide {
-		return &row.Baseline
-	})}
+	tables := []Table{figuresTable(*p, "Baseline: "+program(p.Baseline), baselineOf)}
 	if p.Candidate != nil {
-		tables = append(tables, figuresTable(*p, "Candidate: "+program(*p.Candidate), func(row result.ProtocolRow) *result.ProtocolSide {
-			return row.Candidate
-		}), comparisonTable(*p))
+		tables = append(tables, figuresTable(*p, "Candidate: "+program(*p.Candidate), candidateOf), comparisonTable(*p))
 	}
-	return append(tables, coverageTable(*p))
+	return append(tables, coverageTables(*p)...)
 }
 
 // program is `sing-box 1.12.12`, and the file's name where it is another.
@@ -64,11 +61,15 @@ var protocolFigures = []protocolFigure{
 	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
 }
 
-func figuresTable(p result.Protocols, title string, side func(result.ProtocolRow) *result.ProtocolSide) Table {
+// measuringBound is the CPUs from which on probe and far end, a thread each, may be what bounds a transfer.
+const measuringBound = 0.9
+
+func figuresTable(p result.Protocols, title string, side sideOf) Table {
 	t := Table{Title: title, Head: []string{"Protocol", "Outcome"}, Numbers: 2, State: -1}
 	for _, f := range protocolFigures {
 		t.Head = append(t.Head, f.head)
 	}
+	var bound []string
 	for _, row := range p.Rows {
 		own := side(row)
 		if own == nil {
@@ -79,6 +80,9 @@ func figuresTable(p result.Protocols, title string, side func(result.ProtocolRow
 			cells = append(cells, median(own.Figures[f.name], f.write))
 		}
 		t.Rows = append(t.Rows, cells)
+		if cpus := own.Figures["measuring_cpus"]; cpus != nil && cpus.Median >= measuringBound {
+			bound = append(bound, fmt.Sprintf("%s (%.2f)", row.Row, cpus.Median))
+		}
 		if own.Detail != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s: %s.", row.Row, own.Outcome, *own.Detail))
 		}
@@ -88,6 +92,11 @@ func figuresTable(p result.Protocols, title string, side func(result.ProtocolRow
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
 		"throughput is of downloads in writes of that size; tunnels are all open at once; CPU and memory are of client and server together.", p.Turns))
+	if len(bound) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
+			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is.",
+			measuringBound, strings.Join(bound, ", ")))
+	}
 	return t
 }
 
@@ -133,6 +142,11 @@ func comparisonTable(p result.Protocols) Table {
 		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
 			"An asterisk marks a difference: the interval leaves out 100 %.",
 	}
+	if p.Baseline.Engine != p.Candidate.Engine && slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
+		return row.Multiplex && len(row.Comparison) > 0
+	}) {
+		t.Notes = append(t.Notes, "Rows with mux compare two protocols of one name: sing-box's multiplex (h2mux) and xray's mux (Mux.Cool).")
+	}
 	if p.Turns < p.FewestTurns {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d turns tell no difference: it takes %d.", p.Turns, p.FewestTurns))
 	}
@@ -155,34 +169,3 @@ func ratio(c result.ProtocolComparison) string {
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
-
-func coverageTable(p result.Protocols) Table {
-	t := Table{Title: "Coverage of sing-box 1.12", Head: []string{"", "Side", "Type", "Rows, or why not"}, Numbers: -1, State: 0}
-	outcomes := map[string]string{}
-	for _, row := range p.Rows {
-		outcomes[row.Row] = row.Baseline.Outcome
-	}
-	for _, side := range []struct {
-		name  string
-		types []result.Coverage
-	}{{"inbound", p.Coverage.Inbound}, {"outbound", p.Coverage.Outbound}} {
-		for _, c := range side.types {
-			t.Rows = append(t.Rows, coverageRow(side.name, c, outcomes))
-		}
-	}
-	return t
-}
-
-// coverageRow is ticked where a row of the type was measured in this run; a question mark says that it was not.
-func coverageRow(side string, c result.Coverage, outcomes map[string]string) []string {
-	if c.Reason != nil {
-		return []string{tick(nil), side, c.Type, *c.Reason}
-	}
-	var measured *bool
-	for _, row := range c.Rows {
-		if o := outcomes[row]; o == result.Measured || o == "errors" {
-			measured = new(true)
-		}
-	}
-	return []string{tick(measured), side, c.Type, strings.Join(c.Rows, ", ")}
-}

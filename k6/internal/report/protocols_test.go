@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
 )
 
@@ -27,7 +28,6 @@ func compared() result.Protocols {
 		return result.ProtocolComparison{Target: target, Ratio: &ratio, Low: &low, High: &high, Different: different, Judged: judged}
 	}
 	candidate, refused := side(result.Measured, ""), side("refused configuration", "unknown type")
-	reason := "needs the Tor network"
 	p := result.Protocols{
 		Baseline: result.Program{Engine: "sing-box", Binary: "sing-box", Version: new("1.12.12")}, Candidate: &result.Program{Engine: "sing-box", Binary: "next"},
 		Turns: 5, FewestTurns: 7, Targets: &result.ProtocolTargets{Throughput: 0.9, Latency: 1.2, Memory: 1, Tolerance: 0.05},
@@ -38,8 +38,8 @@ func compared() result.Protocols {
 			{Row: "tuic", Baseline: side(result.Measured, ""), Candidate: &refused},
 		},
 	}
-	p.Coverage.Inbound = []result.Coverage{{Type: "trojan", Rows: []string{"trojan"}}, {Type: "naive", Rows: []string{"naive"}}}
-	p.Coverage.Outbound = []result.Coverage{{Type: "tor", Reason: &reason}}
+	p.Coverage.Inbound = []result.Coverage{{Type: "trojan", Rows: []string{"trojan"}}}
+	p.Coverage.Protocols = []result.ProtocolExtent{{Protocol: "naive", Rows: []string{"naive"}, Needs: new("naive-client")}}
 	return p
 }
 
@@ -50,7 +50,8 @@ func TestProtocolTables(t *testing.T) {
 	for _, table := range tables {
 		titles = append(titles, table.Title)
 	}
-	want := []string{"Baseline: sing-box 1.12.12", "Candidate: sing-box (next)", "Candidate against baseline", "Coverage of sing-box 1.12"}
+	want := []string{"Baseline: sing-box 1.12.12", "Candidate: sing-box (next)", "Candidate against baseline",
+		"Coverage of the types of sing-box 1.12, by sing-box 1.12.12", "What each protocol needs, and what of it has no row"}
 	if !slices.Equal(titles, want) {
 		t.Fatalf("tables are %q, want %q", titles, want)
 	}
@@ -58,7 +59,8 @@ func TestProtocolTables(t *testing.T) {
 		{{"trojan", "measured"}, {"tuic", "measured"}},
 		{{"trojan", "measured"}, {"tuic", "refused configuration"}},
 		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "throughput missed, memory uncertain"}},
-		{{tickOK, "inbound", "trojan", "trojan"}, {tickUnknown, "inbound", "naive", "naive"}, {tickUnknown, "outbound", "tor", "needs the Tor network"}},
+		{{tickOK, "inbound", "trojan", "trojan: measured"}},
+		{{"naive", "naive", "naive-client", format.None}},
 	} {
 		for row, cells := range wanted {
 			if got := tables[index].Rows[row][:len(cells)]; !slices.Equal(got, cells) {
@@ -77,5 +79,26 @@ func TestProtocolTables(t *testing.T) {
 func TestNoProtocolsNoTables(t *testing.T) {
 	if tables := protocolTables(result.Result{}); len(tables) != 0 {
 		t.Errorf("%d tables", len(tables))
+	}
+}
+
+func TestWhereTheMeasuringSideMayBeTheBound(t *testing.T) {
+	p := compared()
+	p.Candidate.Engine = "xray"
+	for index := range p.Rows {
+		p.Rows[index].Multiplex = true
+	}
+	p.Rows[0].Baseline.Figures["measuring_cpus"] = spreadOf(0.97)
+	p.Rows[1].Baseline.Figures["measuring_cpus"] = spreadOf(0.5)
+	tables := protocolTables(result.Result{Protocols: &p})
+	notes := strings.Join(tables[0].Notes, "\n")
+	if !strings.Contains(notes, "in writes of 64 KiB: trojan (0.97).") {
+		t.Errorf("baseline: %s", notes)
+	}
+	if notes := strings.Join(tables[1].Notes, "\n"); strings.Contains(notes, "Probe and far end") {
+		t.Errorf("candidate: %s", notes)
+	}
+	if notes := strings.Join(tables[2].Notes, "\n"); !strings.Contains(notes, "two protocols of one name") {
+		t.Errorf("comparison: %s", notes)
 	}
 }

@@ -12,8 +12,9 @@ type Protocols struct {
 	Targets     *ProtocolTargets `json:"targets"`
 	Rows        []ProtocolRow    `json:"rows"`
 	Coverage    struct {
-		Inbound  []Coverage `json:"inbound"`
-		Outbound []Coverage `json:"outbound"`
+		Inbound   []Coverage       `json:"inbound"`
+		Outbound  []Coverage       `json:"outbound"`
+		Protocols []ProtocolExtent `json:"protocols"`
 	} `json:"coverage"`
 }
 
@@ -38,6 +39,7 @@ const Measured = "measured"
 // ProtocolRow is one protocol. Known is what a side is known to break now and then.
 type ProtocolRow struct {
 	Row        string               `json:"row"`
+	Multiplex  bool                 `json:"multiplex"`
 	Known      *string              `json:"known"`
 	Baseline   ProtocolSide         `json:"baseline"`
 	Candidate  *ProtocolSide        `json:"candidate"`
@@ -62,9 +64,18 @@ type ProtocolComparison struct {
 	Judged    string   `json:"judged"`
 }
 
-// Coverage is a type of sing-box, with the rows that cover it or why none does.
+// Coverage is a type of sing-box, with the rows that cover it or why none does. Instead is what they measure in its place.
 type Coverage struct {
-	Type   string   `json:"type"`
-	Rows   []string `json:"rows"`
-	Reason *string  `json:"reason"`
+	Type    string   `json:"type"`
+	Rows    []string `json:"rows"`
+	Reason  *string  `json:"reason"`
+	Instead *string  `json:"instead"`
+}
+
+// ProtocolExtent is what a protocol needs besides a plain build of its engine, and what of it no row measures, with the reason.
+type ProtocolExtent struct {
+	Protocol string   `json:"protocol"`
+	Rows     []string `json:"rows"`
+	Needs    *string  `json:"needs"`
+	LeftOut  []string `json:"left_out"`
 }

@@ -117,6 +117,7 @@ impl Probe {
                     bytes: more.bytes,
                     write_bytes: more.write_bytes,
                     direction: more.direction,
+                    every_byte: false,
                 };
                 (ProbeKind::Throughput, Some(transfer), more.options)
             }

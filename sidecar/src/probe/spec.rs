@@ -92,6 +92,9 @@ pub struct Transfer {
     pub write_bytes: u64,
     #[serde(default)]
     pub direction: Direction,
+    /// Whether every byte of what comes down is checked; else each KiB's number, and all of one in 16.
+    #[serde(default)]
+    pub every_byte: bool,
 }
 
 impl Default for Transfer {
@@ -100,6 +103,7 @@ impl Default for Transfer {
             bytes: defaults::transfer_bytes(),
             write_bytes: defaults::write_bytes(),
             direction: Direction::default(),
+            every_byte: false,
         }
     }
 }

@@ -61,7 +61,7 @@ impl Line<'_> {
     /// Receives and checks all that comes down.
     pub fn receive(self) -> Result<(), Cut> {
         let bytes = self.plan.transfer.bytes;
-        let mut checker = Checker::default();
+        let mut checker = Checker::new(self.plan.transfer.every_byte);
         let mut buffer = vec![0; BUFFER];
         while checker.received() < bytes {
             let left = (bytes - checker.received()).min(BUFFER as u64) as usize;
