@@ -114,6 +114,12 @@ benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside non
 	@$(call need,influxd,apt-get install influxdb)
 	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
 
+# Differences need as many turns as quick has, so it is the default here.
+.PHONY: benchmark-protocols
+benchmark-protocols: build ## Compare sing-box with itself, and count the rows told apart: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
+	@$(call need,node,install Node.js 20.19 or newer)
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
+
 .PHONY: primitives
 primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE=smoke, quick or full
 	@bin/sidecar bench primitives --mode '$(or $(MODE),quick)' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { MATRIX, coverage, rowsOf } from '../../lib/protocols/matrix.js';
+import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
-import { commandLines, descendants, isAlive } from '../support/processes.js';
+import { commandLines, descendants, isAlive, until } from '../support/processes.js';
 import { probe, variablesOf, way } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
 
@@ -110,8 +110,7 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
         wentThrough(await moveWhole(instance, 'throughput', { transfer, instance: instance.id }, breaks));
         if (row.udp) {
           await moveDatagrams(instance, breaks);
-        } else if (row.inbound !== 'redirect') {
-          // Past redirect, which takes TCP only, the kernel routes them.
+        } else {
           const { outcome } = await move(instance, 'udp', { count: 1 });
           assert.ok(!outcome?.succeeded, 'the matrix says that it has no UDP');
         }
@@ -127,20 +126,33 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
   }
 }
 
-test('rows differ, and what an engine lacks has a reason', () => {
-  assert.equal(new Set(MATRIX.map(({ row }) => row)).size, MATRIX.length);
-  assert.equal(new Set(MATRIX.map(({ variables }) => JSON.stringify(variables))).size, MATRIX.length);
-  for (const { row, engines } of MATRIX) {
-    assert.equal(engines['sing-box'], true, row);
-    assert.ok(engines.xray === true || engines.xray.length > 10, row);
-  }
-});
-
-test('the coverage has every inbound and outbound of sing-box 1.12, each with rows or a reason', () => {
-  assert.deepEqual([coverage.inbound.length, coverage.outbound.length], [17, 19]);
-  for (const { type, rows, reason } of [...coverage.inbound, ...coverage.outbound])
-    assert.ok(rows.length > 0 ? reason === null : Boolean(reason), type);
-});
+for (const inbound of ['redirect', 'tproxy', 'tun']) {
+  test(`${inbound}: past a client that takes nothing, nothing gets there`, async (context) => {
+    const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {
+      variables: { protocol: 'direct', inbound },
+    });
+    if (status === CANNOT) {
+      context.skip(instance.error);
+      return;
+    }
+    assert.equal(status, 201, JSON.stringify(instance));
+    try {
+      whole(await move(instance, 'tcp', { count: 1 }));
+      process.kill(instance.processes[0].pid, 'SIGKILL');
+      await until(() => !isAlive(instance.processes[0].pid), 'the end of the client');
+      for (const kind of /** @type {const} */ (['tcp', 'udp'])) {
+        const { outcome } = await move(instance, kind, {
+          count: 1,
+          handshake_timeout_ms: 1000,
+          timeout_ms: 1000,
+        });
+        assert.ok(!outcome?.succeeded, `${kind} is forwarded`);
+      }
+    } finally {
+      await sidecar.ask('DELETE', `/instances/${instance.id}`);
+    }
+  });
+}
 
 test('block refuses', async () => {
   const instance = await sidecar.start('protocols', { protocol: 'block' });
