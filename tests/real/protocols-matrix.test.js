@@ -29,6 +29,7 @@ test('a row has its figures, and the coverage says what was measured', async () 
       'tunnels_100_p95_ms',
       'cpu_s_per_gib',
       'peak_rss_mib',
+      'measuring_cpus',
     ])
       assert.ok(figures[name]?.median > 0, name);
     assert.equal(figures.udp_lost_share.median < 0.05, true);
@@ -36,8 +37,8 @@ test('a row has its figures, and the coverage says what was measured', async () 
     assert.match(rowOf(result, 'ssh').baseline.outcome, /measured|impossible here/);
     const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
     assert.match(report, /### Baseline: sing-box 1\.12\.12/);
-    assert.match(report, /\| ✓ \| inbound \| direct \| direct \|/);
-    assert.match(report, /\| \? \| outbound \| tor \| needs the Tor network/);
+    assert.match(report, /\| ✓ \| inbound \| direct \| direct: measured/);
+    assert.match(report, /\| \? \| outbound \| tor \| no row: needs the Tor network/);
   } finally {
     bench.remove();
   }
