@@ -58,13 +58,11 @@ async function compare(run) {
 }
 
 const results = [];
-const names = [];
-while (names.length < runs && Date.now() < end && !interrupted) {
-  const name = `${id}-${names.length + 1}`;
-  console.log(`run ${names.length + 1} of ${runs}: results/${name}`);
+while (results.length < runs && Date.now() < end && !interrupted) {
+  const name = `${id}-${results.length + 1}`;
+  console.log(`run ${results.length + 1} of ${runs}: results/${name}`);
   const result = await compare(name);
   if (result === null) break;
-  names.push(name);
   results.push(result);
 }
 if (results.length === 0) {
@@ -72,13 +70,11 @@ if (results.length === 0) {
   process.exit(4);
 }
 const counted = count(results.map(({ protocols }) => protocols));
-const { profile, environment, load } = results[0];
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
-writeFileSync(
-  join(folder, 'a-a.json'),
-  `${JSON.stringify({ asked: runs, runs: names, profile, environment, load, count: counted }, null, 2)}\n`,
-);
+const told = results.map(({ run, verdict, reasons }) => ({ id: run.id, verdict, reasons }));
+const all = { asked: runs, runs: told, first: results[0].run, count: counted };
+writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(all, null, 2)}\n`);
 const text = table(counted, results[0].protocols);
 writeFileSync(join(folder, 'a-a.md'), text);
 console.log(text);

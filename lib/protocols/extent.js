@@ -70,13 +70,13 @@ export const EXTENT = {
   },
   shadowtls: { leftOut: ['versions 1 and 2: replaced by 3'] },
   naive: {
-    needs: 'the program naive-client, which `make testbeds` builds: sing-box 1.12 has the inbound only',
+    needs: 'the program naive-client, which make testbeds builds: sing-box 1.12 has the inbound only',
     leftOut: ['HTTP/3: naive-client speaks HTTP/2'],
   },
   ssh: { needs: 'the program sshd: apt-get install openssh-server' },
   wireguard: {
     needs: 'sing-box: build tags with_wireguard and with_gvisor',
-    leftOut: ['by a device of the kernel (`system`): needs its rights, and a module or TUN'],
+    leftOut: ['by a device of the kernel (system): needs its rights, and a module or TUN'],
   },
   redirect: { needs: `${NAMESPACES} with REDIRECT (nf_nat)`, leftOut: ['UDP: redirect is of TCP'] },
   tproxy: { needs: `${NAMESPACES} with TPROXY (xt_TPROXY); policy routing` },
