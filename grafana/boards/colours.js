@@ -38,6 +38,7 @@ export const VERDICT_CODES = mapped({
   2: ['inconclusive', 'orange'],
   3: ['set-up failed', 'red'],
   4: ['interrupted', 'orange'],
+  5: ['left out', 'gray'],
 });
 
 export const VERDICTS = mapped({
@@ -46,6 +47,7 @@ export const VERDICTS = mapped({
   inconclusive: ['inconclusive', 'orange'],
   'set-up failed': ['set-up failed', 'red'],
   interrupted: ['interrupted', 'orange'],
+  'left out': ['left out', 'gray'],
 });
 
 /** Of thresholds and checks: 1, 0, and -1 where it could not be told. */
