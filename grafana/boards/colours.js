@@ -50,6 +50,23 @@ export const VERDICTS = mapped({
   'left out': ['left out', 'gray'],
 });
 
+/** How a row of protocols ended on one side, and what was made of a target. */
+export const OUTCOMES = mapped({
+  measured: ['measured', 'green'],
+  errors: ['errors', 'orange'],
+  'corrupted payload': ['corrupted payload', 'red'],
+  'died in mid-run': ['died in mid-run', 'red'],
+  'crashed at start': ['crashed at start', 'red'],
+  'refused configuration': ['refused configuration', 'red'],
+  'missing binary': ['missing binary', 'red'],
+  'impossible here': ['impossible here', 'gray'],
+});
+export const JUDGEMENTS = mapped({
+  met: ['met', 'green'],
+  missed: ['missed', 'red'],
+  uncertain: ['uncertain', 'orange'],
+});
+
 /** Of thresholds and checks: 1, 0, and -1 where it could not be told. */
 export const HOLDS = mapped({ 1: ['✓', 'green'], 0: ['✗', 'red'], '-1': ['?', 'orange'] });
 
