@@ -61,7 +61,8 @@ $(filter-out dataplane,$(SYSTEMS)): build
 
 .PHONY: dataplane
 dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
-	@code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
+	@export MAY_LEAVE_OUT='$(if $(TESTBED),,1)'; \
+	code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
 	for bed in $${beds:-''}; do \
 	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed//[^a-z0-9.-]/-}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
 	  test $$code != 130 || break; \

@@ -10,6 +10,7 @@ import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
+import { showTurns } from '../../lib/protocols/live.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { rowNamed, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { Turn, startSide, stopSide } from '../../lib/protocols/turn.js';
@@ -146,6 +147,7 @@ function measureOne({ row, hops }, plane) {
     own.outcomes.push(outcome);
   }
   for (const started of up.reverse()) stopSide(started);
+  showTurns(operationOf(row), own);
   ask('POST', `/notes/${row.row}`, { baseline: own });
 }
 

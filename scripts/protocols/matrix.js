@@ -13,6 +13,7 @@ import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
+import { showTurns } from '../../lib/protocols/live.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { Turn, startSide, stopSide } from '../../lib/protocols/turn.js';
@@ -120,6 +121,7 @@ const script = planeScenario({
     );
     const able = sides.filter(({ engine }) => row.engines[engine] === true);
     for (let turn = 0; turn < turns; turn += 1) measurePair(plane, row, able, turn, notes);
+    for (const side of able) showTurns(operationOf(row.row, side), notes[side.name]);
     ask('POST', `/notes/${row.row}`, notes);
   },
   end(data) {

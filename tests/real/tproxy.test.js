@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { ROOT, operation } from '../support/k6.js';
+import { ROOT, cleanEnvironment, operation } from '../support/k6.js';
 import { holders, mayMakeNamespaces, namespacesOf, ownNetwork } from '../support/namespaces.js';
 import { descendants, isAlive, until } from '../support/processes.js';
 
@@ -121,6 +121,33 @@ test('without the rights it is left out with one line, and the others run', () =
   const beside = benchWith(['-U'], `dataplane/handshake,${ONLY}`);
   assert.ok([0, 3].includes(Number(beside.status)), beside.stdout + beside.stderr);
   assert.match(beside.stdout, why);
+});
+
+/** A user who may make nothing, in a namespace where make can start programs. */
+const NOBODY = ['--user', '--map-user=1000', '--map-group=1000'];
+const cannot = spawnSync('unshare', [...NOBODY, 'true']).status === 0 ? false : 'no user namespaces';
+
+test('make dataplane goes on without it, and fails where another testbed does', { skip: cannot }, () => {
+  const make = (/** @type {string} */ beds) =>
+    spawnSync('unshare', [...NOBODY, 'make', 'dataplane', `DATAPLANE_TESTBEDS=${beds}`], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...cleanEnvironment(), RUN_ID: `test-${process.pid}-${beds.length}` },
+    });
+  try {
+    const { status, stdout, stderr } = make('tproxy tproxy:engine=sing-box');
+    assert.equal(status, 0, stdout + stderr);
+    assert.equal(
+      stdout.match(/dataplane\/tproxy: left out: testbed tproxy makes network namespaces/g)?.length,
+      2,
+    );
+    const broken = make('sing-box-pair:binary=/nowhere/sing-box tproxy');
+    assert.equal(broken.status, 2, broken.stdout + broken.stderr);
+    assert.match(broken.stdout, /set-up failed: .*\/nowhere\/sing-box/);
+  } finally {
+    for (const name of readdirSync(join(ROOT, 'results')))
+      if (name.startsWith(`test-${process.pid}-`)) rmSync(join(ROOT, 'results', name), { recursive: true });
+  }
 });
 
 test('a testbed that is not for it is named', async () => {

@@ -41,6 +41,13 @@ export const ownNetwork = () =>
     .map((what) => spawnSync('ip', [what, 'show'], { encoding: 'utf8' }).stdout)
     .join('');
 
-/** Whether this user may make network namespaces, and has the programs that the testbeds take. */
-export const mayMakeNamespaces = () =>
-  spawnSync('unshare', ['-n', 'iptables', '-V']).status === 0 && spawnSync('ip', ['-V']).status === 0;
+/** What the testbeds of transparent proxies take of a machine. */
+const TAKEN = [
+  'ip link add near type veth peer name far',
+  'ip rule add fwmark 1 lookup 100',
+  'iptables -t mangle -A PREROUTING -p udp -j TPROXY --on-port 1 --tproxy-mark 1',
+  'echo 1 > /proc/sys/net/ipv4/ip_forward',
+].join(' && ');
+
+/** Whether this user may make network namespaces, and the machine has what the testbeds take. */
+export const mayMakeNamespaces = () => spawnSync('unshare', ['-n', 'sh', '-c', TAKEN]).status === 0;

@@ -3,10 +3,12 @@
 package bench
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/report"
 )
 
 // withOwn gives a trial with a data plane a second scenario, which needs a testbed of its own.
@@ -64,17 +66,21 @@ func TestNothingIsLeftForATestbed(t *testing.T) {
 
 func TestWhatTheMachineCannotRunIsLeftOut(t *testing.T) {
 	const why = "testbed own makes network namespaces, and this user may not; run it as root"
-	for only, c := range map[string]struct {
+	for name, c := range map[string]struct {
+		only     string
+		may      bool
 		code     int
 		outcomes string
 		verdict  string
 	}{
-		"dataplane":     {exitcode.Pass, "own left out, tell pass", "verdict: pass"},
-		"dataplane/own": {exitcode.Setup, "own left out", "verdict: set-up failed"},
+		"beside another":           {"dataplane", false, exitcode.Pass, "own left out, tell pass", "verdict: pass"},
+		"alone":                    {"dataplane/own", false, exitcode.Setup, "own left out", "verdict: left out"},
+		"alone, where that is all": {"dataplane/own", true, exitcode.Pass, "own left out", "verdict: left out"},
 	} {
-		t.Run(only, func(t *testing.T) {
-			tr := newTrial(t, "here", only, "FAKE_SIDECAR=unable")
+		t.Run(name, func(t *testing.T) {
+			tr := newTrial(t, "here", c.only, "FAKE_SIDECAR=unable")
 			withOwn(t, tr)
+			tr.MayLeaveOut = c.may
 			if code := Run(tr.Options); code != c.code {
 				t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 			}
@@ -83,7 +89,19 @@ func TestWhatTheMachineCannotRunIsLeftOut(t *testing.T) {
 			}
 			want(t, tr.out.String(), "dataplane/own: left out: "+why, c.verdict)
 			want(t, tr.text(t, "results/test/report.md"), why)
+			if set, err := report.Load([]string{filepath.Join(tr.Root, "results/test")}); err != nil || set.ExitCode() != c.code {
+				t.Errorf("%v: read again, its code is %d", err, set.ExitCode())
+			}
 			want(t, tr.text(t, "results/test/report.xml"), `<skipped message="left out: `+why)
 		})
+	}
+}
+
+func TestWhereAllMayBeLeftOutAFailureIsOneStill(t *testing.T) {
+	tr := newTrial(t, "here", "dataplane/own", "FAKE_SIDECAR=refuse")
+	withOwn(t, tr)
+	tr.MayLeaveOut = true
+	if code := Run(tr.Options); code != exitcode.Setup {
+		t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 }

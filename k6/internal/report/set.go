@@ -193,7 +193,7 @@ func combined(recorded, verdict string) string {
 
 // ExitCode is the exit code of the whole set: of the scenarios' outcomes and, where there is a record,
 // of what it tells of the run beyond them, such as a full disk. What was left out counts where nothing else
-// was planned.
+// was planned and the record does not say what that comes to.
 func (s Set) ExitCode() int {
 	entries := s.Entries()
 	if len(entries) == 0 {
@@ -203,15 +203,23 @@ func (s Set) ExitCode() int {
 	if s.Run != nil && s.Run.ExitCode != nil {
 		codes = append(codes, *s.Run.ExitCode)
 	}
-	ran := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Outcome == run.LeftOut })
-	if len(ran) == 0 {
-		ran = entries
-	}
-	for _, e := range ran {
-		codes = append(codes, run.ExitCode(e.Outcome))
+	for _, e := range entries {
+		if e.Outcome != run.LeftOut || s.LeftOut() && len(codes) == 0 {
+			codes = append(codes, run.ExitCode(e.Outcome))
+		}
 	}
 	return exitcode.Worst(codes...)
 }
 
-// Verdict is the word for the exit code.
-func (s Set) Verdict() string { return exitcode.Verdict(s.ExitCode()) }
+// LeftOut reports whether all was left out, so that nothing was measured.
+func (s Set) LeftOut() bool {
+	return !slices.ContainsFunc(s.Entries(), func(e Entry) bool { return e.Outcome != run.LeftOut })
+}
+
+// Verdict is the word for the exit code, or for what was measured: nothing.
+func (s Set) Verdict() string {
+	if len(s.Entries()) > 0 && s.LeftOut() {
+		return run.LeftOut
+	}
+	return exitcode.Verdict(s.ExitCode())
+}
