@@ -26,7 +26,7 @@ const WRITES = /** @type {Record<string, number>} */ ({ mbit_1k: 1024, mbit_64k:
 export const ALL_WRITES = Object.keys(WRITES);
 export const JUDGED_WRITES = ['mbit_64k'];
 /** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
-const ANSWER_MOST_MS = 2000;
+const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
 /** Requests of each tunnel while all are open. */
 const REQUESTS_EACH = 5;
 /** A datagram may be lost; a path that loses more than this share is broken. */
@@ -134,16 +134,15 @@ export class Turn {
 
   /** First replies and round trips. @param {Sizes} sizes @returns {boolean} whether anything came back */
   reach(sizes) {
-    const patience = { timeout_ms: ANSWER_MOST_MS, handshake_timeout_ms: ANSWER_MOST_MS };
     const handshake = this.probe({
       kind: 'handshake',
       first_reply: true,
       payload_bytes: 64,
       warmup: 2,
       count: sizes.handshakes,
-      ...patience,
+      ...PATIENCE,
     });
-    const trips = this.probe({ kind: 'tcp', warmup: 20, count: sizes.round_trips, ...patience });
+    const trips = this.probe({ kind: 'tcp', warmup: 20, count: sizes.round_trips, ...PATIENCE });
     if (trips) {
       recordSeries(this.operation, trips.values.round_trip);
       recordUse(this.operation, trips.outcome);
@@ -182,14 +181,23 @@ export class Turn {
   }
 
   /**
+   * Once more where a tunnel breaks: that one is an error, and the next tells the rate.
+   * @param {number} bytes
+   * @param {number} writeBytes
+   */
+  move(bytes, writeBytes) {
+    return this.moveOnce(bytes, writeBytes) ?? this.moveOnce(bytes, writeBytes);
+  }
+
+  /**
    * @param {number} bytes
    * @param {number} writeBytes
    * @returns {import('../dataplane/meter.js').Outcome | null} null where not all came
    */
-  move(bytes, writeBytes) {
+  moveOnce(bytes, writeBytes) {
     // xray says that a tunnel is there before it has opened it: the warm-up pays for that.
     const transfer = { bytes, warmup_bytes: MIB, write_bytes: writeBytes, direction: 'down' };
-    const outcome = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer })?.outcome;
+    const outcome = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer, ...PATIENCE })?.outcome;
     const whole = outcome && outcome.succeeded === outcome.attempted && outcome.duration_s > 0;
     return whole ? outcome : null;
   }

@@ -212,9 +212,9 @@ class Measured {
   }
 }
 
-/** Whether a side has another turn: one through which nothing comes back would fail each in the same way. @param {Notes} notes */
+/** Whether a side has another turn: what answers nothing, or carries no transfer, costs time and tells no more. @param {Notes} notes */
 const runs = ({ outcomes, turns: done }) =>
-  outcomes.every(goesOn) && done.every((figures) => figures.rtt_ms !== null);
+  outcomes.every(goesOn) && done.every(({ rtt_ms: rtt, mbit_64k: rate }) => rtt && rate);
 
 export const { options, setup, teardown, handleSummary } = script;
 export default script.round;

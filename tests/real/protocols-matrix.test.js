@@ -142,7 +142,7 @@ test('a crossed threshold of the environment fails the run', async () => {
   const environment = JSON.parse(readFileSync(join(ROOT, 'environments/local.json'), 'utf8'));
   environment.systems.protocols.thresholds = { matrix: { socks: { 'p(95)': 1e-6 } } };
   delete environment.$schema;
-  const file = join(folder.path, 'environment.json');
+  const file = join(folder.path, 'local.json');
   writeFileSync(file, JSON.stringify(environment));
   const bench = startBench({ ONLY, ENV: file, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: 'socks' });
   try {
@@ -163,8 +163,11 @@ test('a crossed threshold of the environment fails the run', async () => {
 test('a result is written though the sidecar ends in mid-run', async () => {
   const bench = startBench({ ONLY, PROFILE: 'smoke', TURNS: '50', TUNNELS: '10', PROTOCOL: 'socks' });
   try {
-    await until(() => bench.output.stdout.includes('running ('), 'the first turn');
-    const children = descendants(Number(bench.child.pid));
+    const all = () => descendants(Number(bench.child.pid));
+    // Beside the environment's own testbed.
+    const clients = () => all().filter(({ command }) => /run -c client\.json/.test(command)).length;
+    await until(() => clients() > 1, 'the first turn');
+    const children = all();
     const sidecar = children.filter(({ command }) => /sidecar serve/.test(command));
     assert.equal(sidecar.length, 1, JSON.stringify(children));
     process.kill(sidecar[0].pid, 'SIGKILL');
