@@ -86,5 +86,10 @@ export function worst(outcomes) {
   return first ?? { outcome: 'not reached', detail: null };
 }
 
-/** Whether a side that ended so has another turn. @param {Outcome} outcome */
-export const goesOn = ({ outcome }) => outcome === 'measured' || outcome === 'errors';
+/**
+ * Whether a side has another turn: what answers nothing, or carries no transfer, costs time and tells no more.
+ * @param {Pick<import('./result.js').Notes, 'outcomes' | 'turns'>} notes
+ */
+export const goesOn = ({ outcomes, turns }) =>
+  outcomes.every(({ outcome }) => outcome === 'measured' || outcome === 'errors') &&
+  turns.every(({ rtt_ms: rtt, mbit_64k: rate }) => rtt && rate);

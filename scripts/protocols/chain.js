@@ -11,6 +11,7 @@ import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
+import { goesOn } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { rowNamed, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
@@ -137,6 +138,7 @@ const bytes = {};
  */
 function measureOne({ row, hops }, plane) {
   const own = (notes[row.row] ??= { turns: [], outcomes: [], version: null });
+  if (!goesOn(own)) return;
   /** @type {import('../../lib/protocols/instances.js').Started[]} the last hop first */
   const up = [];
   try {

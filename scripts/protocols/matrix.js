@@ -173,7 +173,7 @@ class Measured {
    */
   pair(able, turn) {
     const { row, plane } = this;
-    const running = able.filter(({ name }) => runs(this.notes[name]));
+    const running = able.filter(({ name }) => goesOn(this.notes[name]));
     const up = startSides(
       running.map((side) => ({ row, side })),
       plane,
@@ -211,10 +211,6 @@ class Measured {
     }
   }
 }
-
-/** Whether a side has another turn: what answers nothing, or carries no transfer, costs time and tells no more. @param {Notes} notes */
-const runs = ({ outcomes, turns: done }) =>
-  outcomes.every(goesOn) && done.every(({ rtt_ms: rtt, mbit_64k: rate }) => rtt && rate);
 
 export const { options, setup, teardown, handleSummary } = script;
 export default script.round;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FEWEST_TURNS, compareTurns, figuresOf, judgeTarget } from '../../lib/protocols/compare.js';
-import { ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
+import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
 import { fewestPairs, pairedShift } from '../../lib/protocols/signed-rank.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { knownOf } from '../../lib/protocols/sides.js';
@@ -167,6 +167,19 @@ test('a turn has the name of the worst that happened in it', () => {
   const errors = /** @type {const} */ ({ outcome: 'errors', detail: '1 × closed' });
   assert.deepEqual(worst([measured, errors, measured]), errors);
   assert.equal(worst([]).outcome, 'not reached');
+});
+
+test('a side that answers nothing, or carries no transfer, has no further turn', () => {
+  const of = (
+    /** @type {any} */ outcome,
+    rtt = /** @type {number | null} */ (0.2),
+    rate = /** @type {any} */ (900),
+  ) => goesOn({ outcomes: [{ outcome, detail: null }], turns: [{ rtt_ms: rtt, mbit_64k: rate }] });
+  assert.deepEqual([of('measured'), of('errors'), goesOn({ outcomes: [], turns: [] })], [true, true, true]);
+  assert.deepEqual(
+    [of('died in mid-run'), of('errors', null), of('errors', 0.2, null), of('errors', null, undefined)],
+    [false, false, false, false],
+  );
 });
 
 const SPREAD = { median: 1, min: 1, max: 1 };
