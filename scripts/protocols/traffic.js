@@ -4,8 +4,8 @@
  * Small requests, pages, a video stream, each alone and then all three at once, through one row of
  * lib/protocols/matrix.js, in open loops: a request that has to wait is counted from its intended start. Beside each the
  * same direct.
- * Variables: PROTOCOL (trojan; of a list the first row that has a SOCKS client), SECONDS of each use, ROUNDS, BASELINE,
- * BASELINE_ENGINE.
+ * Variables: PROTOCOL (trojan; of a list the one with a SOCKS client that the matrix has first), SECONDS of each use,
+ * ROUNDS, BASELINE, BASELINE_ENGINE.
  */
 import { cpusOf } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';

@@ -59,7 +59,7 @@ test('traffic goes through a row, each use alone and all at once', async () => {
     await bench.ended;
     const result = bench.result('protocols-traffic');
     assert.equal(result.run.parameters.protocol, 'vless', 'the first that has a SOCKS client');
-    assert.ok(result.notes.includes('one row a run: not trojan, tproxy'), result.notes.join('\n'));
+    assert.ok(result.notes.includes('one row a run: not tproxy'), result.notes.join('\n'));
     for (const use of ['requests', 'pages', 'video']) {
       for (const name of [use, `mixed_${use}`, `${use}_direct`, `mixed_${use}_direct`]) {
         const { requests, success, loop } = operation(result, name);
