@@ -31,6 +31,10 @@ LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -
 TAGS_sing-box-next := $(TAGS_sing-box)
 LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
+# $(call within,SYSTEM): what of the system ONLY asks for, all of it unless given.
+comma := ,
+within = $(if $(filter-out $(1) $(1)/%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
+
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
 
@@ -57,20 +61,20 @@ bench: build ## Build what is missing, run the scenarios, print the verdict
 
 .PHONY: $(SYSTEMS)
 $(filter-out dataplane,$(SYSTEMS)): build
-	@ONLY=$@ bin/k6 x bench
+	@ONLY='$(call within,$@)' bin/k6 x bench
 
 .PHONY: dataplane
 dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 	@export MAY_LEAVE_OUT='$(if $(TESTBED),,1)'; \
 	code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
 	for bed in $${beds:-''}; do \
-	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed//[^a-z0-9.-]/-}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
+	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed//[^a-z0-9.-]/-}}" ONLY='$(call within,$@)' TESTBED="$$bed" bin/k6 x bench || code=$$?; \
 	  test $$code != 130 || break; \
 	done; exit $$code
 
 .PHONY: $(SCENARIO_TARGETS)
 $(SCENARIO_TARGETS): build
-	@ONLY=$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@) bin/k6 x bench
+	@ONLY='$(call within,$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@))' bin/k6 x bench
 
 # RUNS and the rest are meant for the comparison, not for the scripts.
 .PHONY: compare
@@ -90,9 +94,9 @@ panel-compare: build ## Two database drivers of the panel in turn: make panel-co
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
-protocols-compare: build ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=10]
+protocols-compare: build ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=7]
 	@test -n '$(CANDIDATE)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
-	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY=protocols/matrix bin/k6 x bench
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY='$(call within,protocols/matrix)' bin/k6 x bench
 
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest

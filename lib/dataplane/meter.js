@@ -48,6 +48,17 @@ export function ask(method, path, body, timeout) {
   return stop(`sidecar: ${reason(response)}`);
 }
 
+/**
+ * The same in an end phase, where the sidecar may be gone already.
+ * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body]
+ * @returns {any} null where it does not answer, or not well
+ */
+export function tryAsk(method, path, body) {
+  if (!present()) return null;
+  const response = request(method, path, body);
+  return response.status >= 200 && response.status < 300 ? response.json() : null;
+}
+
 /** @param {import('k6/http').RefinedResponse<'text'>} response */
 function reason(response) {
   try {

@@ -8,8 +8,9 @@ import { fewestPairs, pairedShift } from './signed-rank.js';
  * @typedef {{ throughput: number, latency: number, memory: number, tolerance: number }} Targets of the candidate as a
  *   multiple of the baseline; tolerance is the share of a target within which a run need not tell
  * @typedef {'met' | 'missed' | 'uncertain'} Judged
- * @typedef {{ target: 'throughput' | 'latency' | 'memory', figure: string, bound: number, ratio: number | null,
- *   low: number | null, high: number | null, different: boolean, judged: Judged }} Comparison
+ * @typedef {{ target: 'throughput' | 'latency' | 'memory' | 'first reply', figure: string, bound: number | null,
+ *   ratio: number | null, low: number | null, high: number | null, different: boolean, judged: Judged | null }} Comparison
+ *   first reply has no target
  */
 
 /** What each target is judged by, and whether more of it is better. */
@@ -18,6 +19,9 @@ const JUDGED_BY = /** @type {const} */ ([
   { target: 'latency', figure: 'rtt_ms', more: false },
   { target: 'memory', figure: 'peak_rss_mib', more: false },
 ]);
+
+/** Told beside them, and not judged. */
+const BESIDE = /** @type {const} */ ({ target: 'first reply', figure: 'handshake_ms' });
 
 /** Of the three figures of a row together, so that a row that is no different is flagged in one of twenty runs at most. */
 const ROW_ALPHA = 0.05;
@@ -72,7 +76,7 @@ export function judgeTarget({ low, high }, bound, more, tolerance) {
  * @returns {Comparison[]}
  */
 export function compareTurns(baseline, candidate, targets) {
-  return JUDGED_BY.map(({ target, figure, more }) => {
+  const judged = JUDGED_BY.map(({ target, figure, more }) => {
     const found = ratioOf(baseline, candidate, figure);
     const { low, high } = found;
     const bound = targets[target];
@@ -85,4 +89,11 @@ export function compareTurns(baseline, candidate, targets) {
       judged: judgeTarget(found, bound, more, targets.tolerance),
     };
   });
+  const beside = ratioOf(baseline, candidate, BESIDE.figure);
+  if (beside.ratio === null) return judged;
+  // It is not of the three that share a row's confidence, so that a difference has to be larger.
+  const { low, high } = beside;
+  const within = 1 + targets.tolerance;
+  const different = low !== null && high !== null && (low > within || high < 1 / within);
+  return [...judged, { ...BESIDE, bound: null, ...beside, different, judged: null }];
 }

@@ -1,7 +1,7 @@
 /** How a row ended on one side, by name. */
 
 /**
- * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'crashed at start' |
+ * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'crashed at start' | 'not ready' |
  *   'died in mid-run' | 'corrupted payload' | 'impossible here' | 'not reached'} Name
  * @typedef {{ outcome: Name, detail: string | null }} Outcome
  */
@@ -9,28 +9,43 @@
 /** Kinds of errors that say that payload was changed on the way. */
 export const CORRUPT = ['corrupted', 'truncated'];
 
+/** The end of a row that is no program under test. */
+const FOREIGN = { sshd: 'server', 'naive-client': 'client', namespaces: null };
+
 /** Whether the file that a start lacks is the program under test. @param {string} path @param {string} binary */
 const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-box|xray)$/.test(path));
 
-/** Go's panics end with 2, Rust's with 101; what refuses its configuration says so and ends with 1. @param {string} line */
-function hasCrashed(line) {
-  const status = Number(/exit status (\d+)/.exec(line)?.[1] ?? 0);
-  return /\(signal \d+\)/.test(line) || status === 2 || status >= 100;
+/** What a program under test says that does not come up. @param {string} line @returns {Name} */
+function ofProgram(line) {
+  if (/ was not ready within /.test(line)) return 'not ready';
+  if (/ did not get port /.test(line)) return 'not reached';
+  if (/\(signal \d+\)/.test(line)) return 'crashed at start';
+  const status = Number(/\(exit status (\d+)\)/.exec(line)?.[1] ?? 0);
+  // A shell's, of what it cannot run.
+  if (status === 126 || status === 127) return 'missing binary';
+  // Go's panics end with 2, Rust's with 101; so does many a program that does not know its arguments.
+  if (status > 127 || status === 101) return 'crashed at start';
+  return status === 2 && !/\busage\b|--help/i.test(line) ? 'crashed at start' : 'refused configuration';
 }
 
 /**
- * @param {string} line the sidecar's, of a start that failed
+ * The program is to blame where the line is of its process; of a namespace, this machine's kernel is.
+ * @param {Pick<import('./matrix.js').Row, 'needs'>} row
  * @param {string} binary path of the program under test, '' for the one that `make testbeds` builds
- * @param {boolean} [cannot] this machine or user cannot run it
+ * @param {string} line the sidecar's, of a start that failed
+ * @param {boolean} [cannot] the sidecar says that this machine or user cannot run it
  * @returns {Outcome}
  */
-export function ofFailedStart(line, binary, cannot = false) {
-  const missing = /needs (\S+), which does not exist/.exec(line)?.[1];
-  /** @type {Name} */
-  let outcome = hasCrashed(line) ? 'crashed at start' : 'refused configuration';
-  if (missing && isProgram(missing, binary)) outcome = 'missing binary';
-  else if (missing || cannot) outcome = 'impossible here';
-  return { outcome, detail: line };
+export function ofFailedStart({ needs }, binary, line, cannot = false) {
+  const missing = /needs (.+), which does not exist/.exec(line)?.[1];
+  if (missing && isProgram(missing, binary)) return { outcome: 'missing binary', detail: line };
+  if (cannot || /^(testbed \S+ needs|(a network )?namespace) /.test(line))
+    return { outcome: 'impossible here', detail: line };
+  const end = /^process (server|client) of testbed /.exec(line)?.[1];
+  if (!end) return { outcome: 'not reached', detail: line };
+  if (needs && FOREIGN[needs] === end) return { outcome: 'impossible here', detail: line };
+  const outcome = ofProgram(line);
+  return { outcome, detail: outcome === 'missing binary' ? `cannot be executed: ${line}` : line };
 }
 
 /**
@@ -56,9 +71,11 @@ const ORDER = /** @type {Name[]} */ ([
   'impossible here',
   'refused configuration',
   'crashed at start',
+  'not ready',
   'corrupted payload',
   'died in mid-run',
   'errors',
+  'not reached',
   'measured',
 ]);
 
@@ -68,3 +85,11 @@ export function worst(outcomes) {
   const first = ORDER.map((name) => told.find(({ outcome }) => outcome === name)).find(Boolean);
   return first ?? { outcome: 'not reached', detail: null };
 }
+
+/**
+ * Whether a side has another turn: what answers nothing, or carries no transfer, costs time and tells no more.
+ * @param {Pick<import('./result.js').Notes, 'outcomes' | 'turns'>} notes
+ */
+export const goesOn = ({ outcomes, turns }) =>
+  outcomes.every(({ outcome }) => outcome === 'measured' || outcome === 'errors') &&
+  turns.every(({ rtt_ms: rtt, mbit_64k: rate }) => rtt && rate);

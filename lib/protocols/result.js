@@ -2,6 +2,7 @@
 import { FEWEST_TURNS, compareTurns, figuresOf } from './compare.js';
 import { coverage } from './matrix.js';
 import { worst } from './outcome.js';
+import { knownOf } from './sides.js';
 
 /**
  * @typedef {import('./sides.js').Side} Side
@@ -16,6 +17,7 @@ import { worst } from './outcome.js';
  * @property {Side} baseline
  * @property {Side | null} candidate
  * @property {number} turns
+ * @property {number} extraTurns the first of them, in which all sizes of writes were measured and tunnels opened
  * @property {import('./compare.js').Targets} targets
  * @property {boolean} [covers] whether the rows are those of the matrix, so that they cover types of sing-box
  */
@@ -24,11 +26,12 @@ import { worst } from './outcome.js';
 
 /** @param {AllNotes} notes @param {Asked} asked */
 export function protocolsOf(notes, asked) {
-  const { rows, baseline, candidate, turns, targets, covers = true } = asked;
+  const { rows, baseline, candidate, turns, extraTurns, targets, covers = true } = asked;
   return {
     baseline: describe(notes, baseline),
     candidate: candidate && describe(notes, candidate),
     turns,
+    extra_turns: Math.min(turns, extraTurns),
     fewest_turns: FEWEST_TURNS,
     targets: candidate ? targets : null,
     rows: rows.map((row) => rowOf(row, notes[row.row], asked)),
@@ -49,7 +52,6 @@ const describe = (notes, { name, engine, binary }) => ({
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Asked} asked */
 function rowOf(row, notes, { baseline, candidate, targets }) {
   const sides = candidate ? [baseline, candidate] : [baseline];
-  const known = sides.map(({ engine }) => row.known?.[engine]).find(Boolean) ?? null;
   const compared = candidate !== null && sides.every(({ engine }) => row.engines[engine] === true);
   return {
     row: row.row,
@@ -59,7 +61,6 @@ function rowOf(row, notes, { baseline, candidate, targets }) {
     security: row.security,
     multiplex: row.multiplex,
     udp: row.udp,
-    known,
     baseline: sideOf(row, notes, baseline),
     candidate: candidate && sideOf(row, notes, candidate),
     comparison: compared && notes ? compareTurns(notes.baseline.turns, notes.candidate.turns, targets) : [],
@@ -67,9 +68,11 @@ function rowOf(row, notes, { baseline, candidate, targets }) {
 }
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side */
-function sideOf(row, notes, { name, engine }) {
-  const lack = row.engines[engine];
-  if (lack !== true) return { outcome: 'impossible here', detail: lack, figures: {} };
-  const { outcomes, turns } = notes?.[name] ?? { outcomes: [], turns: [] };
-  return { ...worst(outcomes), figures: figuresOf(turns) };
+function sideOf(row, notes, side) {
+  const lack = row.engines[side.engine];
+  const known = knownOf(row, side);
+  if (lack !== true)
+    return { outcome: /** @type {const} */ ('impossible here'), detail: lack, known, figures: {} };
+  const { outcomes, turns } = notes?.[side.name] ?? { outcomes: [], turns: [] };
+  return { ...worst(outcomes), known, figures: figuresOf(turns) };
 }

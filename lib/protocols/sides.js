@@ -43,10 +43,11 @@ export function sidesOf() {
 
 /**
  * PROTOCOL is a list of rows; a name that ends with * is all rows that begin so.
+ * @param {string} [fallback] unless it is given
  * @returns {import('./matrix.js').Row[]}
  */
-export function selectedRows() {
-  const wanted = (__ENV.PROTOCOL || '*').split(',').map((name) => name.trim());
+export function selectedRows(fallback = '*') {
+  const wanted = (__ENV.PROTOCOL || fallback).split(',').map((name) => name.trim());
   const fits = (/** @type {string} */ name, /** @type {string} */ row) =>
     name.endsWith('*') ? row.startsWith(name.slice(0, -1)) : row === name;
   const unknown = wanted.find((name) => !MATRIX.some(({ row }) => fits(name, row)));
@@ -61,6 +62,13 @@ export function rowNamed(name, variable) {
   if (found) return found;
   throw `${variable}: ${name}: no such row; there are ${MATRIX.map(({ row }) => row).join(', ')}`;
 }
+
+/**
+ * What our own build of a side's engine is known to get wrong now and then; another program is excused nothing.
+ * @param {Pick<import('./matrix.js').Row, 'known'>} row
+ * @param {Pick<Side, 'engine' | 'binary'>} side
+ */
+export const knownOf = ({ known }, { engine, binary }) => (binary === '' ? (known?.[engine] ?? null) : null);
 
 /** What a candidate must reach, as multiples of the baseline. @returns {import('./compare.js').Targets} */
 export const targetsOf = () => ({

@@ -1,66 +1,42 @@
-/** One turn of one side: an instance of its own, all probes through it, and what they measured. */
-import { ask, measure, startEcho } from '../dataplane/meter.js';
+/** One turn of one side: all probes through its instance, and what they measured. */
+import { measure, startEcho, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
-import { recordErrors, recordSeries, recordUse } from '../dataplane/probe-operation.js';
+import { probesCut, recordErrors, recordSeries, recordUse } from '../dataplane/probe-operation.js';
 import { knownErrors } from '../dataplane/scenario.js';
-import { request, usageOf } from '../sidecar.js';
-import { CORRUPT, ofFailedStart, ofProbes } from './outcome.js';
+import { usageOf } from '../sidecar.js';
+import { spreadOf } from '../dataplane/sweep.js';
+import { CORRUPT, ofProbes } from './outcome.js';
+import { MIB, SHORT_BYTES } from './transfer.js';
+import { FAR_HOST, entryOf } from './way.js';
 
 /**
  * @typedef {object} Sizes how much one turn does
  * @property {number} handshakes
  * @property {number} round_trips
  * @property {number} datagrams
- * @property {number} mib of a transfer in writes of 64 KiB or 1 MiB; a quarter of it in writes of 1 KiB
+ * @property {string[]} writes figures of the transfers
  * @property {number[]} tunnels
  *
  * @typedef {import('../dataplane/scenario.js').Plane} Plane
- * @typedef {{ started: any } | { failed: import('./outcome.js').Outcome }} Started
  */
 
-/** Where the far end is in the namespaces of testbeds/protocols.toml. */
-const TAKEN = '198.19.0.2';
-const MIB = 1024 * 1024;
-/** The sidecar: this machine or user cannot run it. */
-const CANNOT = 501;
-const START_MOST_MS = 120_000;
-const WRITES = { mbit_1k: 1024, mbit_64k: 64 * 1024, mbit_1m: MIB };
+/** Bytes of a write, by the figure. */
+const WRITES = /** @type {Record<string, number>} */ ({ mbit_1k: 1024, mbit_64k: 64 * 1024, mbit_1m: MIB });
+/** All sizes of writes, and the one that is judged. */
+export const ALL_WRITES = Object.keys(WRITES);
+export const JUDGED_WRITES = ['mbit_64k'];
+/** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
+const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
 /** Requests of each tunnel while all are open. */
 const REQUESTS_EACH = 5;
 /** A datagram may be lost; a path that loses more than this share is broken. */
 const LOST_MOST = 0.05;
 
-/**
- * @param {import('./matrix.js').Row} row
- * @param {import('./sides.js').Side} side
- * @param {Plane} plane
- * @param {Record<string, string | number | boolean>} [more] variables of the testbed
- * @returns {Started}
- */
-export function startSide(row, { engine, binary }, plane, more = {}) {
-  const port = (/** @type {'tcp' | 'udp'} */ kind) => Number(plane.target(kind).split(':').pop());
-  const targets =
-    row.variables.inbound === 'direct' ? { target_tcp_port: port('tcp'), target_udp_port: port('udp') } : {};
-  const { system_cpus: cpus } = plane.environment.placement;
-  const variables = { ...row.variables, ...targets, ...more, engine, binary, cpus };
-  const response = request('POST', '/testbeds/protocols/start', { variables }, START_MOST_MS);
-  const body = /** @type {any} */ (response.json());
-  if (response.status === 201) return { started: body };
-  return { failed: ofFailedStart(body.error, binary, response.status === CANNOT) };
-}
-
-/** @param {Started} side */
-export function stopSide(side) {
-  if ('started' in side) ask('DELETE', `/instances/${side.started.id}`, undefined, 60_000);
-}
-
 /** Median of nanoseconds, in milliseconds. @param {number[] | undefined} series */
 function medianMs(series) {
-  if (!series || series.length === 0) return null;
-  const sorted = [...series].sort((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2e6;
+  const spread = spreadOf(series ?? []);
+  return spread && spread.median / 1e6;
 }
 
 /** @param {number[] | undefined} series ns @param {number} share */
@@ -73,17 +49,19 @@ function quantileMs(series, share) {
 const measuringCpu = (window) =>
   usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
 
-/** The probes of one turn through one instance. */
+/** The probes of one turn: `reach`, then `carry` where that brought anything back, then `end`. */
 export class Turn {
   /**
    * @param {Plane} plane
-   * @param {any} instance
+   * @param {any[]} instances one, or those of a chain, the first hop first
    * @param {string} operation that its samples are recorded under
    */
-  constructor(plane, instance, operation) {
+  constructor(plane, instances, operation) {
     this.plane = plane;
-    this.instance = instance;
+    this.instances = instances;
+    this.instance = instances[0];
     this.operation = operation;
+    this.attempted = 0;
     /** @type {Record<string, number>} */
     this.errors = {};
     /** @type {import('./compare.js').Turn} */
@@ -91,7 +69,7 @@ export class Turn {
     this.peakBytes = 0;
     /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
     this.far = undefined;
-    /** @type {string[]} what it could not carry at once */
+    /** @type {string[]} what it could not carry at once, and probes that were cut */
     this.limits = [];
   }
 
@@ -112,10 +90,15 @@ export class Turn {
       ...spec,
     });
     if ('error' in measured) {
-      if (spec.kind !== 'concurrency') this.note({ [measured.error.kind]: 1 });
+      if (spec.kind !== 'concurrency') this.note({ [measured.error.kind]: 1 }, 1);
       return null;
     }
-    if (spec.kind !== 'concurrency') this.account(measured.outcome);
+    const { outcome } = measured;
+    if (outcome.stopped === 'limit') {
+      probesCut.add(1);
+      this.limits.push(`its ${spec.kind} probe was cut at its time limit`);
+    }
+    if (spec.kind !== 'concurrency') this.account(outcome);
     return measured;
   }
 
@@ -124,13 +107,13 @@ export class Turn {
    * @param {'tcp' | 'udp'} kind
    */
   wayTo(kind) {
-    const [scheme, address] = this.instance.outputs.DATAPLANE_URL.split('://');
+    const { scheme, address } = entryOf(this.instance);
     if (scheme === 'socks5') return { target: this.plane.target(kind), proxy: { address } };
     if (scheme === 'direct') return { target: address };
     const namespace = { instance: this.instance.id, name: 'client' };
     const { placement } = this.plane.environment;
     this.far ??= startEcho({
-      host: TAKEN,
+      host: FAR_HOST,
       engine: 'events',
       namespace: { ...namespace, name: 'server' },
       cpus: cpusOf(placement.echo_cpus),
@@ -141,59 +124,112 @@ export class Turn {
   /** @param {import('../dataplane/meter.js').Outcome} outcome */
   account({ errors, usage, attempted }) {
     const { lost = 0, ...others } = errors;
-    this.note(others);
-    if (lost > attempted * LOST_MOST) this.note({ lost });
+    this.note({ ...others, ...(lost > attempted * LOST_MOST ? { lost } : {}) }, attempted);
     if (usage) this.peakBytes = Math.max(this.peakBytes, usage.total.peak_rss_bytes);
   }
 
-  /** @param {Record<string, number>} errors */
-  note(errors) {
+  /** @param {Record<string, number>} errors @param {number} attempted */
+  note(errors, attempted) {
+    this.attempted += attempted;
     for (const [kind, count] of Object.entries(errors)) this.errors[kind] = (this.errors[kind] ?? 0) + count;
     recordErrors(this.operation, knownErrors(errors));
   }
 
-  /** @param {Sizes} sizes @param {boolean} udp */
-  measure(sizes, udp) {
-    const { figures } = this;
+  /** First replies and round trips. @param {Sizes} sizes @returns {boolean} whether anything came back */
+  reach(sizes) {
     const handshake = this.probe({
       kind: 'handshake',
       first_reply: true,
       payload_bytes: 64,
       warmup: 2,
       count: sizes.handshakes,
+      ...PATIENCE,
     });
-    figures.handshake_ms = medianMs(handshake?.values.total);
-    const trips = this.probe({ kind: 'tcp', warmup: 20, count: sizes.round_trips });
+    const trips = this.probe({ kind: 'tcp', warmup: 20, count: sizes.round_trips, ...PATIENCE });
     if (trips) {
       recordSeries(this.operation, trips.values.round_trip);
       recordUse(this.operation, trips.outcome);
     }
-    figures.rtt_ms = medianMs(trips?.values.round_trip);
-    figures.rtt_p95_ms = quantileMs(trips?.values.round_trip, 0.95);
-    for (const [name, writeBytes] of Object.entries(WRITES)) this.transfer(name, writeBytes, sizes.mib);
-    if (udp) this.datagrams(sizes.datagrams);
-    figures.peak_rss_mib = this.peakBytes > 0 ? this.peakBytes / MIB : null;
-    for (const tunnels of sizes.tunnels) this.tunnels(tunnels);
-    const { processes } = ask('GET', `/instances/${this.instance.id}`);
-    const { outcome, detail } = ofProbes(this.errors, processes);
-    return { figures, outcome, detail: [detail, ...this.limits].filter(Boolean).join('; ') || null };
+    this.figures.handshake_ms = medianMs(handshake?.values.total);
+    this.figures.rtt_ms = medianMs(trips?.values.round_trip);
+    this.figures.rtt_p95_ms = quantileMs(trips?.values.round_trip, 0.95);
+    return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
   }
 
-  /** @param {string} name @param {number} writeBytes @param {number} mib */
-  transfer(name, writeBytes, mib) {
-    const bytes = Math.max(writeBytes, (writeBytes < 64 * 1024 ? mib / 4 : mib) * MIB);
-    const transfer = { bytes, write_bytes: writeBytes, direction: 'down', every_byte: true };
+  /**
+   * Transfers, datagrams, tunnels.
+   * @param {Sizes} sizes
+   * @param {number} bytes of a transfer; a quarter of it in writes of 1 KiB
+   * @param {boolean} udp
+   */
+  carry(sizes, bytes, udp) {
+    for (const name of sizes.writes) this.transfer(name, bytes);
+    if (udp) this.datagrams(sizes.datagrams);
+    this.figures.peak_rss_mib = this.peakBytes > 0 ? this.peakBytes / MIB : null;
+    for (const tunnels of sizes.tunnels) this.tunnels(tunnels);
+  }
+
+  /** Last: how it ended. */
+  end() {
+    const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
+    this.figures.failed_share = this.attempted > 0 ? failed / this.attempted : null;
+    const processes = this.instances.flatMap(({ id }, hop) =>
+      (tryAsk('GET', `/instances/${id}`)?.processes ?? []).map((/** @type {any} */ process) => ({
+        ...process,
+        name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
+      })),
+    );
+    const { outcome, detail } = ofProbes(this.errors, processes);
+    return { outcome, detail: [detail, ...this.limits].filter(Boolean).join('; ') || null };
+  }
+
+  /**
+   * Once more where a tunnel breaks: that one is an error, and the next tells the rate.
+   * @param {number} bytes
+   * @param {number} writeBytes
+   */
+  move(bytes, writeBytes) {
+    return this.moveOnce(bytes, writeBytes) ?? this.moveOnce(bytes, writeBytes);
+  }
+
+  /**
+   * @param {number} bytes
+   * @param {number} writeBytes
+   * @returns {import('../dataplane/meter.js').Outcome & { measuring_cpus: number } | null} null where not all came
+   */
+  moveOnce(bytes, writeBytes) {
     const { window } = this.plane.data;
     const before = measuringCpu(window);
-    // xray says that a tunnel is there before it has opened it: the first transfer pays for that.
-    const moved = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer });
-    const outcome = moved?.outcome;
+    // xray says that a tunnel is there before it has opened it: the warm-up pays for that.
+    const transfer = {
+      bytes,
+      warmup_bytes: MIB,
+      write_bytes: writeBytes,
+      direction: 'down',
+      every_byte: true,
+    };
+    const outcome = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer, ...PATIENCE })?.outcome;
     const whole = outcome && outcome.succeeded === outcome.attempted && outcome.duration_s > 0;
-    this.figures[name] = whole ? (outcome.bytes * 8) / outcome.duration_s / 1e6 : null;
+    return whole
+      ? { ...outcome, measuring_cpus: (measuringCpu(window) - before) / outcome.duration_s }
+      : null;
+  }
+
+  /** How fast a short transfer is. @returns {number | null} bytes a second */
+  rate() {
+    const moved = this.move(SHORT_BYTES, WRITES.mbit_64k);
+    return moved && moved.bytes / moved.duration_s;
+  }
+
+  /** @param {string} name of the figure @param {number} bytes */
+  transfer(name, bytes) {
+    const writeBytes = WRITES[name];
+    const moved = this.move(name === 'mbit_1k' ? bytes / 4 : bytes, writeBytes);
+    this.figures[name] = moved && (moved.bytes * 8) / moved.duration_s / 1e6;
     if (name !== 'mbit_64k') return;
-    this.figures.measuring_cpus = whole ? (measuringCpu(window) - before) / outcome.duration_s : null;
-    const cpu = outcome?.usage?.total.cpu_s;
-    this.figures.cpu_s_per_gib = whole && cpu ? cpu / (outcome.bytes / (1024 * MIB)) : null;
+    this.figures.measuring_cpus = moved && moved.measuring_cpus;
+    const cpu = moved?.usage?.total.cpu_s;
+    this.figures.cpu_s_per_gib = moved && cpu ? cpu / (moved.bytes / (1024 * MIB)) : null;
   }
 
   /** @param {number} count */
@@ -213,10 +249,9 @@ export class Turn {
       count: connections * REQUESTS_EACH,
     });
     const { tunnels, errors = {} } = open?.outcome ?? {};
-    this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))));
+    this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))), 0);
     const all = tunnels && tunnels.open === tunnels.asked && Object.keys(errors).length === 0;
     if (!all) this.limits.push(`of ${connections} tunnels at once ${tunnels?.open ?? 0} opened`);
-    this.figures[`tunnels_${connections}_open_s`] = all ? tunnels.open_all_s : null;
     this.figures[`tunnels_${connections}_p95_ms`] = all ? quantileMs(open?.values.round_trip, 0.95) : null;
   }
 }

@@ -3,23 +3,27 @@
  *
  * Each chain of two rows of lib/protocols/matrix.js: the first row's server sends all to the second row's client, and that
  * one's server to the target. Measured in turn with each of the two rows alone, every turn with processes of its own.
- * CPU and memory of a chain are of its first row.
+ * CPU and memory of a chain are of its first row; that both hops carry it is told by the CPU that they use.
  * Variables: CHAINS (such as trojan+shadowsocks-2022, a list), TURNS, BASELINE, BASELINE_ENGINE.
  */
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ask } from '../../lib/dataplane/meter.js';
+import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
 import { showTurns } from '../../lib/protocols/live.js';
+import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
+import { goesOn } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { rowNamed, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
-import { Turn, startSide, stopSide } from '../../lib/protocols/turn.js';
+import { bytesFor } from '../../lib/protocols/transfer.js';
+import { ALL_WRITES, Turn } from '../../lib/protocols/turn.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
+import { closeWindow, openWindow, usageOf } from '../../lib/sidecar.js';
 
 const PROFILES = {
-  smoke: { turns: 1, handshakes: 20, round_trips: 200, datagrams: 100, mib: 8, tunnels: [] },
-  quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, mib: 32, tunnels: [] },
-  full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, mib: 128, tunnels: [] },
+  smoke: { turns: 1, handshakes: 20, round_trips: 200, datagrams: 100, transfer_s: 0.1 },
+  quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, transfer_s: 0.25 },
+  full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, transfer_s: 0.5 },
 };
 
 const profile = currentProfile();
@@ -32,6 +36,15 @@ const { baseline } = sidesOf();
 /** @typedef {import('../../lib/protocols/matrix.js').Row} Row */
 /** @typedef {import('../../lib/protocols/result.js').Notes} Notes */
 
+/** Why a row cannot send all that it takes to a second hop; null where it can. @param {Row} row */
+function endsThere({ variables: { protocol } }) {
+  if (protocol === 'ssh')
+    return 'ssh cannot be the first hop: its server is sshd, which sends nothing to a proxy';
+  if (protocol === 'wireguard' && baseline.engine === 'xray')
+    return 'wireguard cannot be the first hop with xray: its server would ask the second hop for an address inside the tunnel';
+  return null;
+}
+
 const chains = (__ENV.CHAINS || 'trojan+shadowsocks-2022,vless-reality+trojan,hysteria2+vless-ws')
   .split(',')
   .map((chain) => {
@@ -39,6 +52,8 @@ const chains = (__ENV.CHAINS || 'trojan+shadowsocks-2022,vless-reality+trojan,hy
     const odd = hops.find(({ variables }) => variables.protocol === 'direct');
     if (hops.length !== 2 || odd)
       throw `CHAINS=${chain}: two rows with a client and a server are wanted, as trojan+vless`;
+    const wrong = endsThere(hops[0]);
+    if (wrong) throw `CHAINS=${chain}: ${wrong}`;
     return hops;
   });
 
@@ -74,7 +89,7 @@ const script = planeScenario({
     handshakes: sizes.handshakes,
     round_trips: sizes.round_trips,
     datagrams: sizes.datagrams,
-    transfer_mib: sizes.mib,
+    transfer_s: sizes.transfer_s,
   },
   operations: Object.fromEntries(
     able.map(({ row }) => [
@@ -91,36 +106,33 @@ const script = planeScenario({
   echo: 'events',
   prepare() {
     ask('DELETE', '/notes');
-    return { instances: ask('GET', '/instances').map((/** @type {any} */ { id }) => id) };
+    return { instances: instanceIds() };
   },
   round(_round, index, plane) {
     // Each turn begins with another row.
     for (let step = 0; step < able.length; step += 1) measureOne(able[(step + index) % able.length], plane);
   },
-  end(data) {
-    const { instances } = /** @type {any} */ (data);
-    for (const { id } of ask('GET', '/instances')) {
-      if (!instances.includes(id)) ask('DELETE', `/instances/${id}`, undefined, 60_000);
-    }
-  },
+  end: (data) => stopAllBut(/** @type {any} */ (data).instances),
   more: () => ({
-    protocols: protocolsOf(ask('GET', '/notes'), {
+    protocols: protocolsOf(tryAsk('GET', '/notes') ?? {}, {
       rows: all.map(({ row }) => row),
       baseline,
       candidate: null,
       turns,
+      extraTurns: turns,
       targets: targetsOf(),
       covers: false,
     }),
   }),
-  judge: (result) => {
-    const complete = (/** @type {any} */ { check, ok }) => check === 'complete' && ok === false;
-    return verdictOf(result, result.protocols.rows, result.validity.some(complete));
-  },
+  judge: (result) => verdictOf(result, result.protocols.rows, false),
 });
 
+/** A process that used less than this share of the busiest one's CPU carried nothing. */
+const IDLE = 0.01;
 /** @type {Record<string, Notes>} of this VU, the only one, by row */
 const notes = {};
+/** @type {Record<string, number>} of a transfer, by row, once it is known how fast it is */
+const bytes = {};
 
 /**
  * @param {{ row: Row, hops: Row[] }} chain
@@ -128,27 +140,67 @@ const notes = {};
  */
 function measureOne({ row, hops }, plane) {
   const own = (notes[row.row] ??= { turns: [], outcomes: [], version: null });
-  /** @type {import('../../lib/protocols/turn.js').Started[]} the last hop first */
+  if (!goesOn(own)) return;
+  /** @type {import('../../lib/protocols/instances.js').Started[]} the last hop first */
   const up = [];
-  let next = 0;
-  for (const hop of [...hops].reverse()) {
-    const started = startSide(hop, baseline, plane, { next_port: next });
-    up.push(started);
-    if ('failed' in started) break;
-    next = started.started.variables.socks_port;
+  try {
+    for (const hop of [...hops].reverse()) {
+      const last = up[up.length - 1];
+      if (last && 'failed' in last) break;
+      const more = { next_port: last ? last.started.variables.socks_port : 0 };
+      up.push(...startSides([{ row: hop, side: baseline, more }], plane));
+    }
+    const started = up.flatMap((side) => ('started' in side ? [side.started] : [])).reverse();
+    const failed = up.flatMap((side) => ('failed' in side ? [side.failed] : []));
+    if (failed.length > 0) own.outcomes.push(...failed);
+    else measureHops(row, started, own, plane);
+  } finally {
+    stopSides(up);
+    showTurns(operationOf(row), own);
+    tryAsk('POST', `/notes/${row.row}`, { baseline: own });
   }
-  const entry = up[up.length - 1];
-  if ('failed' in entry) {
-    own.outcomes.push(entry.failed);
-  } else {
-    own.version = Object.values(entry.started.versions)[0] ?? null;
-    const { figures, ...outcome } = new Turn(plane, entry.started, operationOf(row)).measure(sizes, row.udp);
-    own.turns.push(figures);
-    own.outcomes.push(outcome);
+}
+
+/**
+ * @param {Row} row
+ * @param {any[]} hops instances, the first hop first
+ * @param {Notes} own
+ * @param {import('../../lib/dataplane/scenario.js').Plane} plane
+ */
+function measureHops(row, hops, own, plane) {
+  own.version = Object.values(hops[0].versions)[0] ?? null;
+  const windows = hops.map(({ id }) => openWindow(id));
+  const turn = new Turn(plane, hops, operationOf(row));
+  const share = { ...sizes, writes: ALL_WRITES, tunnels: [] };
+  if (turn.reach(share)) {
+    bytes[row.row] ??= bytesFor([turn.rate()], sizes.transfer_s);
+    turn.carry(share, bytes[row.row], row.udp);
   }
-  for (const started of up.reverse()) stopSide(started);
-  showTurns(operationOf(row), own);
-  ask('POST', `/notes/${row.row}`, { baseline: own });
+  windows.forEach(closeWindow);
+  const ended = turn.end();
+  const idle = hops.length > 1 && ended.outcome === 'measured' ? idleOf(windows, turn) : null;
+  own.outcomes.push(idle ? { outcome: 'errors', detail: idle } : ended);
+  own.turns.push(turn.figures);
+}
+
+/**
+ * A hop that the traffic has gone around; the CPU of each is among the figures.
+ * @param {(string | null)[]} windows
+ * @param {Turn} turn
+ */
+function idleOf(windows, turn) {
+  const used = windows.flatMap((window, hop) =>
+    (usageOf(window)?.processes ?? [])
+      .filter(({ role }) => role === 'system')
+      .map(({ name, cpu_s: cpu }) => ({ hop: hop + 1, name, cpu })),
+  );
+  const most = Math.max(...used.map(({ cpu }) => cpu));
+  for (const [hop] of windows.entries()) {
+    const cpus = used.filter((process) => process.hop === hop + 1).map(({ cpu }) => cpu);
+    turn.figures[`hop_${hop + 1}_cpu_s`] = cpus.length > 0 ? Math.min(...cpus) : null;
+  }
+  const idle = used.find(({ cpu }) => cpu < most * IDLE);
+  return idle ? `${idle.name} of hop ${idle.hop} used no CPU: the traffic went around it` : null;
 }
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -4,59 +4,65 @@
  * Each row of lib/protocols/matrix.js through a real client and a real server: time to a tunnel's first reply, round
  * trip, throughput in writes of 1 KiB, 64 KiB and 1 MiB, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds for
  * each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
- * processes of its own and the order reversed from pair to pair.
+ * processes of its own and the order reversed from pair to pair. The first pair finds out how long a transfer has to be.
  * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
  * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS, TUNNELS (a list), TARGET_THROUGHPUT (0.9),
  * TARGET_LATENCY (1.2), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ask } from '../../lib/dataplane/meter.js';
+import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
+import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { showTurns } from '../../lib/protocols/live.js';
+import { goesOn } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
-import { Turn, startSide, stopSide } from '../../lib/protocols/turn.js';
+import { bytesFor } from '../../lib/protocols/transfer.js';
+import { ALL_WRITES, JUDGED_WRITES, Turn } from '../../lib/protocols/turn.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
 
-/** `alone` and `compared` are turns of each side. */
+/**
+ * `alone` and `compared` are turns of each side; in the first of them, `extra`, all sizes of writes are measured and
+ * tunnels opened, a thousand of which take seconds. As many of them begin with the one side as with the other.
+ */
 const PROFILES = {
   smoke: {
     alone: 1,
     compared: 2,
+    extra: 2,
     handshakes: 20,
     round_trips: 200,
     datagrams: 100,
-    mib: 8,
+    transfer_s: 0.1,
     tunnels: '10,100',
   },
   quick: {
     alone: 3,
-    compared: 10,
-    handshakes: 40,
-    round_trips: 400,
-    datagrams: 200,
-    mib: 16,
+    compared: 7,
+    extra: 2,
+    handshakes: 30,
+    round_trips: 300,
+    datagrams: 100,
+    transfer_s: 0.25,
     tunnels: '10,100,1000',
   },
   full: {
     alone: 10,
-    compared: 20,
+    compared: 12,
+    extra: 4,
     handshakes: 100,
-    round_trips: 2000,
-    datagrams: 1000,
-    mib: 64,
+    round_trips: 1000,
+    datagrams: 500,
+    transfer_s: 0.5,
     tunnels: '10,100,1000',
   },
 };
-/** Turns in which tunnels are opened: a thousand of them take seconds. */
-const TUNNEL_TURNS = { smoke: 1, quick: 1, full: 5 };
 
 const profile = currentProfile();
 if (!(profile in PROFILES))
   throw `PROFILE=${profile}: the matrix compares protocols under one load, so that its shape does not apply; choose smoke, quick or full`;
-const size = /** @type {'smoke' | 'quick' | 'full'} */ (profile);
-const base = PROFILES[size];
+const base = PROFILES[/** @type {'smoke' | 'quick' | 'full'} */ (profile)];
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
 const rows = selectedRows();
@@ -100,7 +106,7 @@ const script = planeScenario({
     handshakes: base.handshakes,
     round_trips: base.round_trips,
     datagrams: base.datagrams,
-    transfer_mib: base.mib,
+    transfer_s: base.transfer_s,
     tunnels: tunnels.join(','),
     ...(candidate ? { ...targets } : {}),
   },
@@ -110,8 +116,7 @@ const script = planeScenario({
   echo: 'events',
   prepare() {
     ask('DELETE', '/notes');
-    const instances = ask('GET', '/instances').map((/** @type {any} */ { id }) => id);
-    return { instances };
+    return { instances: instanceIds() };
   },
   round(_round, index, plane) {
     const row = rows[index];
@@ -120,57 +125,90 @@ const script = planeScenario({
       sides.map(({ name }) => [name, { turns: [], outcomes: [], version: null }]),
     );
     const able = sides.filter(({ engine }) => row.engines[engine] === true);
-    for (let turn = 0; turn < turns; turn += 1) measurePair(plane, row, able, turn, notes);
-    for (const side of able) showTurns(operationOf(row.row, side), notes[side.name]);
-    ask('POST', `/notes/${row.row}`, notes);
+    const measured = new Measured(plane, row, notes);
+    try {
+      for (let turn = 0; turn < turns; turn += 1) measured.pair(able, turn);
+    } finally {
+      for (const side of able) showTurns(operationOf(row.row, side), notes[side.name]);
+      tryAsk('POST', `/notes/${row.row}`, notes);
+    }
   },
   end(data) {
     const { instances } = /** @type {any} */ (data);
-    for (const { id } of ask('GET', '/instances')) {
-      if (!instances.includes(id)) ask('DELETE', `/instances/${id}`, undefined, 60_000);
-    }
+    stopAllBut(instances);
   },
   more: () => ({
-    protocols: protocolsOf(ask('GET', '/notes'), { rows, baseline, candidate, turns, targets }),
+    protocols: protocolsOf(tryAsk('GET', '/notes') ?? {}, {
+      rows,
+      baseline,
+      candidate,
+      turns,
+      extraTurns: base.extra,
+      targets,
+    }),
   }),
-  judge: (result) => {
-    const { rows: found } = result.protocols;
-    const interrupted = result.validity.some(
-      (/** @type {any} */ { check, ok }) => check === 'complete' && ok === false,
-    );
-    return verdictOf(result, found, interrupted);
-  },
+  judge: (result) => verdictOf(result, result.protocols.rows, candidate !== null),
 });
 
-/**
- * One turn of each side that still runs the row, in an order that is reversed from turn to turn.
- * @param {import('../../lib/dataplane/scenario.js').Plane} plane
- * @param {import('../../lib/protocols/matrix.js').Row} row
- * @param {import('../../lib/protocols/sides.js').Side[]} able
- * @param {number} turn
- * @param {Record<string, Notes>} notes
- */
-function measurePair(plane, row, able, turn, notes) {
-  const running = able.filter(({ name }) =>
-    notes[name].outcomes.every(({ outcome }) => outcome === 'measured' || outcome === 'errors'),
-  );
-  const up = running.map((side) => ({ side, started: startSide(row, side, plane) }));
-  const sizes = { ...base, tunnels: turn < TUNNEL_TURNS[size] ? tunnels : [] };
-  for (const { side, started } of turn % 2 === 0 ? up : [...up].reverse()) {
-    const own = notes[side.name];
-    if ('failed' in started) {
-      own.outcomes.push(started.failed);
-      continue;
-    }
-    own.version = Object.values(started.started.versions)[0] ?? null;
-    const { figures, ...outcome } = new Turn(plane, started.started, operationOf(row.row, side)).measure(
-      sizes,
-      row.udp,
-    );
-    own.turns.push(figures);
-    own.outcomes.push(outcome);
+/** The turns of one row. */
+class Measured {
+  /**
+   * @param {import('../../lib/dataplane/scenario.js').Plane} plane
+   * @param {import('../../lib/protocols/matrix.js').Row} row
+   * @param {Record<string, Notes>} notes
+   */
+  constructor(plane, row, notes) {
+    this.plane = plane;
+    this.row = row;
+    this.notes = notes;
+    /** @type {number | null} of a transfer, once it is known how fast the row is */
+    this.bytes = null;
   }
-  for (const { started } of up) stopSide(started);
+
+  /**
+   * One turn of each side that still runs the row, in an order that is reversed from turn to turn.
+   * @param {import('../../lib/protocols/sides.js').Side[]} able
+   * @param {number} turn
+   */
+  pair(able, turn) {
+    const { row, plane } = this;
+    const running = able.filter(({ name }) => goesOn(this.notes[name]));
+    const up = startSides(
+      running.map((side) => ({ row, side })),
+      plane,
+    );
+    try {
+      const begun = running.flatMap((side, index) => {
+        const [own, started] = [this.notes[side.name], up[index]];
+        if ('failed' in started) {
+          own.outcomes.push(started.failed);
+          return [];
+        }
+        own.version = Object.values(started.started.versions)[0] ?? null;
+        return [{ own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
+      });
+      this.measure(turn % 2 === 0 ? begun : begun.reverse(), turn < base.extra);
+    } finally {
+      stopSides(up);
+    }
+  }
+
+  /** @param {{ own: Notes, turn: Turn }[]} begun @param {boolean} all sizes of writes, and tunnels */
+  measure(begun, all) {
+    const sizes = { ...base, writes: all ? ALL_WRITES : JUDGED_WRITES, tunnels: all ? tunnels : [] };
+    const reached = begun.filter(({ turn }) => turn.reach(sizes));
+    if (reached.length > 0) {
+      this.bytes ??= bytesFor(
+        reached.map(({ turn }) => turn.rate()),
+        base.transfer_s,
+      );
+    }
+    for (const { turn } of reached) turn.carry(sizes, Number(this.bytes), this.row.udp);
+    for (const { own, turn } of begun) {
+      own.outcomes.push(turn.end());
+      own.turns.push(turn.figures);
+    }
+  }
 }
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -4,11 +4,12 @@
  * Small requests, pages, a video stream, each alone and then all three at once, through one row of
  * lib/protocols/matrix.js, in open loops: a request that has to wait is counted from its intended start. Beside each the
  * same direct.
- * Variables: PROTOCOL (one row; trojan), SECONDS of each use, ROUNDS, BASELINE, BASELINE_ENGINE.
+ * Variables: PROTOCOL (trojan; of a list the one with a SOCKS client that the matrix has first), SECONDS of each use,
+ * ROUNDS, BASELINE, BASELINE_ENGINE.
  */
 import { cpusOf } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ask, measureAll } from '../../lib/dataplane/meter.js';
+import { measureAll } from '../../lib/dataplane/meter.js';
 import {
   recordErrors,
   recordLateness,
@@ -17,14 +18,14 @@ import {
 } from '../../lib/dataplane/probe-operation.js';
 import { controlName, knownErrors, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
-import { rowNamed, sidesOf } from '../../lib/protocols/sides.js';
-import { startSide, stopSide } from '../../lib/protocols/turn.js';
+import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
+import { knownOf, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 import { USES } from '../../lib/protocols/users.js';
 
 const PROFILES = {
   smoke: { rounds: 1, seconds: 3 },
   quick: { rounds: 3, seconds: 10 },
-  full: { rounds: 6, seconds: 30 },
+  full: { rounds: 3, seconds: 30 },
 };
 const profile = currentProfile();
 if (!(profile in PROFILES))
@@ -32,12 +33,14 @@ if (!(profile in PROFILES))
 const base = PROFILES[/** @type {'smoke' | 'quick' | 'full'} */ (profile)];
 const seconds = envCount('SECONDS', base.seconds);
 const rounds = envCount('ROUNDS', base.rounds);
-const row = rowNamed(__ENV.PROTOCOL || 'trojan', 'PROTOCOL');
 const { baseline } = sidesOf();
-const lack = row.engines[baseline.engine];
-if (lack !== true) throw `PROTOCOL=${row.row}: ${lack}`;
-if ((row.variables.inbound ?? 'socks') !== 'socks')
-  throw `PROTOCOL=${row.row}: it has no SOCKS client: choose another row`;
+const wanted = selectedRows('trojan');
+const row = wanted.find(
+  ({ engines, variables }) => engines[baseline.engine] === true && (variables.inbound ?? 'socks') === 'socks',
+);
+if (!row)
+  throw `PROTOCOL=${__ENV.PROTOCOL}: none has a SOCKS client that ${baseline.engine} runs: add a row, or leave this scenario out with ONLY=protocols/matrix`;
+const left = wanted.filter((other) => other !== row).map((other) => other.row);
 
 /** Alone, and together with the others. @type {{ name: string, use: import('../../lib/protocols/users.js').Use }[]} */
 const measured = Object.entries(USES).flatMap(([name, use]) => [
@@ -50,7 +53,10 @@ const script = planeScenario({
   system: 'protocols',
   name: 'traffic',
   title: `Realistic traffic through ${row.row}`,
-  load: roundsLoad(Array.from({ length: rounds }, () => ({ loop: 'closed', count: 1, factor: 1 }))),
+  load: roundsLoad(
+    Array.from({ length: rounds }, () => ({ loop: 'closed', count: 1, factor: 1 })),
+    left.length > 0 ? [`one row a run: not ${left.join(', ')}`] : [],
+  ),
   parameters: { protocol: row.row, engine: baseline.engine, rounds, seconds },
   operations: Object.assign(
     {},
@@ -60,35 +66,33 @@ const script = planeScenario({
         latencyIs: use.latencyIs,
         series: use.series,
         loop: 'open',
-        bounds: row.known?.[baseline.engine] ? { failed: 0.1, errors: undefined } : {},
+        bounds: knownOf(row, baseline) ? { failed: 0.1, errors: undefined } : {},
       }),
     ),
   ),
   echo: 'events',
   ownInstances: true,
-  prepare: () => ({ instances: ask('GET', '/instances').map((/** @type {any} */ { id }) => id) }),
+  prepare: () => ({ instances: instanceIds() }),
   round(_round, index, plane) {
-    const started = startSide(row, baseline, plane);
+    const [started] = startSides([{ row, side: baseline }], plane);
     if ('failed' in started)
       throw new Error(`${row.row}: ${started.failed.outcome}: ${started.failed.detail}`);
     const { id, outputs } = started.started;
     const proxy = { address: outputs.DATAPLANE_URL.split('://')[1] };
     const through = { proxy, instance: id, usage_window: plane.data.window };
-    for (const [step, names] of steps.entries()) {
-      const both = [
-        () => measureUses(plane, names, through, (name) => name),
-        () => measureUses(plane, names, {}, controlName),
-      ];
-      for (const side of (index + step) % 2 === 0 ? both : both.reverse()) side();
-    }
-    stopSide(started);
-  },
-  end(data) {
-    const { instances } = /** @type {any} */ (data);
-    for (const { id } of ask('GET', '/instances')) {
-      if (!instances.includes(id)) ask('DELETE', `/instances/${id}`, undefined, 60_000);
+    try {
+      for (const [step, names] of steps.entries()) {
+        const both = [
+          () => measureUses(plane, names, through, (name) => name),
+          () => measureUses(plane, names, {}, controlName),
+        ];
+        for (const side of (index + step) % 2 === 0 ? both : both.reverse()) side();
+      }
+    } finally {
+      stopSides([started]);
     }
   },
+  end: (data) => stopAllBut(/** @type {any} */ (data).instances),
 });
 
 /**

@@ -1,8 +1,9 @@
 /** The scenarios of two hops and of realistic traffic, for real. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
-import { operation } from '../support/k6.js';
+import { ROOT, operation } from '../support/k6.js';
 
 test('a chain of two rows carries payload, and each row alone beside it', async () => {
   const bench = startBench({ ONLY: 'protocols/chain', PROFILE: 'smoke', CHAINS: 'trojan+socks' });
@@ -17,21 +18,48 @@ test('a chain of two rows carries payload, and each row alone beside it', async 
         ['trojan+socks', 'measured'],
       ],
     );
-    const rtt = Object.fromEntries(
-      rows.map((/** @type {any} */ { row, baseline }) => [row, baseline.figures.rtt_ms.median]),
-    );
-    assert.ok(rtt['trojan+socks'] > rtt.socks, 'four processes take longer than two');
     for (const { baseline } of rows) assert.ok(baseline.figures.udp_rtt_ms.median > 0);
+    const { hop_1_cpu_s: first, hop_2_cpu_s: second } = rows[2].baseline.figures;
+    const [less, more] = [first.median, second.median].sort((a, b) => a - b);
+    assert.ok(
+      less > more / 20,
+      `each process of both hops carries the payload: ${first.median}, ${second.median} s`,
+    );
+  } finally {
+    bench.remove();
+  }
+});
+
+test('the hop that dies is named', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/chain',
+    PROFILE: 'smoke',
+    CHAINS: 'http+vmess',
+    BASELINE: join(ROOT, 'tests/fixtures/candidate'),
+  });
+  try {
+    assert.equal(await bench.ended, 99);
+    const { rows } = bench.result('protocols-chain').protocols;
+    const { outcome, detail } = rows[2].baseline;
+    assert.equal(outcome, 'died in mid-run', detail);
+    assert.match(detail, /^server of hop 2 ended: exit status 3/);
   } finally {
     bench.remove();
   }
 });
 
 test('traffic goes through a row, each use alone and all at once', async () => {
-  const bench = startBench({ ONLY: 'protocols/traffic', PROFILE: 'smoke', SECONDS: '2', PROTOCOL: 'vless' });
+  const bench = startBench({
+    ONLY: 'protocols/traffic',
+    PROFILE: 'smoke',
+    SECONDS: '2',
+    PROTOCOL: 'tproxy,vless,trojan',
+  });
   try {
     await bench.ended;
     const result = bench.result('protocols-traffic');
+    assert.equal(result.run.parameters.protocol, 'vless', 'the first that has a SOCKS client');
+    assert.ok(result.notes.includes('one row a run: not tproxy'), result.notes.join('\n'));
     for (const use of ['requests', 'pages', 'video']) {
       for (const name of [use, `mixed_${use}`, `${use}_direct`, `mixed_${use}_direct`]) {
         const { requests, success, loop } = operation(result, name);
@@ -55,10 +83,18 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
     { ONLY: 'protocols/chain', CHAINS: 'trojan+direct' },
     /CHAINS=trojan\+direct: two rows with a client and a server/,
   ],
-  [{ ONLY: 'protocols/traffic', PROTOCOL: 'tproxy' }, /PROTOCOL=tproxy: it has no SOCKS client/],
+  [{ ONLY: 'protocols/chain', CHAINS: 'ssh+trojan' }, /CHAINS=ssh\+trojan: ssh cannot be the first hop/],
+  [
+    { ONLY: 'protocols/chain', CHAINS: 'wireguard+trojan', BASELINE_ENGINE: 'xray' },
+    /CHAINS=wireguard\+trojan: wireguard cannot be the first hop with xray/,
+  ],
+  [
+    { ONLY: 'protocols/traffic', PROTOCOL: 'tproxy' },
+    /PROTOCOL=tproxy: none has a SOCKS client that sing-box runs/,
+  ],
   [
     { ONLY: 'protocols/traffic', PROTOCOL: 'tuic', BASELINE_ENGINE: 'xray' },
-    /PROTOCOL=tuic: xray-core has no tuic/,
+    /PROTOCOL=tuic: none has a SOCKS client that xray runs/,
   ],
 ])) {
   test(`${JSON.stringify(variables)} is refused in one line`, async () => {

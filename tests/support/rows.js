@@ -1,15 +1,9 @@
 /** Starts rows of the protocol matrix, and probes them through the sidecar. */
+import { FAR_HOST, entryOf } from '../../lib/protocols/way.js';
+
+export { variablesOf } from '../../lib/protocols/way.js';
 
 /** @typedef {Awaited<ReturnType<typeof import('./sidecar.js').startSidecar>>} Sidecar */
-/** @typedef {import('../../lib/protocols/matrix.js').Row} Row */
-
-/** What a row is started with. @param {Row} row @param {{ tcp: string, udp: string }} echo */
-export const variablesOf = ({ variables }, { tcp, udp }) => ({
-  ...variables,
-  ...(variables.inbound === 'direct'
-    ? { target_tcp_port: Number(tcp.split(':')[1]), target_udp_port: Number(udp.split(':')[1]) }
-    : {}),
-});
 
 /**
  * Runs a probe to its end.
@@ -25,9 +19,6 @@ export async function probe(sidecar, spec) {
   }
 }
 
-/** Where the far end is in the namespaces of testbeds/protocols.toml. */
-const TAKEN = '198.19.0.2';
-
 /**
  * How a probe gets to the far end through an instance.
  * @param {Sidecar} sidecar
@@ -36,12 +27,12 @@ const TAKEN = '198.19.0.2';
  * @param {'tcp' | 'udp'} kind
  */
 export async function way(sidecar, { id, outputs, secret_outputs: secrets }, echo, kind) {
-  const [scheme, address] = outputs.DATAPLANE_URL.split('://');
+  const { scheme, address } = entryOf({ outputs });
   const target = echo[kind];
   if (scheme === 'direct') return { target: address };
   if (scheme !== 'socks5') {
     const namespace = { instance: id, name: 'server' };
-    const { body: far } = await sidecar.ask('POST', '/echoes', { host: TAKEN, namespace });
+    const { body: far } = await sidecar.ask('POST', '/echoes', { host: FAR_HOST, namespace });
     return { target: far[kind], namespace: { instance: id, name: 'client' } };
   }
   const user = outputs.DATAPLANE_USERNAME

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FEWEST_TURNS, compareTurns, figuresOf, judgeTarget } from '../../lib/protocols/compare.js';
-import { ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
+import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
 import { fewestPairs, pairedShift } from '../../lib/protocols/signed-rank.js';
+import { protocolsOf } from '../../lib/protocols/result.js';
+import { knownOf } from '../../lib/protocols/sides.js';
+import { MIB, SHORT_BYTES, bytesFor } from '../../lib/protocols/transfer.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
 
 const TARGETS = { throughput: 0.9, latency: 1.2, memory: 1, tolerance: 0.05 };
@@ -20,9 +23,10 @@ function random(seed) {
 /** @param {() => number} uniform */
 const normal = (uniform) => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 
-/** @param {() => number} uniform @param {number} count @param {{ mbit?: number, rtt?: number, rss?: number }} [factors] */
-const turns = (uniform, count, { mbit = 1, rtt = 1, rss = 1 } = {}) =>
+/** @param {() => number} uniform @param {number} count @param {{ mbit?: number, rtt?: number, rss?: number, reply?: number }} [factors] */
+const turns = (uniform, count, { mbit = 1, rtt = 1, rss = 1, reply = 1 } = {}) =>
   Array.from({ length: count }, () => ({
+    handshake_ms: 2 * reply * Math.exp(0.05 * normal(uniform)),
     mbit_64k: 2000 * mbit * Math.exp(0.05 * normal(uniform)),
     rtt_ms: 0.2 * rtt * Math.exp(0.05 * normal(uniform)),
     peak_rss_mib: 55 * rss * Math.exp(0.01 * normal(uniform)),
@@ -77,6 +81,28 @@ for (const [what, factors, target] of /** @type {[string, object, string][]} */ 
   });
 }
 
+test('another first reply is flagged beside the targets, and judges nothing', () => {
+  const uniform = random(5);
+  const lines = compareTurns(turns(uniform, 10), turns(uniform, 10, { reply: 1.5 }), TARGETS);
+  const { different, judged, bound } = lines[3];
+  assert.deepEqual([lines[3].target, different, judged, bound], ['first reply', true, null, null]);
+  assert.deepEqual(
+    lines.filter((line) => line.judged !== 'met' && line.judged !== null),
+    [],
+  );
+  const without = (/** @type {object[]} */ all) => all.map((turn) => ({ ...turn, handshake_ms: null }));
+  const one = turns(uniform, 10);
+  assert.equal(compareTurns(without(one), without(one), TARGETS).length, 3);
+});
+
+test('a transfer is as long as the faster side needs, where the slower one can bear it', () => {
+  assert.equal(bytesFor([400 * MIB, 200 * MIB], 0.25), 100 * MIB);
+  assert.equal(bytesFor([400 * MIB, 20 * MIB], 0.25), 20 * MIB);
+  assert.equal(bytesFor([400 * MIB, null], 0.25), 100 * MIB);
+  assert.equal(bytesFor([1000], 0.25), MIB);
+  assert.equal(bytesFor([null, null], 0.25), SHORT_BYTES);
+});
+
 test('a target is met, missed, or cannot be told', () => {
   assert.equal(judgeTarget({ low: 0.95, high: 1 }, 0.9, true, 0.05), 'met');
   assert.equal(judgeTarget({ low: 0.86, high: 1 }, 0.9, true, 0.05), 'met');
@@ -94,16 +120,41 @@ test('figures that one turn lacks are of the others', () => {
 });
 
 test('a start that failed has a name', () => {
-  const ended = (/** @type {string} */ how) =>
-    `process server of testbed protocols ended before it was ready (${how}); it printed nothing`;
-  const name = (/** @type {string} */ line, binary = '/x/candidate') => ofFailedStart(line, binary).outcome;
-  assert.equal(name('testbed protocols needs /x/candidate, which does not exist'), 'missing binary');
-  assert.equal(name('testbed protocols needs /usr/sbin/sshd, which does not exist'), 'impossible here');
-  assert.equal(name('testbed protocols needs /r/bin/sing-box, which does not exist', ''), 'missing binary');
-  assert.equal(name(ended('signal 11')), 'crashed at start');
-  assert.equal(name(ended('exit status 2')), 'crashed at start');
-  assert.equal(name(ended('exit status 101')), 'crashed at start');
-  assert.equal(name(ended('exit status 1')), 'refused configuration');
+  const of = (/** @type {string} */ line, more = {}) => {
+    const { needs = undefined, binary = '/x/candidate', cannot = false } = /** @type {any} */ (more);
+    return ofFailedStart({ needs }, binary, line, cannot).outcome;
+  };
+  const server = (/** @type {string} */ how) => `process server of testbed protocols ${how}`;
+  const ended = (/** @type {string} */ how, said = 'it printed nothing') =>
+    server(`ended before it was ready (${how}); ${said}`);
+  const needs = (/** @type {string} */ path) => `testbed protocols needs ${path}, which does not exist`;
+  const lines = /** @type {[string, string, object?][]} */ ([
+    [needs('/x/candidate'), 'missing binary'],
+    [needs('/x y/candidate'), 'missing binary', { binary: '/x y/candidate' }],
+    [needs('/r/bin/sing-box'), 'missing binary', { binary: '' }],
+    [needs('/usr/sbin/sshd'), 'impossible here'],
+    ['testbed protocols needs the program iptables, which is not installed', 'impossible here'],
+    ['namespace proxy of testbed protocols: `sh take tproxy` failed (exit status 2); x', 'impossible here'],
+    [ended('exit status 1', 'no such device'), 'impossible here', { cannot: true }],
+    [ended('exit status 1'), 'impossible here', { needs: 'sshd' }],
+    [ended('exit status 1'), 'refused configuration', { needs: 'naive-client' }],
+    ['generate keys of testbed protocols: sh make-keys failed (exit status 2); x', 'not reached'],
+    ['process site of testbed protocols ended before it was ready (exit status 2); x', 'not reached'],
+    ['the sidecar does not answer: request timeout', 'not reached'],
+    [ended('exit status 126', 'Exec format error'), 'missing binary'],
+    [ended('exit status 127'), 'missing binary'],
+    [ended('signal 11'), 'crashed at start'],
+    [ended('exit status 2', 'panic: x'), 'crashed at start'],
+    [ended('exit status 101'), 'crashed at start'],
+    [ended('exit status 2', "Usage: proxy [OPTIONS] | try '--help'"), 'refused configuration'],
+    [ended('exit status 1'), 'refused configuration'],
+    [server('was not ready within 5 s (127.0.0.1:1: refused); it printed nothing'), 'not ready'],
+  ]);
+  for (const [line, outcome, more] of lines) assert.equal(of(line, more), outcome, line);
+  assert.match(
+    String(ofFailedStart({}, '/x', ended('exit status 126')).detail),
+    /^cannot be executed: process server/,
+  );
 });
 
 test('a turn has the name of the worst that happened in it', () => {
@@ -118,28 +169,112 @@ test('a turn has the name of the worst that happened in it', () => {
   assert.equal(worst([]).outcome, 'not reached');
 });
 
-/** @param {object} [more] @returns {import('../../lib/protocols/verdict.js').RowResult} */
-const row = (more) => ({
-  row: 'trojan',
-  known: null,
-  baseline: { outcome: 'measured', detail: null },
-  candidate: null,
-  comparison: [],
-  ...more,
+test('a side that answers nothing, or carries no transfer, has no further turn', () => {
+  const of = (
+    /** @type {any} */ outcome,
+    rtt = /** @type {number | null} */ (0.2),
+    rate = /** @type {any} */ (900),
+  ) => goesOn({ outcomes: [{ outcome, detail: null }], turns: [{ rtt_ms: rtt, mbit_64k: rate }] });
+  assert.deepEqual([of('measured'), of('errors'), goesOn({ outcomes: [], turns: [] })], [true, true, true]);
+  assert.deepEqual(
+    [of('died in mid-run'), of('errors', null), of('errors', 0.2, null), of('errors', null, undefined)],
+    [false, false, false, false],
+  );
 });
-const PASS = { verdict: 'pass', reasons: [] };
+
+const SPREAD = { median: 1, min: 1, max: 1 };
+const FIGURES = { rtt_ms: SPREAD, mbit_64k: SPREAD, failed_share: { median: 0, min: 0, max: 0 } };
+
+/** @param {object} [more] @returns {any} */
+const side = (more) => ({ outcome: 'measured', detail: null, known: null, figures: FIGURES, ...more });
+
+/** @param {object} [more] @returns {import('../../lib/protocols/verdict.js').RowResult} */
+const row = (more) => ({ row: 'trojan', baseline: side(), candidate: null, comparison: [], ...more });
+
+/** @param {object} [more] @returns {any} */
+const base = (more) => ({ verdict: 'pass', thresholds: [], validity: [], ...more });
+
+const MET = {
+  target: 'memory',
+  figure: 'peak_rss_mib',
+  bound: 1,
+  ratio: 1.1,
+  low: 1.05,
+  high: 1.2,
+  different: true,
+  judged: 'met',
+};
 
 test('the verdict is of rows and targets together', () => {
-  const of = (/** @type {object} */ more, base = PASS) => verdictOf(base, [row(), row(more)], false).verdict;
-  const errors = { outcome: 'errors', detail: '1 × closed' };
+  const of = (/** @type {object} */ more) => verdictOf(base(), [row(), row(more)], false).verdict;
   assert.equal(of({}), 'pass');
-  assert.equal(of({ baseline: { outcome: 'impossible here', detail: 'no sshd' } }), 'pass');
-  assert.equal(of({ baseline: errors }), 'fail');
-  assert.equal(of({ baseline: errors, known: 'breaks' }), 'pass');
-  assert.equal(of({ candidate: { outcome: 'missing binary', detail: null } }), 'fail');
-  const line = { target: 'memory', figure: 'peak_rss_mib', bound: 1, ratio: 1.1, low: 1.05, high: 1.2 };
-  assert.equal(of({ comparison: [{ ...line, different: true, judged: 'missed' }] }), 'fail');
-  assert.equal(of({ comparison: [{ ...line, different: false, judged: 'uncertain' }] }), 'inconclusive');
-  assert.equal(of({}, { verdict: 'inconclusive', reasons: ['generator CPU: full'] }), 'inconclusive');
-  assert.equal(verdictOf(PASS, [row({ baseline: errors })], true).verdict, 'inconclusive');
+  assert.equal(of({ baseline: side({ outcome: 'impossible here', detail: 'no sshd' }) }), 'pass');
+  assert.equal(of({ baseline: side({ outcome: 'not ready' }) }), 'fail');
+  assert.equal(of({ candidate: side({ outcome: 'missing binary' }) }), 'fail');
+  assert.equal(of({ comparison: [{ ...MET, judged: 'missed' }] }), 'fail');
+  assert.equal(of({ comparison: [{ ...MET, judged: 'uncertain' }] }), 'inconclusive');
+});
+
+test('a known fault excuses a few operations of its own side, and no figure', () => {
+  const failed = (/** @type {number} */ max) => ({ ...FIGURES, failed_share: { ...SPREAD, max } });
+  const errors = { outcome: 'errors', detail: '1 × closed', known: 'breaks', figures: failed(0.01) };
+  const of = (/** @type {object} */ more) =>
+    verdictOf(base(), [row({ baseline: side({ ...errors, ...more }) })], false).verdict;
+  assert.equal(of({}), 'pass');
+  assert.equal(of({ known: null }), 'fail');
+  assert.equal(of({ figures: failed(0.2) }), 'fail');
+  assert.equal(of({ figures: { ...failed(0.01), mbit_64k: null } }), 'fail');
+  assert.equal(of({ outcome: 'corrupted payload' }), 'fail');
+  const other = row({ baseline: side(errors), candidate: side({ ...errors, known: null }) });
+  assert.deepEqual(verdictOf(base(), [other], false).reasons, ['trojan: candidate: errors: 1 × closed']);
+});
+
+test('a fault is known of our own build of the engine alone', () => {
+  const known = { 'sing-box': 'breaks' };
+  const of = (/** @type {any} */ engine, binary = '') => knownOf({ known }, { engine, binary });
+  assert.deepEqual([of('sing-box'), of('sing-box', '/x'), of('xray')], ['breaks', null, null]);
+  assert.equal(knownOf({}, { engine: 'xray', binary: '' }), null);
+});
+
+test('a run that measured nothing, or compared nothing, is not passed', () => {
+  const none = side({ outcome: 'impossible here', figures: {} });
+  const nothing = verdictOf(base(), [row({ baseline: none })], false);
+  assert.deepEqual(nothing, { verdict: 'inconclusive', reasons: ['no row was measured'] });
+  const alone = verdictOf(base(), [row({ candidate: none })], true);
+  assert.deepEqual(alone, { verdict: 'inconclusive', reasons: ['no row was compared'] });
+  assert.equal(verdictOf(base(), [row({ candidate: side(), comparison: [MET] })], true).verdict, 'pass');
+});
+
+test("the environment's thresholds and the run's validity count, too", () => {
+  const crossed = {
+    thresholds: [{ operation: 'trojan', expression: 'p(95)<1', value: 2, unit: 'ms', ok: false }],
+  };
+  const failed = verdictOf(base({ verdict: 'fail', ...crossed }), [row()], false);
+  assert.deepEqual(failed, { verdict: 'fail', reasons: ['trojan: p(95)<1 does not hold: 2 ms'] });
+  const busy = { validity: [{ check: 'generator CPU', ok: false, detail: 'full' }] };
+  const unsure = verdictOf(base({ verdict: 'inconclusive', ...crossed, ...busy }), [row()], false);
+  assert.equal(unsure.verdict, 'inconclusive');
+  const cut = { validity: [{ check: 'complete', ok: false, detail: 'interrupted' }] };
+  const broken = row({ baseline: side({ outcome: 'crashed at start' }) });
+  assert.equal(verdictOf(base(cut), [broken], false).verdict, 'inconclusive');
+});
+
+test('a side has its own known faults, and no more extra turns than turns', () => {
+  /** @type {any} */
+  const tuic = { row: 'tuic', engines: { 'sing-box': true, xray: 'has none' }, known: { xray: 'breaks' } };
+  const found = protocolsOf(
+    {},
+    {
+      rows: [tuic],
+      baseline: { name: 'baseline', engine: 'sing-box', binary: '' },
+      candidate: { name: 'candidate', engine: 'xray', binary: '' },
+      turns: 1,
+      extraTurns: 2,
+      targets: TARGETS,
+    },
+  );
+  assert.equal(found.extra_turns, 1);
+  const [{ baseline, candidate }] = found.rows;
+  assert.deepEqual([baseline.known, baseline.outcome], [null, 'not reached']);
+  assert.deepEqual([candidate?.known, candidate?.detail], ['breaks', 'has none']);
 });

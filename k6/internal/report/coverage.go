@@ -72,7 +72,7 @@ func covered(c result.Coverage, rows map[string]result.ProtocolRow, side sideOf)
 	for _, name := range c.Rows {
 		ending, ok := "not asked for", (*bool)(nil)
 		if row, asked := rows[name]; asked {
-			ending, ok = ended(*side(row), row.Known != nil)
+			ending, ok = ended(*side(row))
 		}
 		if ok != nil && (state == nil || !*ok) {
 			state = ok
@@ -93,7 +93,7 @@ func covered(c result.Coverage, rows map[string]result.ProtocolRow, side sideOf)
 }
 
 // ended is a row's outcome with its detail, and whether it ran; nil where it could not, or was not reached.
-func ended(s result.ProtocolSide, known bool) (text string, ran *bool) {
+func ended(s result.ProtocolSide) (text string, ran *bool) {
 	text = s.Outcome
 	if s.Detail != nil && s.Outcome != result.Measured {
 		text += " (" + *s.Detail + ")"
@@ -102,7 +102,7 @@ func ended(s result.ProtocolSide, known bool) (text string, ran *bool) {
 	case result.Measured:
 		return text, new(true)
 	case "errors":
-		return text, new(known)
+		return text, new(s.Known != nil)
 	case "impossible here", "not reached":
 		return text, nil
 	}

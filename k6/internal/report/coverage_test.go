@@ -14,7 +14,7 @@ func TestCoverageTellsWhatWasMeasuredFromWhatWasNot(t *testing.T) {
 		return result.ProtocolRow{Row: name, Baseline: side(outcome, detail)}
 	}
 	known := row("vless-httpupgrade", "errors", "1 × closed")
-	known.Known = new("breaks")
+	known.Baseline.Known = new("breaks")
 	p := result.Protocols{
 		Baseline: result.Program{Engine: "sing-box", Binary: "sing-box"},
 		Rows: []result.ProtocolRow{

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,12 +87,12 @@ func figuresTable(p result.Protocols, title string, side sideOf) Table {
 		if own.Detail != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s: %s.", row.Row, own.Outcome, *own.Detail))
 		}
-		if own.Outcome == "errors" && row.Known != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: known: %s.", row.Row, *row.Known))
+		if own.Outcome == "errors" && own.Known != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: known: %s.", row.Row, *own.Known))
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
-		"throughput is of downloads in writes of that size; tunnels are all open at once; CPU and memory are of client and server together.", p.Turns))
+		"throughput is of downloads in writes of that size; tunnels are all open at once; these, 1 KiB and 1 MiB are of %d turns. CPU and memory are of client and server together.", p.Turns, p.ExtraTurns))
 	if len(bound) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
 			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is.",
@@ -108,7 +109,7 @@ func median(s *result.Spread, write func(*float64) string) string {
 }
 
 func comparisonTable(p result.Protocols) Table {
-	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "Targets"}, Numbers: -1, State: 0}
+	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "Targets"}, Numbers: -1, State: 0}
 	for _, row := range p.Rows {
 		if len(row.Comparison) == 0 {
 			continue
@@ -121,7 +122,7 @@ func comparisonTable(p result.Protocols) Table {
 			if c.Judged == "missed" || c.Judged == "uncertain" && verdict == "met" {
 				verdict = c.Judged
 			}
-			if c.Judged != "met" {
+			if c.Judged == "missed" || c.Judged == "uncertain" {
 				flagged = append(flagged, c.Target+" "+c.Judged)
 			}
 		}
@@ -130,7 +131,7 @@ func comparisonTable(p result.Protocols) Table {
 		if len(flagged) > 0 {
 			targets = strings.Join(flagged, ", ")
 		}
-		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], targets})
+		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), targets})
 	}
 	if p.Targets == nil || len(t.Rows) == 0 {
 		return t
@@ -140,7 +141,7 @@ func comparisonTable(p result.Protocols) Table {
 			"met: none of it by more than %s; else the turns differ too much to tell.",
 			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), percent(p.Targets.Tolerance)),
 		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
-			"An asterisk marks a difference: the interval leaves out 100 %.",
+			"An asterisk marks a difference: the interval leaves out 100 %, and of the first reply, which has no target, more than the tolerance beside it.",
 	}
 	if p.Baseline.Engine != p.Candidate.Engine && slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
 		return row.Multiplex && len(row.Comparison) > 0

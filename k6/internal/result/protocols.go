@@ -3,11 +3,12 @@
 package result
 
 // Protocols are proxy protocols, each through a client and a server. Candidate and Targets are nil where only
-// a baseline was measured.
+// a baseline was measured. ExtraTurns are those with all sizes of writes, and with tunnels.
 type Protocols struct {
 	Baseline    Program          `json:"baseline"`
 	Candidate   *Program         `json:"candidate"`
 	Turns       int              `json:"turns"`
+	ExtraTurns  int              `json:"extra_turns"`
 	FewestTurns int              `json:"fewest_turns"`
 	Targets     *ProtocolTargets `json:"targets"`
 	Rows        []ProtocolRow    `json:"rows"`
@@ -36,20 +37,21 @@ type ProtocolTargets struct {
 // Measured is the outcome of a row that was measured without an error.
 const Measured = "measured"
 
-// ProtocolRow is one protocol. Known is what a side is known to break now and then.
+// ProtocolRow is one protocol.
 type ProtocolRow struct {
 	Row        string               `json:"row"`
 	Multiplex  bool                 `json:"multiplex"`
-	Known      *string              `json:"known"`
 	Baseline   ProtocolSide         `json:"baseline"`
 	Candidate  *ProtocolSide        `json:"candidate"`
 	Comparison []ProtocolComparison `json:"comparison"`
 }
 
-// ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names.
+// ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is what
+// it is known to break now and then.
 type ProtocolSide struct {
 	Outcome string             `json:"outcome"`
 	Detail  *string            `json:"detail"`
+	Known   *string            `json:"known"`
 	Figures map[string]*Spread `json:"figures"`
 }
 

@@ -115,6 +115,7 @@ impl Probe {
             Kind::Throughput(more) => {
                 let transfer = Transfer {
                     bytes: more.bytes,
+                    warmup_bytes: None,
                     write_bytes: more.write_bytes,
                     direction: more.direction,
                     every_byte: false,

@@ -198,6 +198,8 @@ fn bounds(spec: &Spec) -> Result<()> {
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
+            let warmup_bytes = transfer.warmup_bytes.unwrap_or(transfer.bytes);
+            within("transfer.warmup_bytes", warmup_bytes, 1, 64 << 30)?;
             within("transfer.write_bytes", transfer.write_bytes, 64, MIB)
         }
         (Some(_), kind) => Err(Failure::invalid(

@@ -87,6 +87,9 @@ pub struct Transfer {
     /// Per connection and direction.
     #[serde(default = "defaults::transfer_bytes")]
     pub bytes: u64,
+    /// The same of a warm-up's; `bytes` where it is left out.
+    #[serde(default)]
+    pub warmup_bytes: Option<u64>,
     /// Bytes of one write.
     #[serde(default = "defaults::write_bytes")]
     pub write_bytes: u64,
@@ -101,6 +104,7 @@ impl Default for Transfer {
     fn default() -> Self {
         Self {
             bytes: defaults::transfer_bytes(),
+            warmup_bytes: None,
             write_bytes: defaults::write_bytes(),
             direction: Direction::default(),
             every_byte: false,
