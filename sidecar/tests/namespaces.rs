@@ -183,17 +183,26 @@ fn nothing_is_left_whoever_ends_it() {
 }
 
 #[test]
-fn an_instance_that_is_stopped_takes_its_namespaces_and_their_echo_servers_with_it() {
+fn an_instance_that_is_stopped_takes_its_namespaces_and_what_runs_in_them_with_it() {
     let Some(root) = root() else { return };
     let server = root.serve();
     let started = server.start("two", "{}");
     let namespaces = both(&server, &started);
     let id = started["id"].as_str().unwrap();
     let (_, far) = echo(&server, id, "198.18.0.2");
+    let near = json!({"instance": id, "name": "near"});
+    let mut spec = json!({"kind": "tcp", "target": far["tcp"], "namespace": near, "count": 20});
+    let ended = server.measure(&spec);
+    assert_eq!(ended["state"], "done", "{ended}");
+    spec["count"] = json!(1_000_000);
+    let running = server.probe(&spec);
     assert_eq!(server.delete(&format!("/instances/{id}")).0, 200);
+    assert_eq!(server.follow(&running)["state"], "cancelled");
     assert!(namespaces.iter().all(|one| holders(one).is_empty()));
     let path = format!("/echoes/{}", far["id"].as_str().unwrap());
     assert_eq!(server.get(&path).0, 404);
+    let path = format!("/probes/{}", ended["id"].as_str().unwrap());
+    assert_eq!(server.get(&path).1["outcome"]["succeeded"], 20);
     let (status, answer) = echo(&server, id, "198.18.0.2");
     assert_eq!(
         (status, answer["error"].as_str().unwrap().contains(id)),
