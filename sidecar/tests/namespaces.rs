@@ -28,6 +28,7 @@ when = "{{ vars.inside }}"
 sysctl = { "net.ipv4.ip_forward" = "1" }
 setup = [
   ["sh", "-c", "ip route add default via 198.18.0.1 && ip route > '{{ work }}/routes'"],
+  ["sh", "-c", "touch $XTABLES_LOCKFILE && test -e '{{ work }}/xtables.lock'"],
 ]
 [[link]]
 ends = [
@@ -246,12 +247,40 @@ fn what_is_not_there_is_named() {
         &format!("[[requires]]\nprogram = \"no-such-program\"\nmend = \"install it\"\n{BODY}"),
     );
     let server = root.serve();
+    let lacking = BODY.replace(
+        "ip route add default via 198.18.0.1",
+        "echo no TPROXY; exit 69",
+    );
+    root.testbed("lacking", &lacking);
+    let unknown = BODY.replace(
+        r#"["sh", "-c", "ip route"#,
+        r#"["ip", "link", "add", "x", "type", "nosuchtype"],["sh", "-c", "ip route"#,
+    );
+    root.testbed("unknown", &unknown);
     let refusals = [
         (
             "needy",
             "{}",
             501,
             ["the program no-such-program", "not installed"],
+        ),
+        (
+            "lacking",
+            "{}",
+            501,
+            [
+                "this machine lacks what it asks for",
+                "it printed: no TPROXY",
+            ],
+        ),
+        (
+            "unknown",
+            "{}",
+            501,
+            [
+                "`ip link add x type nosuchtype`",
+                "this machine lacks what it asks for",
+            ],
         ),
         (
             "two",
