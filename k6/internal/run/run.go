@@ -36,8 +36,8 @@ const (
 )
 
 // ExitCode is the exit code of one scenario's outcome. What did not run counts as inconclusive:
-// the reason that it did not has a code of its own. Of what was
-// left out it is for runs that have nothing else.
+// the reason that it did not has a code of its own. The code of what
+// was left out is for runs that have nothing else.
 func ExitCode(outcome string) int {
 	switch outcome {
 	case Pass:
