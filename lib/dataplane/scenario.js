@@ -40,6 +40,7 @@ const WARMUP = 50;
  * @property {() => object} [prepare] in setup(); what it returns is in the run's data
  * @property {(data: Data) => void} [end] in teardown()
  * @property {import('../scenario.js').Definition['more']} [more]
+ * @property {string[]} [notes]
  * @property {Record<string, 'trend' | 'counter'>} [metrics]
  * @property {import('../scenario.js').Definition['keep']} [keep]
  * @property {boolean} [ownInstances]

@@ -98,6 +98,8 @@ const script = planeScenario({
     }),
   },
   keep: sweep?.keep,
+  // The run's window is of the instance that it was given.
+  notes: sweep ? ['the generator’s CPU and the processes are those of the rounds before the sweep'] : [],
   prepare: () => ({ ...sweep?.findTestbed(), ends: startFarEnds(environment, instance) }),
   vias: ({ ends, window: measuring }) => viasOf(ends, instance, measuring),
   round(_round, index, plane) {

@@ -28,6 +28,7 @@ when = "{{ vars.inside }}"
 sysctl = { "net.ipv4.ip_forward" = "1" }
 setup = [
   ["sh", "-c", "ip route add default via 198.18.0.1 && ip route > '{{ work }}/routes'"],
+  ["sh", "-c", "touch $XTABLES_LOCKFILE && test -e '{{ work }}/xtables.lock'"],
 ]
 [[link]]
 ends = [
@@ -183,17 +184,26 @@ fn nothing_is_left_whoever_ends_it() {
 }
 
 #[test]
-fn an_instance_that_is_stopped_takes_its_namespaces_and_their_echo_servers_with_it() {
+fn an_instance_that_is_stopped_takes_its_namespaces_and_what_runs_in_them_with_it() {
     let Some(root) = root() else { return };
     let server = root.serve();
     let started = server.start("two", "{}");
     let namespaces = both(&server, &started);
     let id = started["id"].as_str().unwrap();
     let (_, far) = echo(&server, id, "198.18.0.2");
+    let near = json!({"instance": id, "name": "near"});
+    let mut spec = json!({"kind": "tcp", "target": far["tcp"], "namespace": near, "count": 20});
+    let ended = server.measure(&spec);
+    assert_eq!(ended["state"], "done", "{ended}");
+    spec["count"] = json!(1_000_000);
+    let running = server.probe(&spec);
     assert_eq!(server.delete(&format!("/instances/{id}")).0, 200);
+    assert_eq!(server.follow(&running)["state"], "cancelled");
     assert!(namespaces.iter().all(|one| holders(one).is_empty()));
     let path = format!("/echoes/{}", far["id"].as_str().unwrap());
     assert_eq!(server.get(&path).0, 404);
+    let path = format!("/probes/{}", ended["id"].as_str().unwrap());
+    assert_eq!(server.get(&path).1["outcome"]["succeeded"], 20);
     let (status, answer) = echo(&server, id, "198.18.0.2");
     assert_eq!(
         (status, answer["error"].as_str().unwrap().contains(id)),
@@ -237,12 +247,40 @@ fn what_is_not_there_is_named() {
         &format!("[[requires]]\nprogram = \"no-such-program\"\nmend = \"install it\"\n{BODY}"),
     );
     let server = root.serve();
+    let lacking = BODY.replace(
+        "ip route add default via 198.18.0.1",
+        "echo no TPROXY; exit 69",
+    );
+    root.testbed("lacking", &lacking);
+    let unknown = BODY.replace(
+        r#"["sh", "-c", "ip route"#,
+        r#"["ip", "link", "add", "x", "type", "nosuchtype"],["sh", "-c", "ip route"#,
+    );
+    root.testbed("unknown", &unknown);
     let refusals = [
         (
             "needy",
             "{}",
             501,
             ["the program no-such-program", "not installed"],
+        ),
+        (
+            "lacking",
+            "{}",
+            501,
+            [
+                "this machine lacks what it asks for",
+                "it printed: no TPROXY",
+            ],
+        ),
+        (
+            "unknown",
+            "{}",
+            501,
+            [
+                "`ip link add x type nosuchtype`",
+                "this machine lacks what it asks for",
+            ],
         ),
         (
             "two",
@@ -273,6 +311,11 @@ fn what_is_not_there_is_named() {
 
 #[test]
 fn a_user_without_the_rights_is_told_what_mends_it() {
+    let may_make = Command::new("unshare").args(["--user", "true"]).status();
+    if !may_make.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no user namespaces here");
+        return;
+    }
     let root = Root::new();
     root.testbed("two", BODY);
     // In a user namespace that maps nobody, a program has no rights.

@@ -1,7 +1,7 @@
 /** The real workers, once, in smoke mode. Not `*.test.js`: `make test` does not build them, `make test-primitives` does. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -125,19 +125,18 @@ test('a result that says nonsense is refused', async () => {
   assert.match(stdout + stderr, /verdict/);
 });
 
-test('nothing runs on when the sidecar is killed', async () => {
+test('nothing runs on, and nothing is left, when the sidecar is killed', async () => {
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
   const child = spawn('bin/sidecar', ['bench', 'primitives', '--mode', 'full', '--only', 'hash'], {
     stdio: 'ignore',
+    env: { ...process.env, TMPDIR: temporary },
   });
   const worker = await until(
     () => descendants(Number(child.pid)).find((process) => process.command.includes('--section')),
     'the worker',
   );
-  const left = readdirSync(tmpdir()).filter((name) => name.startsWith('windtunnel-primitives-'));
   child.kill('SIGKILL');
   await until(() => !isAlive(worker.pid), 'the end of the worker');
-  // SIGKILL leaves the sidecar no time to remove its folder.
-  for (const name of left.filter((one) => !folder.endsWith(one))) {
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
+  await until(() => readdirSync(temporary).length === 0, 'the end of its folder');
 });

@@ -252,7 +252,7 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 		set["SIDECAR_TOKEN"] = token
 	}
 	maps.Copy(set, j.placement.variables())
-	if j.sweep != nil && b.getenv("SWEEP") == "" {
+	if j.sweep != nil && j.sweep.Applies(instance.Variables) && b.getenv("SWEEP") == "" {
 		set["SWEEP"] = j.sweep.Variable
 		if b.getenv("VALUES") == "" {
 			set["VALUES"] = j.sweep.List()

@@ -42,6 +42,7 @@ type Sidecar struct {
 // Instance is a started testbed.
 type Instance struct {
 	ID            string            `json:"id"`
+	Variables     map[string]any    `json:"variables"`
 	Outputs       map[string]string `json:"outputs"`
 	SecretOutputs map[string]string `json:"secret_outputs"`
 }

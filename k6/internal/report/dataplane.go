@@ -110,7 +110,8 @@ func sweepTable(r result.Result) Table {
 	if r.Sweep.Recommended != nil {
 		advice = fmt.Sprintf("Recommendation: %s = %s: ", r.Sweep.Variable, plain(r.Sweep.Recommended))
 	}
-	t.Notes = []string{advice + r.Sweep.Reason, "Medians of the runs with each value, the least and the most in brackets; the runs took turns."}
+	t.Notes = []string{advice + r.Sweep.Reason, "Medians of the runs with each value, the least and the most in brackets; the runs took turns.",
+		"Lost are round trips at the probe, wherever on the way a datagram or its answer was dropped."}
 	return t
 }
 

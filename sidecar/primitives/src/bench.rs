@@ -138,9 +138,10 @@ pub struct Report {
     versions: BTreeMap<&'static str, &'static str>,
     /// Known answers that were checked before the measurement.
     checked: usize,
-    /// Nanoseconds that this process ran while it measured, and that it was ready to run and had to wait.
-    run_ns: u64,
-    wait_ns: u64,
+    /// Nanoseconds that this process ran while it measured, and that it was ready to run and had to wait; None where the
+    /// kernel does not tell.
+    run_ns: Option<u64>,
+    wait_ns: Option<u64>,
     measurements: Vec<Measurement>,
     skipped: Vec<Skipped>,
 }
@@ -169,7 +170,7 @@ pub fn measure(suite: Suite, plan: &Plan, work: &Path) -> Result<Report, Error> 
             rounds: Vec::new(),
         })
         .collect();
-    let before = scheduled()?;
+    let before = scheduled();
     for round in 0..plan.rounds.max(1) {
         let name = format!("round-{round}");
         let mut group = criterion.benchmark_group(&name);
@@ -182,29 +183,26 @@ pub fn measure(suite: Suite, plan: &Plan, work: &Path) -> Result<Report, Error> 
             measurement.rounds.push(round_of(&folder)?);
         }
     }
-    let after = scheduled()?;
+    let used = before.zip(scheduled());
     Ok(Report {
         portable: crate::PORTABLE,
         rustc: env!("RUSTC_VERSION"),
         cpu_features: features::detected(),
         versions: versions::measured(),
         checked,
-        run_ns: after.0 - before.0,
-        wait_ns: after.1 - before.1,
+        run_ns: used.map(|(before, after)| after.0 - before.0),
+        wait_ns: used.map(|(before, after)| after.1 - before.1),
         measurements,
         skipped,
     })
 }
 
-/// Nanoseconds that the main thread ran, and that it waited for a CPU (proc_pid_schedstat(5)).
-fn scheduled() -> Result<(u64, u64), Error> {
-    let path = "/proc/thread-self/schedstat";
-    let text = fs::read_to_string(path).map_err(|error| Error::new(path, error))?;
+/// Nanoseconds that the main thread ran, and that it waited for a CPU (proc_pid_schedstat(5)). None without
+/// CONFIG_SCHED_INFO.
+fn scheduled() -> Option<(u64, u64)> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let mut numbers = text.split_ascii_whitespace().map(str::parse);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(run)), Some(Ok(wait))) => Ok((run, wait)),
-        _ => Err(Error::new(path, "unknown format")),
-    }
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 #[derive(Deserialize)]

@@ -21,10 +21,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::Signal;
-use nix::unistd::Pid;
 
 use bench::{Plan, Report};
 
@@ -74,9 +70,6 @@ struct Arguments {
     /// An empty folder for Criterion's files and, at the end, report.json
     #[arg(long, value_name = "DIR")]
     work: PathBuf,
-    /// The CPU to run on [default: any]
-    #[arg(long, value_name = "N")]
-    cpu: Option<usize>,
     #[command(flatten)]
     plan: Plan,
 }
@@ -98,14 +91,6 @@ impl fmt::Display for Error {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
-    // Nobody would read what it measures.
-    set_pdeathsig(Signal::SIGKILL).map_err(|error| Error::new("prctl", error.desc()))?;
-    if let Some(cpu) = arguments.cpu {
-        let mut set = CpuSet::new();
-        set.set(cpu)
-            .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set))
-            .map_err(|error| Error::new(format_args!("--cpu {cpu}"), error.desc()))?;
-    }
     let plan = &arguments.plan;
     let suite = match arguments.section {
         Section::Control => control::suite(),

@@ -44,5 +44,9 @@ mod tests {
         let measured = measured();
         assert_eq!(measured.len(), MEASURED.len(), "{measured:?}");
         assert_eq!(measured["ring"], "0.17.14");
+        for name in MEASURED {
+            let packages = LOCK.matches(&format!("\nname = \"{name}\"\n")).count();
+            assert_eq!(packages, 1, "{name}: which of them is measured?");
+        }
     }
 }

@@ -48,9 +48,17 @@ async fn start(
 ) -> Result<(StatusCode, Json<serde_json::Value>)> {
     let request: Request = read(&body)?;
     let (id, echo) = blocking(move || {
-        let of = request.namespace.as_ref();
-        let namespace = of.map(|of| both.supervisor.namespace(of)).transpose()?;
-        both.echoes.start(request, namespace.as_deref())
+        let Start { supervisor, echoes } = &both;
+        let of = request.namespace.clone();
+        let namespace = of.as_ref().map(|of| supervisor.namespace(of)).transpose()?;
+        let started = echoes.start(request, namespace.as_deref())?;
+        if let Some(of) = of {
+            // The instance may have been stopped meanwhile.
+            supervisor
+                .instance(&of.instance)
+                .inspect_err(|_| echoes.stop_of(&of.instance))?;
+        }
+        Ok(started)
     })
     .await?;
     let answer = json!({"id": id, "tcp": echo.tcp, "udp": echo.udp});

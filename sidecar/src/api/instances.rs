@@ -14,6 +14,7 @@ use serde_json::json;
 use super::answer::{blocking, read};
 use crate::echo::registry::Echoes;
 use crate::failure::Result;
+use crate::probe::registry::Registry;
 use crate::testbed::file::Role;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
@@ -145,16 +146,22 @@ pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
 #[derive(Clone)]
 pub struct Stop {
     pub supervisor: Arc<Supervisor>,
+    pub probes: Arc<Registry>,
     pub echoes: Arc<Echoes>,
 }
 
 /// Ends what runs in the instance's namespaces too.
 pub async fn stop(
-    State(Stop { supervisor, echoes }): State<Stop>,
+    State(Stop {
+        supervisor,
+        probes,
+        echoes,
+    }): State<Stop>,
     Path(id): Path<String>,
 ) -> Result<Json<serde_json::Value>> {
     let processes = blocking(move || {
         let processes = supervisor.stop(&id)?;
+        probes.cancel_of(&id);
         echoes.stop_of(&id);
         Ok(processes)
     })

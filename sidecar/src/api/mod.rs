@@ -26,12 +26,13 @@ use token::Token;
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
-    let probes = probes::router(Arc::clone(&supervisor), probes);
     let echoes: Arc<Echoes> = Arc::default();
     let stop = instances::Stop {
         supervisor: Arc::clone(&supervisor),
+        probes: Arc::clone(&probes),
         echoes: Arc::clone(&echoes),
     };
+    let probes = probes::router(Arc::clone(&supervisor), probes);
     let echoes = echoes::router(Arc::clone(&supervisor), echoes);
     Router::new()
         .route("/health", get(answer::health))

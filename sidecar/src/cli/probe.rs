@@ -138,7 +138,7 @@ impl Probe {
         let target = options.target.clone().or(own).unwrap_or_default();
         let plan = Plan::check(spec(kind, transfer, target, options)?, &allowed)?;
         let registry = Registry::new(allowed);
-        let id = registry.start(plan, Box::new(Nobody))?;
+        let id = registry.start(plan, None, Box::new(Nobody))?;
         let probe = loop {
             let probe = registry.probe(&id, LOOK_EVERY)?;
             if probe.state != State::Running {

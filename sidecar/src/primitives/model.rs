@@ -87,10 +87,19 @@ pub struct Answer {
     pub cpu_features: Vec<String>,
     pub versions: BTreeMap<String, String>,
     pub checked: u64,
-    pub run_ns: u64,
-    pub wait_ns: u64,
+    /// None where the kernel does not tell
+    pub run_ns: Option<u64>,
+    pub wait_ns: Option<u64>,
     pub measurements: Vec<Measurement>,
     pub skipped: Vec<Skipped>,
+}
+
+impl Answer {
+    /// The share of its time that the worker waited for its CPU.
+    pub fn waited(&self) -> Option<f64> {
+        let (run, wait) = (self.run_ns? as f64, self.wait_ns? as f64);
+        Some(wait / (run + wait).max(1.0))
+    }
 }
 
 #[cfg(test)]

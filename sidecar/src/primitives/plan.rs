@@ -113,17 +113,13 @@ impl Plan {
     }
 }
 
-/// The sections to run, in order: those that were asked for, all where none was, and always those by which the others
+/// The sections to run, in order: those that were asked for, all where none was, and always the one by which the others
 /// are judged.
 pub fn sections(only: &[Section]) -> Vec<Section> {
     Section::value_variants()
         .iter()
         .copied()
-        .filter(|section| {
-            only.is_empty()
-                || only.contains(section)
-                || matches!(section, Section::Control | Section::Memory)
-        })
+        .filter(|section| only.is_empty() || only.contains(section) || *section == Section::Control)
         .collect()
 }
 
@@ -136,7 +132,7 @@ mod tests {
         assert_eq!(sections(&[]).len(), 8);
         assert_eq!(
             sections(&[Section::Hash]),
-            [Section::Control, Section::Memory, Section::Hash]
+            [Section::Control, Section::Hash]
         );
     }
 

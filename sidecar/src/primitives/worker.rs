@@ -1,17 +1,21 @@
 //! Runs the workers: finds their programs, starts one per section, reads what they found.
 
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
+use nix::sys::signal::Signal;
 use procfs::{Current, LoadAverage};
 
 use super::model::Answer;
 use super::plan::{self, Mode, Section};
 use super::report::{Outcome, Report};
 use crate::failure::{Failure, Result};
+use crate::process::exec;
+use crate::process::folder::Folder;
 use crate::process::signals::Arrived;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -70,11 +74,10 @@ pub fn run(
         for program in std::iter::once(&workers.accelerated).chain(portable) {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
             told(&format!("{name}: {}", section.name()));
-            let mut command = Command::new(program);
-            command
-                .args(["--section", section.name(), "--cpu", &cpu.to_string()])
-                .args(plan.options());
-            answers.push((section, answer(command, &name, interrupted)?));
+            let mut words = vec![program.display().to_string()];
+            words.extend(["--section", section.name()].map(str::to_owned));
+            words.extend(plan.options());
+            answers.push((section, answer(words, cpu, &name, interrupted)?));
         }
     }
     Report::new(Outcome {
@@ -92,18 +95,19 @@ fn load() -> f64 {
     LoadAverage::current().map_or(0.0, |load| f64::from(load.one))
 }
 
-fn answer(mut command: Command, name: &str, interrupted: &Receiver<Arrived>) -> Result<Answer> {
+fn answer(
+    mut words: Vec<String>,
+    cpu: usize,
+    name: &str,
+    interrupted: &Receiver<Arrived>,
+) -> Result<Answer> {
     let failed = |error: &dyn std::fmt::Display| Failure::setup(format!("{name}: {error}"), MEND);
-    let work = tempfile::Builder::new()
-        .prefix("windtunnel-primitives-")
-        .tempdir()
-        .map_err(|error| {
-            Failure::setup(format!("temporary folder: {error}"), "make room in TMPDIR")
-        })?;
+    let work = Folder::create("windtunnel-primitives-").map_err(|error| {
+        Failure::setup(format!("temporary folder: {error}"), "make room in TMPDIR")
+    })?;
+    words.extend(["--work".to_owned(), work.path().display().to_string()]);
     // Criterion talks to standard output, and looks at the environment.
-    let child = command
-        .arg("--work")
-        .arg(work.path())
+    let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &words)
         .env_clear()
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -148,6 +152,12 @@ fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result
     let errors = reader.join().unwrap_or_default();
     if status.success() {
         return Ok(());
+    }
+    if status.signal() == Some(Signal::SIGKILL as i32) {
+        return Err(Failure::setup(
+            format!("{name} was killed, as a kernel without enough memory does it"),
+            "see docs/primitives.md for what each mode takes, or choose parts with --only",
+        ));
     }
     let own = errors.lines().rev().find(|line| !line.trim().is_empty());
     Err(Failure::setup(

@@ -25,11 +25,15 @@ mod throughput;
 mod udp;
 mod wire;
 
+use std::sync::Arc;
+
 use context::Context;
 use kinds::{ErrorKind, ProbeError};
 use outcome::Outcome;
 use plan::Plan;
 use spec::ProbeKind;
+
+use crate::process::namespace::Namespace;
 
 /// What every engine is. It blocks until the probe has ended.
 pub type Engine = fn(&Plan, &Context) -> Result<Outcome, ProbeError>;
@@ -45,12 +49,16 @@ fn engine(plan: &Plan) -> Engine {
     }
 }
 
-/// Runs a probe to its end on a thread that is its own: the thread is pinned and moved into the plan's
-/// namespace, and what engines start on it with it.
-pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+/// Runs a probe to its end on a thread that is its own: the thread is pinned and moved into the
+/// namespace, where there is one, and what engines start on it with it.
+pub fn run(
+    plan: &Plan,
+    namespace: Option<Arc<Namespace>>,
+    context: &Context,
+) -> Result<Outcome, ProbeError> {
     placement::pin(&plan.spec.cpus)
         .map_err(|failure| ProbeError::new(ErrorKind::Network, failure.to_string()))?;
-    if let Some(namespace) = &plan.namespace {
+    if let Some(namespace) = &namespace {
         namespace.enter().map_err(|error| {
             let what = format!("its namespace cannot be entered: {error}");
             ProbeError::new(ErrorKind::Network, what)

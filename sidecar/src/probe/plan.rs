@@ -1,7 +1,6 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::payload::Pattern;
@@ -9,7 +8,6 @@ use super::placement;
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{Loop, ProbeKind, ProxySpec, Spec, Transfer};
 use crate::failure::{Failure, Result};
-use crate::process::namespace::Namespace;
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
@@ -55,8 +53,6 @@ pub struct Plan {
     pub target: Address,
     /// The same, resolved, for a direct connection.
     pub target_address: SocketAddr,
-    /// Where its sockets are; none: this machine's own network.
-    pub namespace: Option<Arc<Namespace>>,
     pub proxy: Option<Proxy>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,
@@ -70,15 +66,15 @@ pub struct Plan {
 impl Plan {
     /// Fails with one line that names the field, its bound and the mend.
     pub fn check(spec: Spec, allowed: &Allowed) -> Result<Self> {
-        Self::checked(spec, Reach::Machine(allowed), None)
+        Self::checked(spec, Reach::Machine(allowed))
     }
 
     /// The same for a probe that runs in a namespace.
-    pub fn check_inside(spec: Spec, namespace: Arc<Namespace>) -> Result<Self> {
-        Self::checked(spec, Reach::Namespace, Some(namespace))
+    pub fn check_inside(spec: Spec) -> Result<Self> {
+        Self::checked(spec, Reach::Namespace)
     }
 
-    fn checked(spec: Spec, reach: Reach<'_>, namespace: Option<Arc<Namespace>>) -> Result<Self> {
+    fn checked(spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
         placement::check(&spec.cpus)?;
         let (target, target_address) = address("target", &spec.target, reach)?;
@@ -107,7 +103,6 @@ impl Plan {
         Ok(Self {
             target,
             target_address,
-            namespace,
             proxy,
             allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),

@@ -93,6 +93,9 @@ pub struct Secret {
 pub struct Sweep {
     pub variable: String,
     pub values: Vec<Value>,
+    /// Variables, and the values of them that there is this sweep with.
+    #[serde(default)]
+    pub only: BTreeMap<String, Value>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nix::errno::Errno;
+use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::errand::{Errand, PATIENCE};
@@ -31,6 +33,11 @@ const IP: &str = "ip";
 const IP_MEND: &str = "apt-get install iproute2";
 /// Where Debian has what only administrators use; others do not look there.
 const ADMINISTRATORS: &str = "/usr/sbin:/sbin";
+/// With which a set-up command ends where this machine or this user has not what it takes: EX_UNAVAILABLE of
+/// sysexits.h.
+const UNAVAILABLE: i32 = 69;
+/// What `ip` says of a link or a rule that the kernel was built without.
+const NOT_BUILT_IN: [&str; 2] = ["Operation not supported", "Unknown device type"];
 /// How much of what a command printed is quoted.
 const MAX_CHARS: usize = 300;
 
@@ -48,9 +55,15 @@ impl Setting<'_> {
     fn not_made(&self, error: &std::io::Error) -> Failure {
         let name = &self.launch.testbed.file.name;
         if not_permitted(error) {
+            let mend = match geteuid().is_root() {
+                true => "give this root CAP_SYS_ADMIN: a container has it where it is privileged",
+                false => {
+                    "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+                }
+            };
             return Failure::unsupported(
                 format!("testbed {name} makes network namespaces, and this user may not"),
-                "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`",
+                mend,
             );
         }
         Failure::setup(
@@ -117,10 +130,17 @@ impl Setting<'_> {
             .run(|| std::fs::write(&path, value))
             .and_then(|written| written)
             .map_err(|error| {
-                Failure::setup(
-                    format!("{}: {key} = {value}: {error}", self.of_testbed(namespace)),
-                    "mend the setting in the testbed file, or take a kernel that has it",
-                )
+                let what = format!("{}: {key} = {value}: {error}", self.of_testbed(namespace));
+                match error.raw_os_error().map(Errno::from_raw) {
+                    Some(Errno::EROFS | Errno::EPERM) => Failure::unsupported(
+                        what,
+                        "make /proc/sys writable: containers have it read-only unless privileged",
+                    ),
+                    _ => Failure::setup(
+                        what,
+                        "mend the setting in the testbed file, or take a kernel that has it",
+                    ),
+                }
             })
     }
 
@@ -160,6 +180,7 @@ impl Setting<'_> {
         let what = self.of_testbed(namespace);
         let env = self.administrators();
         let shown = self.redactor.text(&command.join(" "));
+        let is_ip = command[0] == IP;
         self.check_program_of(&what, &command[0], &env, mend)?;
         let errand = Errand {
             title: format!("namespace {namespace}"),
@@ -174,15 +195,28 @@ impl Setting<'_> {
         if (self.launch.cancelled)() {
             return Err(Failure::given_up(what));
         }
+        let lacks = |exit: &Exit| {
+            *exit == Exit::Status(UNAVAILABLE)
+                || is_ip && NOT_BUILT_IN.iter().any(|text| log.all().contains(text))
+        };
         let wrong = match exit {
             Ok(Some(Exit::Status(0))) => return Ok(()),
+            Ok(Some(exit)) if lacks(&exit) => {
+                return Err(Failure::unsupported(
+                    format!(
+                        "{what}: `{shown}`: this machine lacks what it asks for; {}",
+                        said(&log)
+                    ),
+                    "take a kernel and a user that have it",
+                ));
+            }
             Ok(Some(exit)) => format!("failed ({exit}); {}", said(&log)),
             Ok(None) => format!("did not end within {} s", PATIENCE.as_secs()),
             Err(error) => format!("cannot be started: {error}"),
         };
         Err(Failure::setup(
             format!("{what}: `{shown}` {wrong}"),
-            "mend the testbed file, or take a kernel that has what it asks for",
+            "mend the testbed file",
         ))
     }
 
@@ -193,11 +227,16 @@ impl Setting<'_> {
         )
     }
 
-    /// The environment of commands that set a network up.
+    /// The environment of commands that set a network up. iptables has a lock of its own: the machine's is for root
+    /// alone, and says nothing of these networks.
     pub fn administrators(&self) -> BTreeMap<String, String> {
         let mut env = self.env.clone();
-        let path = env.entry("PATH".to_owned()).or_default();
-        *path = format!("{path}:{ADMINISTRATORS}");
+        let own = env.get("PATH").filter(|path| !path.is_empty());
+        let path = own.into_iter().map(String::as_str).chain([ADMINISTRATORS]);
+        let path = path.collect::<Vec<_>>().join(":");
+        let lock = self.work.path().join("xtables.lock");
+        env.insert("PATH".to_owned(), path);
+        env.insert("XTABLES_LOCKFILE".to_owned(), lock.display().to_string());
         env
     }
 

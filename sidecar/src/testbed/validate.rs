@@ -108,16 +108,19 @@ impl Checker<'_> {
         let Some(sweep) = &self.file.sweep else {
             return Ok(());
         };
-        let Some(variable) = self.file.variables.get(&sweep.variable) else {
-            return self.wrong(
-                "sweep.variable",
-                format!("`{}` is not declared", sweep.variable),
-                "name one of the variables",
-            );
-        };
-        for value in &sweep.values {
+        let swept = sweep
+            .values
+            .iter()
+            .map(|value| ("values", &sweep.variable, value));
+        let only = sweep.only.iter().map(|(name, value)| ("only", name, value));
+        for (field, name, value) in swept.chain(only) {
+            let Some(variable) = self.file.variables.get(name) else {
+                let wrong = format!("`{name}` is not declared");
+                return self.wrong("sweep", wrong, "name one of the variables");
+            };
             if let Err(wrong) = variable.check(value) {
-                return self.wrong("sweep.values", wrong, "give values that may be given");
+                let field = format!("sweep.{field}");
+                return self.wrong(&field, wrong, "give values that may be given");
             }
         }
         Ok(())

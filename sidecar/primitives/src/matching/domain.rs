@@ -144,6 +144,22 @@ impl Matcher for OneByOne {
     }
 }
 
+/// Rules of each kind in one router, as a configuration has them: most are suffixes.
+struct Mixed {
+    suffixes: Parents,
+    keywords: Keywords,
+    expressions: OneByOne,
+}
+
+impl Matcher for Mixed {
+    type Query = str;
+    type Answer = bool;
+
+    fn find(&self, name: &str) -> bool {
+        self.suffixes.find(name) || self.keywords.find(name) || self.expressions.find(name)
+    }
+}
+
 fn is_below(name: &str, rule: &str) -> bool {
     name.strip_suffix(rule)
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -229,10 +245,7 @@ fn regexes(suite: &mut Suite, count: usize, most: usize) -> Result<(), Error> {
     }
     let mut rng = Rng::with_seed(3);
     let labels = names::distinct(&mut rng, count, |rng| names::label(rng, 4..12));
-    let rules: Vec<String> = labels
-        .iter()
-        .map(|label| format!(r"^ads?[0-9]*[-.]{label}\.(com|net)$"))
-        .collect();
+    let rules: Vec<String> = labels.iter().map(|label| expression(label)).collect();
     let queries = queries(&mut rng, &labels, |rng, label| {
         format!("ad{}.{label}.net", rng.u8(..))
     });
@@ -253,6 +266,43 @@ fn regexes(suite: &mut Suite, count: usize, most: usize) -> Result<(), Error> {
     Ok(())
 }
 
+fn expression(label: &str) -> String {
+    format!(r"^ads?[0-9]*[-.]{label}\.(com|net)$")
+}
+
+/// Of a hundred rules one is a keyword, of a thousand one an expression.
+fn mixed(suite: &mut Suite, count: usize) -> Result<(), Error> {
+    let mut rng = Rng::with_seed(6);
+    let keywords = names::distinct(&mut rng, count.div_ceil(100), |rng| {
+        names::label(rng, 6..15)
+    });
+    let labels = names::distinct(&mut rng, count.div_ceil(1000), |rng| {
+        names::label(rng, 4..12)
+    });
+    let expressions: Vec<String> = labels.iter().map(|label| expression(label)).collect();
+    let rest = count.saturating_sub(keywords.len() + expressions.len());
+    let suffixes = names::distinct(&mut rng, rest.max(1), names::domain);
+    let queries = queries(&mut rng, &suffixes, |rng, rule| {
+        format!("{}.{rule}", names::label(rng, 3..8))
+    });
+    let built = timed(|| {
+        Ok(Mixed {
+            suffixes: Parents::new(&suffixes),
+            keywords: Keywords::new(&keywords)?,
+            expressions: OneByOne::new(&expressions)?,
+        })
+    })?;
+    let compiled: Vec<Regex> = built.0.expressions.0.clone();
+    let expected = |name: &str| {
+        suffixes.iter().any(|rule| is_below(name, rule))
+            || keywords.iter().any(|rule| name.contains(rule))
+            || compiled.iter().any(|rule| rule.is_match(name))
+    };
+    let key = key("mixed", "match", "one after the other", count);
+    suite.cases.push(case(key, built, &queries, expected)?);
+    Ok(())
+}
+
 /// Rule sets of so many rules; of regular expressions at most `most_regexes`.
 pub fn suite(rules: &[usize], most_regexes: usize) -> Result<Suite, Error> {
     let mut suite = Suite::default();
@@ -264,6 +314,9 @@ pub fn suite(rules: &[usize], most_regexes: usize) -> Result<Suite, Error> {
     }
     for count in rules {
         regexes(&mut suite, *count, most_regexes)?;
+    }
+    for count in rules {
+        mixed(&mut suite, *count)?;
     }
     suite.checked = suite.cases.len() * super::CHECKED;
     Ok(suite)
@@ -322,6 +375,25 @@ mod tests {
     }
 
     #[test]
+    fn a_mixed_set_finds_by_each_kind_of_rule() {
+        let rules = |rule: &str| vec![rule.to_owned()];
+        let mixed = Mixed {
+            suffixes: Parents::new(&rules("example.com")),
+            keywords: Keywords::new(&rules("track")).unwrap(),
+            expressions: OneByOne::new(&rules(&expression("shop"))).unwrap(),
+        };
+        for (name, expected) in [
+            ("www.example.com", true),
+            ("a.tracker.org", true),
+            ("ads12.shop.net", true),
+            ("shop.net", false),
+            ("example.org", false),
+        ] {
+            assert_eq!(mixed.find(name), expected, "{name}");
+        }
+    }
+
+    #[test]
     fn a_suffix_ends_at_a_label() {
         let rules = ["example.com".to_owned()];
         for (name, expected) in [
@@ -343,7 +415,7 @@ mod tests {
     #[test]
     fn half_of_the_queries_are_in_the_rules_and_the_reasons_for_gaps_are_told() {
         let suite = suite(&[200, 2000, 3000], 2500).unwrap();
-        assert_eq!(suite.cases.len(), 12);
+        assert_eq!(suite.cases.len(), 15);
         assert_eq!(suite.skipped.len(), 3);
         let mut rng = Rng::with_seed(1);
         let rules = names::distinct(&mut rng, 200, names::domain);

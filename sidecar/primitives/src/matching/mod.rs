@@ -28,7 +28,7 @@ fn timed<T>(build: impl FnOnce() -> Result<T, Error>) -> Result<(T, Duration), E
     Ok((build()?, began.elapsed()))
 }
 
-/// One look-up of the next of the queries, half of which are in the rules. `expected` tries each rule.
+/// One look-up of the next of the queries, at least half of which are in the rules. `expected` tries each rule.
 fn case<M>(
     key: Key,
     (matcher, build): (M, Duration),
