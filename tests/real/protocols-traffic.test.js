@@ -53,7 +53,7 @@ test('traffic goes through a row, each use alone and all at once', async () => {
     ONLY: 'protocols/traffic',
     PROFILE: 'smoke',
     SECONDS: '2',
-    PROTOCOL: 'tproxy,vless,trojan',
+    PROTOCOL: 'tproxy,vless',
   });
   try {
     await bench.ended;

@@ -34,7 +34,7 @@ func compared() result.Protocols {
 		Rows: []result.ProtocolRow{
 			{Row: "trojan", Baseline: side(result.Measured, ""), Candidate: &candidate, Comparison: []result.ProtocolComparison{
 				comparison("throughput", 0.5, 0.45, 0.55, true, "missed"), comparison("latency", 1.01, 0.9, 1.1, false, "met"),
-				comparison("memory", 1.02, 0.8, 1.3, false, "uncertain")}},
+				comparison("memory", 1.02, 0.8, 1.3, false, "uncertain"), comparison("first reply", 1.5, 1.4, 1.6, true, "")}},
 			{Row: "tuic", Baseline: side(result.Measured, ""), Candidate: &refused},
 		},
 	}
@@ -58,7 +58,7 @@ func TestProtocolTables(t *testing.T) {
 	for index, wanted := range [][][]string{
 		{{"trojan", "measured"}, {"tuic", "measured"}},
 		{{"trojan", "measured"}, {"tuic", "refused configuration"}},
-		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "throughput missed, memory uncertain"}},
+		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "150 % (140–160 %) *", "throughput missed, memory uncertain"}},
 		{{tickOK, "inbound", "trojan", "trojan: measured"}},
 		{{"naive", "naive", "naive-client", format.None}},
 	} {
