@@ -57,9 +57,11 @@ export const OUTCOMES = mapped({
   'corrupted payload': ['corrupted payload', 'red'],
   'died in mid-run': ['died in mid-run', 'red'],
   'crashed at start': ['crashed at start', 'red'],
+  'not ready': ['not ready', 'red'],
   'refused configuration': ['refused configuration', 'red'],
   'missing binary': ['missing binary', 'red'],
   'impossible here': ['impossible here', 'gray'],
+  'not reached': ['not reached', 'gray'],
 });
 export const JUDGEMENTS = mapped({
   met: ['met', 'green'],
