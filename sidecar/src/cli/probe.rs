@@ -102,7 +102,7 @@ struct Options {
     /// Open loop: operations per second, latency from the intended time [default: closed loop]
     #[arg(long, value_name = "PER_S")]
     rate: Option<f64>,
-    /// Of one operation, milliseconds [default: 300 for udp, else 5000]
+    /// Of one operation, milliseconds [default: 300 for udp, 1000 for dns, else 5000]
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
     /// The whole probe, seconds

@@ -90,6 +90,8 @@ impl Questions {
 }
 
 impl Content for Questions {
+    const ORDERED: bool = false;
+
     fn size(&self) -> usize {
         self.first.len()
     }

@@ -105,6 +105,7 @@ impl Plan {
         }
         let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {
             ProbeKind::Udp => 300,
+            ProbeKind::Dns => 1_000,
             _ => 5_000,
         });
         Ok(Self {

@@ -169,7 +169,7 @@ pub struct Spec {
     /// Datagrams in flight.
     #[serde(default = "defaults::one")]
     pub window: u64,
-    /// Of one operation; 300 for udp and 5,000 for the others where it is left out.
+    /// Of one operation; 300 for udp, 1,000 for dns and 5,000 for the others where it is left out.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
     /// UDP: so long without any datagram ends the probe.

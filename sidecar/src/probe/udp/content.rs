@@ -4,6 +4,8 @@ use crate::probe::kinds::ErrorKind;
 use crate::probe::payload::{self, Pattern};
 
 pub trait Content {
+    /// Whether answers ought to come in the order of what was sent.
+    const ORDERED: bool;
     /// Bytes of each datagram that is sent.
     fn size(&self) -> usize;
     /// Bytes of the largest answer that is right.
@@ -18,6 +20,8 @@ pub trait Content {
 
 /// What is sent comes back.
 impl Content for Pattern {
+    const ORDERED: bool = true;
+
     fn size(&self) -> usize {
         Pattern::size(self)
     }

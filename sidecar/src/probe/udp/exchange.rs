@@ -148,7 +148,7 @@ impl<C: Content> Part<'_, C> {
                 out_of_order,
             } => {
                 self.tally.end_ns = now;
-                self.tally.anomalies.out_of_order += u64::from(out_of_order);
+                self.tally.anomalies.out_of_order += u64::from(out_of_order && C::ORDERED);
                 progress.window = (progress.window + 1).min(self.plan.spec.window);
                 match self.content.check(number, payload) {
                     Ok(()) => {
