@@ -50,25 +50,28 @@ const hijack = envChoice('HIJACK', ['action', 'outbound']);
 const transport = /** @type {'udp' | 'tcp'} */ (envChoice('ASKS', row.udp ? ['udp', 'tcp'] : ['tcp', 'udp']));
 if (hijack === 'outbound' && baseline.engine !== 'sing-box')
   throw 'HIJACK=outbound: only sing-box has two ways to take queries: leave it out';
+if (names < window)
+  throw `NAMES=${names}: a name would be asked for again before its answer is there: give at least WINDOW, ${window}`;
 if (transport === 'udp' && !row.udp) throw `ASKS=udp: ${row.row} carries no datagrams: leave it out`;
 
+const closed = load.rounds.filter((round) => round.loop === 'closed');
+const open = load.rounds.filter((round) => round.loop === 'open');
+const total = closed.reduce((sum, { count }) => sum + count, 0);
+
 /** @typedef {{ operation: string, repeated: boolean, inFlight: number | null }} Kind `inFlight` null: an open loop */
-const loops = new Set(load.rounds.map(({ loop }) => loop));
 /** @type {Kind[]} */
 const kinds = [true, false].flatMap((repeated) => {
   const name = repeated ? 'cached' : 'uncached';
   return [
-    ...(loops.has('closed')
+    ...(total > 0
       ? [
           { operation: name, repeated, inFlight: 1 },
           { operation: `${name}_burst`, repeated, inFlight: window },
         ]
       : []),
-    ...(loops.has('open') ? [{ operation: `${name}_open`, repeated, inFlight: null }] : []),
+    ...(open.length > 0 ? [{ operation: `${name}_open`, repeated, inFlight: null }] : []),
   ];
 });
-const closed = load.rounds.filter(({ loop }) => loop === 'closed');
-const total = closed.reduce((sum, round) => sum + /** @type {any} */ (round).count, 0);
 
 /** @param {Kind} kind @returns {import('../../lib/dataplane/scenario.js').PlaneOperation} */
 const rowOf = ({ repeated, inFlight }) => ({
@@ -77,6 +80,7 @@ const rowOf = ({ repeated, inFlight }) => ({
   latencyIs: `from the query ${inFlight === null ? 'meant to be ' : ''}sent to its answer received`,
   bounds: inFlight === 1 ? { 'p(95)': 50 } : {},
   least: inFlight === null ? 1 : total,
+  saturates: inFlight !== null && inFlight > 1,
 });
 
 const script = planeScenario({
@@ -89,8 +93,12 @@ const script = planeScenario({
     protocol: row.row,
     engine: baseline.engine,
     ...(total > 0 ? { queries: total, rounds: closed.length, window } : {}),
-    ...(loops.has('open')
-      ? { peak_rate_per_s: Math.max(...load.rounds.map((round) => /** @type {any} */ (round).rate ?? 0)) }
+    ...(open.length > 0
+      ? {
+          peak_rate_per_s: Math.max(...open.map(({ rate }) => rate)),
+          open_rounds: open.length,
+          open_seconds: open.reduce((sum, { seconds }) => sum + seconds, 0),
+        }
       : {}),
     names,
     timeout_ms: timeoutMs,
@@ -172,7 +180,8 @@ function measureKind({ operation, repeated, inFlight }, round, index, plane) {
       ? { count: round.count }
       : {
           loop: { open: { rate_per_s: round.rate } },
-          count: Math.max(1, Math.round(round.rate * round.seconds)),
+          // Known and new names share the round.
+          count: Math.max(1, Math.round((round.rate * round.seconds) / 2)),
           limit_s: round.seconds + 30,
         }),
   });

@@ -154,6 +154,7 @@ for (const [variables, caches] of /** @type {[Record<string, string>, boolean][]
 for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
   [{ PROTOCOL: 'tproxy,naive' }, /PROTOCOL=tproxy,naive: none has a client with DNS that sing-box runs/],
   [{ HIJACK: 'outbound', BASELINE_ENGINE: 'xray' }, /HIJACK=outbound: only sing-box/],
+  [{ NAMES: '8' }, /NAMES=8: a name would be asked for again/],
   [{ PROTOCOL: 'http', ASKS: 'udp' }, /ASKS=udp: http carries no datagrams/],
 ])) {
   test(`${JSON.stringify(variables)} is refused in one line`, async () => {

@@ -31,11 +31,11 @@ func dnsTable(r result.Result) Table {
 		}
 		if row.Upstream != nil {
 			upstream = format.Count(row.Upstream.Queries)
-			via = r.DNS.Engine + ", " + r.DNS.Protocol
+			via = program(result.Program{Engine: r.DNS.Engine, Binary: r.DNS.Engine, Version: r.DNS.Version}) + ", " + r.DNS.Protocol
 		}
 		lost := op.LostShare()
 		p50, p95, p99 := dnsLatency(op)
-		t.Rows = append(t.Rows, []string{row.Names, flight, via, decimals(op.RatePerS, 1, 0), format.MS(p50), format.MS(p95), format.MS(p99),
+		t.Rows = append(t.Rows, []string{row.Names, flight, via, format.Rate(op.RatePerS), format.MS(p50), format.MS(p95), format.MS(p99),
 			format.Share(&lost), timesDirect(p50, operations[row.Operation+"_direct"]), upstream})
 	}
 	cached := "The client does not cache."
@@ -53,7 +53,7 @@ func dnsLatency(op result.Operation) (p50, p95, p99 *float64) {
 	return op.LatencyMS.P50, op.LatencyMS.P95, op.LatencyMS.P99
 }
 
-// timesDirect is `3.2 ×`, a dash for a control.
+// timesDirect is `3.2 ×`; none for a control.
 func timesDirect(p50 *float64, control result.Operation) string {
 	direct, _, _ := dnsLatency(control)
 	if p50 == nil || direct == nil || *direct == 0 {

@@ -16,16 +16,16 @@ func TestDNSTable(t *testing.T) {
 	}
 	r := result.Result{
 		Operations: []result.Operation{op("uncached", 0.3, 3000, 10), op("uncached_direct", 0.1, 9000, 0), op("cached_open", 0.2, 500, 0)},
-		DNS: &result.DNS{Engine: "xray", Protocol: "trojan", Cache: true, Rows: []result.DNSRow{
+		DNS: &result.DNS{Engine: "xray", Version: new("26.3.27"), Protocol: "trojan", Cache: true, Rows: []result.DNSRow{
 			{Operation: "uncached", Via: "proxy", Names: "new", InFlight: new(int64(1)), Upstream: &result.DNSUpstream{Queries: 1050, Expected: 1050}},
 			{Operation: "uncached_direct", Via: "direct", Names: "new", InFlight: new(int64(1))},
 			{Operation: "cached_open", Via: "proxy", Names: "known", Upstream: &result.DNSUpstream{Queries: 100, Expected: 100}},
 		}},
 	}
 	want := [][]string{
-		{"new", "1", "xray, trojan", "3000", "0.300", "0.500", "–", "1%", "3.0 ×", "1,050"},
-		{"new", "1", "direct", "9000", "0.100", "0.500", "–", "0%", "–", "–"},
-		{"known", "open loop", "xray, trojan", "500", "0.200", "0.500", "–", "0%", "–", "100"},
+		{"new", "1", "xray 26.3.27, trojan", "3,000", "0.300", "0.500", "—", "1%", "3.0 ×", "1,050"},
+		{"new", "1", "direct", "9,000", "0.100", "0.500", "—", "0%", "—", "—"},
+		{"known", "open loop", "xray 26.3.27, trojan", "500.0", "0.200", "0.500", "—", "0%", "—", "100"},
 	}
 	for index, row := range dnsTable(r).Rows {
 		if !slices.Equal(row, want[index]) {
