@@ -83,8 +83,10 @@ fn what_the_server_does_wrong_comes_back_as_the_truth() {
     assert_eq!(twice["anomalies"], json!({"duplicated": 100}));
 }
 
+type Change = fn(&mut Message);
+
 /// A server that answers each query as `change` says, and the names that it was asked for.
-fn answering(change: fn(&mut Message)) -> (SocketAddr, Arc<Mutex<BTreeSet<String>>>) {
+fn answering(change: Change) -> (SocketAddr, Arc<Mutex<BTreeSet<String>>>) {
     let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let names = Arc::clone(&asked);
     let address = udp_server(Ipv4Addr::LOCALHOST.into(), move |socket, _, bytes, peer| {
@@ -103,7 +105,7 @@ fn answering(change: fn(&mut Message)) -> (SocketAddr, Arc<Mutex<BTreeSet<String
 fn answers_that_are_none_have_their_names() {
     let root = Root::new();
     let server = root.serve();
-    let all: [(fn(&mut Message), &str); 5] = [
+    let all: [(Change, &str); 5] = [
         (
             |m| m.metadata.response_code = ResponseCode::NXDomain,
             "dns_nxdomain",

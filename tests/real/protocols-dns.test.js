@@ -151,6 +151,20 @@ for (const [variables, caches] of /** @type {[Record<string, string>, boolean][]
   });
 }
 
+test('answers that expire too early get through again, and the run says so', async () => {
+  const bench = startBench({ ONLY: 'protocols/dns', PROFILE: 'soak', DURATION: '12s', TTL_S: '1' });
+  try {
+    assert.equal(await bench.ended, 99, bench.output.stdout);
+    const result = bench.result('protocols-dns');
+    const [cached, uncached] = result.integrity;
+    assert.deepEqual([cached.ok, cached.reported, uncached.ok], [false, 100, true]);
+    assert.match(result.reasons[0], /^upstream queries, cached_open: \d+ queries too many reached the server/);
+    assert.equal(operation(result, 'cached_open').loop, 'open');
+  } finally {
+    bench.remove();
+  }
+});
+
 for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
   [{ PROTOCOL: 'tproxy,naive' }, /PROTOCOL=tproxy,naive: none has a client with DNS that sing-box runs/],
   [{ HIJACK: 'outbound', BASELINE_ENGINE: 'xray' }, /HIJACK=outbound: only sing-box/],

@@ -130,6 +130,8 @@ mod tests {
     use crate::probe::plan::Allowed;
     use crate::probe::spec::{DnsSpec, ProbeKind, Spec};
 
+    type Change = fn(&mut Message);
+
     fn questions(names: Option<u64>) -> Questions {
         let mut spec = Spec::new(ProbeKind::Dns, "127.0.0.1:9".into());
         spec.dns = Some(DnsSpec {
@@ -187,9 +189,9 @@ mod tests {
     #[test]
     fn only_the_right_answer_is_right() {
         let questions = questions(None);
-        let check = |change: fn(&mut Message)| questions.check(9, &answer(&questions, 9, change));
+        let check = |change: Change| questions.check(9, &answer(&questions, 9, change));
         assert_eq!(check(|_| {}), Ok(()));
-        let wrong: [(fn(&mut Message), ErrorKind); 9] = [
+        let wrong: [(Change, ErrorKind); 9] = [
             (|m| m.metadata.id = 8, ErrorKind::Corrupted),
             (
                 |m| m.metadata.message_type = MessageType::Query,
