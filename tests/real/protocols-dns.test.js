@@ -158,7 +158,10 @@ test('answers that expire too early get through again, and the run says so', asy
     const result = bench.result('protocols-dns');
     const [cached, uncached] = result.integrity;
     assert.deepEqual([cached.ok, cached.reported, uncached.ok], [false, 100, true]);
-    assert.match(result.reasons[0], /^upstream queries, cached_open: \d+ queries too many reached the server/);
+    assert.match(
+      result.reasons[0],
+      /^upstream queries, cached_open: \d+ queries too many reached the server/,
+    );
     assert.equal(operation(result, 'cached_open').loop, 'open');
   } finally {
     bench.remove();
