@@ -13,7 +13,7 @@ import { explain } from './errors.js';
  * @property {number | null} found
  * @property {boolean | null} ok null: could not be checked, the detail says why
  * @property {string} detail
- * @property {'sql' | 'api'} source
+ * @property {'sql' | 'api' | 'dns'} source
  */
 
 const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];

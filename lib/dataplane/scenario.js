@@ -38,11 +38,12 @@ const WARMUP = 50;
  *   through the environment's proxy and direct, to one far end on loopback, unless given
  * @property {(round: import('./load.js').Round, index: number, plane: Plane) => void} round
  * @property {() => object} [prepare] in setup(); what it returns is in the run's data
- * @property {(data: Data) => void} [end] in teardown()
+ * @property {(data: any) => void} [end] in teardown(), with the run's data
  * @property {import('../scenario.js').Definition['more']} [more]
  * @property {string[]} [notes]
  * @property {Record<string, 'trend' | 'counter'>} [metrics]
  * @property {import('../scenario.js').Definition['keep']} [keep]
+ * @property {import('../scenario.js').Definition['integrity']} [integrity]
  * @property {boolean} [ownInstances]
  * @property {string} [system] dataplane unless given
  * @property {import('../scenario.js').Definition['judge']} [judge]
@@ -109,7 +110,7 @@ export class Plane {
     const { placement } = this.environment;
     const measured = measure({
       warmup: WARMUP,
-      target: this.target(spec.kind === 'udp' ? 'udp' : 'tcp', far),
+      target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
       cpus: cpusOf(placement.probe_cpus),
       wait: placement.wait,
       keep: SAMPLES_MOST,

@@ -175,7 +175,7 @@ const UNCOVERED = {
   outbound: {
     block: 'moves nothing by design; tests/real/protocols.test.js checks that it refuses',
     tor: 'needs the Tor network, and nothing here leaves this machine',
-    dns: 'carries queries only, which no scenario measures yet',
+    dns: 'carries queries only: `make protocols-dns HIJACK=outbound` measures it',
   },
 };
 

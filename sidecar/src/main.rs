@@ -9,6 +9,7 @@
 
 mod api;
 mod cli;
+mod dns;
 mod echo;
 mod failure;
 mod host;

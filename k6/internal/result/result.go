@@ -29,6 +29,7 @@ type Result struct {
 	Sweep       *Sweep       `json:"sweep"`
 	Tunnels     []Tunnels    `json:"tunnels"`
 	Protocols   *Protocols   `json:"protocols"`
+	DNS         *DNS         `json:"dns"`
 	Components  []Component  `json:"components"`
 	Bottlenecks []Bottleneck `json:"bottlenecks"`
 	Database    *Database    `json:"database"`

@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod context;
+mod dns;
 mod gate;
 mod handshake;
 pub mod kinds;
@@ -43,6 +44,7 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Tcp if plan.spec.connections > 1 => many::run,
         ProbeKind::Tcp => tcp::run,
         ProbeKind::Udp => udp::run,
+        ProbeKind::Dns => dns::run,
         ProbeKind::Handshake => handshake::run,
         ProbeKind::Throughput => throughput::run,
         ProbeKind::Concurrency => many::run,

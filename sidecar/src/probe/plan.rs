@@ -6,13 +6,15 @@ use std::time::Duration;
 use super::payload::Pattern;
 use super::placement;
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{Loop, ProbeKind, ProxySpec, Spec, Transfer};
+use super::spec::{DnsSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer};
 use crate::failure::{Failure, Result};
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
 const MIN_PAYLOAD_BYTES: u64 = 8;
 const MIB: u64 = 1 << 20;
+/// RFC 1035, 2.3.4.
+const MAX_LABEL_BYTES: usize = 63;
 
 /// Hosts other than loopback that were allowed by name.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +63,7 @@ pub struct Plan {
     pub handshake_timeout: Duration,
     pub limit_ns: u64,
     pub transfer: Transfer,
+    pub dns: DnsSpec,
 }
 
 impl Plan {
@@ -98,6 +101,7 @@ impl Plan {
         }
         let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {
             ProbeKind::Udp => 300,
+            ProbeKind::Dns => 1_000,
             _ => 5_000,
         });
         Ok(Self {
@@ -110,6 +114,7 @@ impl Plan {
             handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
             limit_ns: (spec.limit_s * 1e9) as u64,
             transfer: spec.transfer.unwrap_or_default(),
+            dns: spec.dns.clone().unwrap_or_default(),
             spec,
         })
     }
@@ -146,7 +151,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("count", spec.count, 1, 10_000_000)?;
     within("warmup", spec.warmup, 0, 100_000)?;
     let connections = match spec.kind {
-        ProbeKind::Udp => 1,
+        ProbeKind::Udp | ProbeKind::Dns => 1,
         ProbeKind::Handshake => 64,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
@@ -155,10 +160,9 @@ fn bounds(spec: &Spec) -> Result<()> {
     if spec.kind != ProbeKind::Udp {
         within("payload_bytes", spec.payload_bytes, MIN_PAYLOAD_BYTES, MIB)?;
     }
-    let window = if spec.kind == ProbeKind::Udp {
-        4_096
-    } else {
-        1
+    let window = match spec.kind {
+        ProbeKind::Udp | ProbeKind::Dns => 4_096,
+        _ => 1,
     };
     within("window", spec.window, 1, window)?;
     within("timeout_ms", spec.timeout_ms.unwrap_or(1), 1, 60_000)?;
@@ -190,6 +194,7 @@ fn bounds(spec: &Spec) -> Result<()> {
             "leave first_reply out",
         ));
     }
+    check_dns(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
@@ -203,6 +208,26 @@ fn bounds(spec: &Spec) -> Result<()> {
         )),
         (None, _) => Ok(()),
     }
+}
+
+fn check_dns(spec: &Spec) -> Result<()> {
+    let Some(DnsSpec { run, names }) = &spec.dns else {
+        return Ok(());
+    };
+    if spec.kind != ProbeKind::Dns {
+        return Err(Failure::invalid(
+            format!("dns: a {} probe has none", spec.kind),
+            "leave dns out",
+        ));
+    }
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if run.is_empty() || run.len() > MAX_LABEL_BYTES || !run.bytes().all(fits) {
+        return Err(Failure::invalid(
+            format!("dns.run: {run:?} is no label"),
+            format!("give 1 to {MAX_LABEL_BYTES} lower-case letters and digits"),
+        ));
+    }
+    within("dns.names", names.unwrap_or(1), 1, 1_000_000)
 }
 
 fn within(field: &str, value: u64, least: u64, most: u64) -> Result<()> {

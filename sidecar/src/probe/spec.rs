@@ -19,6 +19,8 @@ pub enum ProbeKind {
     Throughput,
     /// Many tunnels open at once.
     Concurrency,
+    /// DNS queries over UDP, with a window in flight.
+    Dns,
 }
 
 impl fmt::Display for ProbeKind {
@@ -29,6 +31,7 @@ impl fmt::Display for ProbeKind {
             Self::Handshake => "handshake",
             Self::Throughput => "throughput",
             Self::Concurrency => "concurrency",
+            Self::Dns => "dns",
         })
     }
 }
@@ -112,6 +115,27 @@ impl Default for Transfer {
     }
 }
 
+/// What a DNS probe asks for: A records of `n0000000000.RUN.windtunnel.test` and so on ([`crate::dns`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DnsSpec {
+    /// A label that keeps the names of one probe apart from those of others.
+    #[serde(default = "defaults::run")]
+    pub run: String,
+    /// How many names it asks for in turn; none: each query asks for a new one.
+    #[serde(default)]
+    pub names: Option<u64>,
+}
+
+impl Default for DnsSpec {
+    fn default() -> Self {
+        Self {
+            run: defaults::run(),
+            names: None,
+        }
+    }
+}
+
 /// A SOCKS5 proxy. User name and password go together.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -153,7 +177,7 @@ pub struct Spec {
     /// Datagrams in flight.
     #[serde(default = "defaults::one")]
     pub window: u64,
-    /// Of one operation; 300 for udp and 5,000 for the others where it is left out.
+    /// Of one operation; 300 for udp, 1,000 for dns and 5,000 for the others where it is left out.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
     /// UDP: so long without any datagram ends the probe.
@@ -166,6 +190,8 @@ pub struct Spec {
     pub limit_s: f64,
     #[serde(default)]
     pub transfer: Option<Transfer>,
+    #[serde(default)]
+    pub dns: Option<DnsSpec>,
     /// A handshake lasts until the first payload has come back through the tunnel: some proxies say that a tunnel is
     /// there before they have opened it.
     #[serde(default)]
@@ -207,6 +233,7 @@ impl Spec {
             handshake_timeout_ms: defaults::handshake_timeout_ms(),
             limit_s: defaults::limit_s(),
             transfer: None,
+            dns: None,
             first_reply: false,
             cpus: Vec::new(),
             wait: Wait::default(),
@@ -219,6 +246,9 @@ impl Spec {
 }
 
 mod defaults {
+    pub fn run() -> String {
+        "r0".into()
+    }
     pub fn count() -> u64 {
         2_000
     }
