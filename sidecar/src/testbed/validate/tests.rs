@@ -47,6 +47,16 @@ fn each_mistake_is_named_by_its_field() {
         ("name = \"good\"", "name = \"other\"", "name:"),
         ("testbed/1", "testbed/2", "schema:"),
         ("title = \"Good\"", "title = \" \"", "title:"),
+        (
+            "[outputs]",
+            "[sweep]\nvariable = \"prt\"\nvalues = [1]\n[outputs]",
+            "sweep: `prt` is not declared",
+        ),
+        (
+            "[outputs]",
+            "[sweep]\nvariable = \"port\"\nvalues = [1]\nonly = { port = \"x\" }\n[outputs]",
+            "sweep.only:",
+        ),
         ("default = 0", "default = 70000", "variables.port.default:"),
         ("default = 0", "default = \"a\"", "variables.port.default:"),
         (
