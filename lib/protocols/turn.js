@@ -23,13 +23,15 @@ import { FAR_HOST, entryOf } from './way.js';
 
 /** Bytes of a write, by the figure. */
 const WRITES = /** @type {Record<string, number>} */ ({ mbit_1k: 1024, mbit_64k: 64 * 1024, mbit_1m: MIB });
+/** What each moves of a transfer's bytes: those that are not judged are shorter, and small writes are slow. */
+const SHARES = /** @type {Record<string, number>} */ ({ mbit_1k: 1 / 8, mbit_64k: 1, mbit_1m: 1 / 2 });
 /** All sizes of writes, and the one that is judged. */
 export const ALL_WRITES = Object.keys(WRITES);
 export const JUDGED_WRITES = ['mbit_64k'];
 /** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
-/** Requests of each tunnel while all are open. */
-const REQUESTS_EACH = 5;
+/** Requests over all tunnels, however many are open: enough for a 95th percentile. */
+const TUNNEL_REQUESTS = 1000;
 /** A datagram may be lost; a path that loses more than this share is broken. */
 const LOST_MOST = 0.05;
 
@@ -159,7 +161,7 @@ export class Turn {
   /**
    * Transfers, datagrams, tunnels.
    * @param {Sizes} sizes
-   * @param {number} bytes of a transfer; a quarter of it in writes of 1 KiB
+   * @param {number} bytes of a transfer in writes of 64 KiB
    * @param {boolean} udp
    */
   carry(sizes, bytes, udp) {
@@ -224,7 +226,7 @@ export class Turn {
   /** @param {string} name of the figure @param {number} bytes */
   transfer(name, bytes) {
     const writeBytes = WRITES[name];
-    const moved = this.move(name === 'mbit_1k' ? bytes / 4 : bytes, writeBytes);
+    const moved = this.move(Math.max(1, Math.round((bytes * SHARES[name]) / MIB)) * MIB, writeBytes);
     this.figures[name] = moved && (moved.bytes * 8) / moved.duration_s / 1e6;
     if (name !== 'mbit_64k') return;
     this.figures.measuring_cpus = moved && moved.measuring_cpus;
@@ -246,7 +248,7 @@ export class Turn {
       connections,
       payload_bytes: 256,
       warmup: connections,
-      count: connections * REQUESTS_EACH,
+      count: Math.max(connections, TUNNEL_REQUESTS),
     });
     const { tunnels, errors = {} } = open?.outcome ?? {};
     this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))), 0);

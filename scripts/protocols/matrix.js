@@ -24,7 +24,7 @@ import { verdictOf } from '../../lib/protocols/verdict.js';
 
 /**
  * `alone` and `compared` are turns of each side; in the first of them, `extra`, all sizes of writes are measured and
- * tunnels opened, a thousand of which take seconds. As many of them begin with the one side as with the other.
+ * tunnels opened. As many of them begin with the one side as with the other.
  */
 const PROFILES = {
   smoke: {
@@ -72,6 +72,14 @@ const tunnels = (__ENV.TUNNELS || base.tunnels).split(',').map(Number);
 if (tunnels.some((number) => !Number.isInteger(number) || number < 1 || number > 4096))
   throw `TUNNELS=${__ENV.TUNNELS}: whole numbers from 1 to 4096 are wanted`;
 const targets = targetsOf();
+/** So many at once take seconds to open: in half of the extra turns. Every other row begins with the other side. */
+const MANY_TUNNELS = 500;
+
+/** What else a turn does. @param {number} turn */
+const extraOf = (turn) => ({
+  writes: turn < base.extra ? ALL_WRITES : JUDGED_WRITES,
+  tunnels: tunnels.filter((number) => turn < (number < MANY_TUNNELS ? base.extra : base.extra / 2)),
+});
 
 /** @param {string} row @param {import('../../lib/protocols/sides.js').Side} side */
 const operationOf = (row, side) =>
@@ -125,7 +133,7 @@ const script = planeScenario({
       sides.map(({ name }) => [name, { turns: [], outcomes: [], version: null }]),
     );
     const able = sides.filter(({ engine }) => row.engines[engine] === true);
-    const measured = new Measured(plane, row, notes);
+    const measured = new Measured(plane, index, notes);
     try {
       for (let turn = 0; turn < turns; turn += 1) measured.pair(able, turn);
     } finally {
@@ -154,19 +162,20 @@ const script = planeScenario({
 class Measured {
   /**
    * @param {import('../../lib/dataplane/scenario.js').Plane} plane
-   * @param {import('../../lib/protocols/matrix.js').Row} row
+   * @param {number} index of the row
    * @param {Record<string, Notes>} notes
    */
-  constructor(plane, row, notes) {
+  constructor(plane, index, notes) {
     this.plane = plane;
-    this.row = row;
+    this.index = index;
+    this.row = rows[index];
     this.notes = notes;
     /** @type {number | null} of a transfer, once it is known how fast the row is */
     this.bytes = null;
   }
 
   /**
-   * One turn of each side that still runs the row, in an order that is reversed from turn to turn.
+   * One turn of each side that still runs the row, in an order that is reversed from turn to turn and from row to row.
    * @param {import('../../lib/protocols/sides.js').Side[]} able
    * @param {number} turn
    */
@@ -187,15 +196,14 @@ class Measured {
         own.version = Object.values(started.started.versions)[0] ?? null;
         return [{ own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
       });
-      this.measure(turn % 2 === 0 ? begun : begun.reverse(), turn < base.extra);
+      this.measure((this.index + turn) % 2 === 0 ? begun : begun.reverse(), { ...base, ...extraOf(turn) });
     } finally {
       stopSides(up);
     }
   }
 
-  /** @param {{ own: Notes, turn: Turn }[]} begun @param {boolean} all sizes of writes, and tunnels */
-  measure(begun, all) {
-    const sizes = { ...base, writes: all ? ALL_WRITES : JUDGED_WRITES, tunnels: all ? tunnels : [] };
+  /** @param {{ own: Notes, turn: Turn }[]} begun @param {import('../../lib/protocols/turn.js').Sizes} sizes */
+  measure(begun, sizes) {
     const reached = begun.filter(({ turn }) => turn.reach(sizes));
     if (reached.length > 0) {
       this.bytes ??= bytesFor(
