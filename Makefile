@@ -12,21 +12,28 @@ DASHBOARD ?=
 export PROFILE ENV ONLY DASHBOARD
 
 # What `make dataplane` runs on unless TESTBED names one; another environment has its own.
-DATAPLANE_TESTBEDS := $(if $(filter local,$(ENV)),sing-box-pair xray-pair)
+DATAPLANE_TESTBEDS := $(if $(filter local,$(ENV)),sing-box-pair xray-pair tproxy tproxy:engine=sing-box)
 
 SYSTEMS := $(notdir $(patsubst %/,%,$(wildcard scripts/*/)))
 SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/[!_]*.js))
 SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
 
 GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.css' -o -name 'go.*' 2>/dev/null)
+PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Cargo.toml sidecar/primitives/Cargo.lock sidecar/primitives/build.rs -type f 2>/dev/null)
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb
+SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/tproxy/divert
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
 LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -m -f '{{slice .Version 1}}' github.com/sagernet/sing-box)
+TAGS_sing-box-next := $(TAGS_sing-box)
+LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
+
+# $(call within,SYSTEM): what of the system ONLY asks for, all of it unless given.
+comma := ,
+within = $(if $(filter-out $(1) $(1)/%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
@@ -54,19 +61,20 @@ bench: build ## Build what is missing, run the scenarios, print the verdict
 
 .PHONY: $(SYSTEMS)
 $(filter-out dataplane,$(SYSTEMS)): build
-	@ONLY=$@ bin/k6 x bench
+	@ONLY='$(call within,$@)' bin/k6 x bench
 
 .PHONY: dataplane
-dataplane: build ## All data-plane scenarios on sing-box-pair, then on xray-pair; TESTBED= picks one
-	@code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
+dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
+	@export MAY_LEAVE_OUT='$(if $(TESTBED),,1)'; \
+	code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
 	for bed in $${beds:-''}; do \
-	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed%%:*}}" ONLY=dataplane TESTBED="$$bed" bin/k6 x bench || code=$$?; \
+	  RUN_ID="$${RUN_ID:+$$RUN_ID-$${bed//[^a-z0-9.-]/-}}" ONLY='$(call within,$@)' TESTBED="$$bed" bin/k6 x bench || code=$$?; \
 	  test $$code != 130 || break; \
 	done; exit $$code
 
 .PHONY: $(SCENARIO_TARGETS)
 $(SCENARIO_TARGETS): build
-	@ONLY=$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@) bin/k6 x bench
+	@ONLY='$(call within,$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@))' bin/k6 x bench
 
 # RUNS and the rest are meant for the comparison, not for the scripts.
 .PHONY: compare
@@ -83,6 +91,12 @@ panel-compare: build ## Two database drivers of the panel in turn: make panel-co
 	@env -u RUNS -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
 	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),8)' --worse-by '$(or $(WORSE_BY),10)'
+
+# Differences need as many turns as quick has, so it is the default here.
+.PHONY: protocols-compare
+protocols-compare: build ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=7]
+	@test -n '$(CANDIDATE)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY='$(call within,protocols/matrix)' bin/k6 x bench
 
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
@@ -104,6 +118,16 @@ benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain 
 benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
 	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
+
+# Differences need as many turns as quick has, so it is the default here.
+.PHONY: benchmark-protocols
+benchmark-protocols: build ## Compare sing-box with itself, and count the rows told apart: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
+	@$(call need,node,install Node.js 20.19 or newer)
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
+
+.PHONY: primitives
+primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE=smoke, quick or full
+	@bin/sidecar bench primitives --mode '$(or $(MODE),quick)' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
 
 ## Live ---------------------------------------------------------------------
 
@@ -143,13 +167,34 @@ bin/sidecar: $(RUST_SOURCES)
 	cargo build --quiet --release --locked --manifest-path sidecar/Cargo.toml
 	@install -m 755 sidecar/target/release/sidecar $@
 
+# Not part of `build`: only `sidecar bench primitives` needs them.
+bin/primitives: $(PRIMITIVES_SOURCES)
+	@$(call need,cargo,install Rust 1.88 or newer)
+	@$(call need,cc,apt-get install gcc)
+	@echo 'building $@ (about a minute the first time)'
+	@mkdir -p bin
+	cargo build --quiet --release --locked --manifest-path sidecar/primitives/Cargo.toml
+	@install -m 755 sidecar/primitives/target/release/primitives $@
+
+# The same without any CPU extension in its cryptography.
+bin/primitives-portable: $(PRIMITIVES_SOURCES)
+	@$(call need,cargo,install Rust 1.88 or newer)
+	@$(call need,cc,apt-get install gcc)
+	@echo 'building $@ (about a minute the first time)'
+	@mkdir -p bin
+	RUSTFLAGS='$(foreach crate,aes chacha20 poly1305 polyval sha2,--cfg $(crate)_backend="soft")' cargo build --quiet --release --locked \
+	  --manifest-path sidecar/primitives/Cargo.toml --features portable --target-dir sidecar/primitives/target/portable
+	@install -m 755 sidecar/primitives/target/portable/release/primitives $@
+
 .PHONY: testbeds
-testbeds: $(VENVS) $(GO_SYSTEMS) ## Install the systems that the testbeds start
+testbeds: $(VENVS) $(filter-out bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
+
+bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 
 # The one tool that the folder's go.mod names.
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 	@$(call need,go,install Go 1.26 or newer)
-	@echo 'building $@ (about two minutes the first time)'
+	@echo 'building $@ (up to two minutes the first time)'
 	@mkdir -p bin
 	@cd testbeds/$* && CGO_ENABLED=0 go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
 
@@ -183,13 +228,21 @@ test: build node_modules/.installed ## Set up everything and run all tests
 	cd k6 && go test ./...
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))
 
+.PHONY: test-primitives
+test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it
+	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/primitives/Cargo.toml -- -D warnings
+	cargo test --quiet --locked --manifest-path sidecar/primitives/Cargo.toml
+	node --test tests/primitives/primitives.js
+
 .PHONY: lint
 lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
 	@$(call need,shellcheck,apt-get install shellcheck)
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
+	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
-	@test -z "$$(gofmt -l k6)" || { gofmt -l k6; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	@test -z "$$(gofmt -l k6 testbeds)" || { gofmt -l k6 testbeds; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet ./...
+	cd testbeds/naive-client && go vet ./...
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json
@@ -205,10 +258,11 @@ lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installe
 .PHONY: fmt
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
-	gofmt -w k6
+	cargo fmt --manifest-path sidecar/primitives/Cargo.toml
+	gofmt -w k6 testbeds
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 
 .PHONY: clean
 clean: ## Remove what was built and installed; keep results
-	rm -rf bin .venv node_modules sidecar/target
+	rm -rf bin .venv node_modules sidecar/target sidecar/primitives/target

@@ -56,6 +56,10 @@ export const KINDS = /** @type {const} */ ([
   'truncated',
   'control_closed',
   'unexpected',
+  'dns_nxdomain',
+  'dns_servfail',
+  'dns_refused',
+  'dns_other',
 ]);
 
 /** @typedef {typeof KINDS[number]} ErrorKind */
@@ -176,6 +180,10 @@ const MENDS = /** @type {Record<string, string>} */ ({
   corrupted: 'the payload that came back differs from what was sent',
   truncated: 'a datagram came back shorter than it was sent',
   control_closed: 'the proxy closed the control connection of the UDP association',
+  dns_nxdomain: 'the DNS server says that a name does not exist which does (NXDOMAIN)',
+  dns_servfail: 'the DNS server could not get an answer (SERVFAIL): see the log of the proxy',
+  dns_refused: 'the DNS server refused to answer (REFUSED): check its rules',
+  dns_other: 'the DNS server answered with another RCODE than NOERROR',
 });
 
 /**

@@ -43,7 +43,8 @@ export const VERSION = '0.1.0';
  * @property {string[]} [notes] on this profile, such as a part that does not apply
  * @property {object} [placement] which CPUs did what
  * @property {boolean} [paused] the measuring window only runs while a probe measures
- * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured
+ * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
+ *   the `instance` of the run's data, where there is one
  * @property {Record<string, 'trend' | 'counter'>} [metrics] more of them, by operation
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
  * @property {(runId: string) => string} [leftovers] what a run may leave on the target, in the plural, and how to find
@@ -56,6 +57,8 @@ export const VERSION = '0.1.0';
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
+ * @property {(result: any) => { verdict: string, reasons: string[] }} [judge] the last word, where thresholds do not
+ *   say it all
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, window: string | null }} Begun
  */
@@ -209,6 +212,7 @@ function summaryOf(definition, bounds) {
     };
     result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
+    Object.assign(result, definition.judge?.(result));
     return {
       [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
       stdout: toText(result),
@@ -272,7 +276,7 @@ export function defineScenario(definition) {
         startedAt: new Date().toISOString(),
         loadFrom: now(),
         window: sidecar.openWindow(
-          definition.ownInstances ? null : __ENV.INSTANCE || null,
+          definition.ownInstances ? (/** @type {any} */ (data).instance ?? null) : __ENV.INSTANCE || null,
           definition.paused,
         ),
       };

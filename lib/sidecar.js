@@ -26,12 +26,37 @@ export const present = () => Boolean(base);
  * @param {number} [timeout] ms
  */
 export function request(method, path, body, timeout = TIMEOUT_MS) {
+  const { url, text, params } = written(path, body, timeout);
+  return http.request(method, url, text, params);
+}
+
+/** @param {string} path @param {unknown} body @param {number} timeout ms */
+function written(path, body, timeout) {
   const headers = {
     'Content-Type': 'application/json',
     Authorization: `Bearer ${__ENV.SIDECAR_TOKEN ?? ''}`,
   };
   const text = body === undefined ? null : JSON.stringify(body);
-  return http.request(method, base + path, text, { timeout, headers, responseType: 'text' });
+  return {
+    url: base + path,
+    text,
+    params: { timeout, headers, responseType: /** @type {const} */ ('text') },
+  };
+}
+
+/**
+ * The same for several at once.
+ * @param {'POST' | 'DELETE'} method
+ * @param {{ path: string, body?: unknown }[]} requests
+ * @param {number} timeout ms
+ */
+export function requestAll(method, requests, timeout) {
+  return http.batch(
+    requests.map(({ path, body }) => {
+      const { url, text, params } = written(path, body, timeout);
+      return { method, url, body: text, params };
+    }),
+  );
 }
 
 /** @param {'GET' | 'POST'} method @param {string} path @param {unknown} [body] @returns {any} */

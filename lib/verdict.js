@@ -13,7 +13,7 @@ import { explain } from './errors.js';
  * @property {number | null} found
  * @property {boolean | null} ok null: could not be checked, the detail says why
  * @property {string} detail
- * @property {'sql' | 'api'} source
+ * @property {'sql' | 'api' | 'dns'} source
  */
 
 const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];
@@ -25,14 +25,10 @@ const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomali
  * @returns {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: string[] }}
  */
 export function decide(thresholds, validity, operations) {
-  const invalid = validity.filter((check) => check.ok === false);
+  const invalid = invalidReasons(validity);
   const crossed = thresholds.filter((line) => !line.ok);
   const aboutErrors = crossed.filter((line) => ABOUT_ERRORS.includes(line.metric));
-  const reasons = [
-    ...errorReasons(operations),
-    ...crossed.map((line) => `${line.operation}: ${line.expression} does not hold: ${shown(line)}`),
-    ...invalid.map((check) => `${check.check}: ${check.detail}`),
-  ];
+  const reasons = [...errorReasons(operations), ...crossedReasons(thresholds), ...invalid];
   if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
   if (aboutErrors.length > 0) return { verdict: 'fail', reasons };
   if (invalid.length > 0) return { verdict: 'inconclusive', reasons };
@@ -40,8 +36,18 @@ export function decide(thresholds, validity, operations) {
   return { verdict: 'pass', reasons: [] };
 }
 
+/** @param {import('./thresholds.js').Judged[]} thresholds */
+export const crossedReasons = (thresholds) =>
+  thresholds
+    .filter((line) => !line.ok)
+    .map((line) => `${line.operation}: ${line.expression} does not hold: ${shown(line)}`);
+
 /** @param {import('./validity.js').Check[]} validity */
-const isInterrupted = (validity) =>
+export const invalidReasons = (validity) =>
+  validity.filter((check) => check.ok === false).map((check) => `${check.check}: ${check.detail}`);
+
+/** @param {import('./validity.js').Check[]} validity */
+export const isInterrupted = (validity) =>
   validity.some((check) => check.check === 'complete' && check.ok === false);
 
 /**

@@ -38,6 +38,7 @@ export const VERDICT_CODES = mapped({
   2: ['inconclusive', 'orange'],
   3: ['set-up failed', 'red'],
   4: ['interrupted', 'orange'],
+  5: ['left out', 'gray'],
 });
 
 export const VERDICTS = mapped({
@@ -46,6 +47,26 @@ export const VERDICTS = mapped({
   inconclusive: ['inconclusive', 'orange'],
   'set-up failed': ['set-up failed', 'red'],
   interrupted: ['interrupted', 'orange'],
+  'left out': ['left out', 'gray'],
+});
+
+/** How a row of protocols ended on one side, and what was made of a target. */
+export const OUTCOMES = mapped({
+  measured: ['measured', 'green'],
+  errors: ['errors', 'orange'],
+  'corrupted payload': ['corrupted payload', 'red'],
+  'died in mid-run': ['died in mid-run', 'red'],
+  'crashed at start': ['crashed at start', 'red'],
+  'not ready': ['not ready', 'red'],
+  'refused configuration': ['refused configuration', 'red'],
+  'missing binary': ['missing binary', 'red'],
+  'impossible here': ['impossible here', 'gray'],
+  'not reached': ['not reached', 'gray'],
+});
+export const JUDGEMENTS = mapped({
+  met: ['met', 'green'],
+  missed: ['missed', 'red'],
+  uncertain: ['uncertain', 'orange'],
 });
 
 /** Of thresholds and checks: 1, 0, and -1 where it could not be told. */

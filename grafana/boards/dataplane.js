@@ -4,6 +4,7 @@ import { throughputRow } from './rows/dataplane.js';
 import { errorRow } from './rows/errors.js';
 import { generatorRow } from './rows/generator.js';
 import { processRow } from './rows/processes.js';
+import { protocolRow } from './rows/protocols.js';
 import { requestRow } from './rows/requests.js';
 import { statusRow } from './rows/status.js';
 import { dataplanes } from './variables.js';
@@ -17,6 +18,7 @@ export const dataplane = () =>
     rows: [
       statusRow(),
       throughputRow(),
+      protocolRow(),
       errorRow(),
       generatorRow(),
       processRow(),

@@ -12,5 +12,6 @@ export const units = {
   amount: sdk.CountsPerSecond,
   messages: sdk.MessagesPerSecond,
   bytes: sdk.BytesIEC,
+  mebibytes: sdk.Mebibytes,
   mbit: sdk.MegabitsPerSecond,
 };

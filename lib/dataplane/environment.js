@@ -1,4 +1,4 @@
-/** Where the SOCKS5 proxy under test is, and where probe, far end and proxy run. */
+/** Where the proxy under test is, and where probe, far end and proxy run. */
 import { envChoice } from '../profiles.js';
 import { refuse, secret, systemEntry } from '../environment.js';
 
@@ -14,7 +14,7 @@ import { refuse, secret, systemEntry } from '../environment.js';
  * @typedef {object} PlaneEnvironment
  * @property {string} name
  * @property {string} url
- * @property {Proxy} proxy
+ * @property {Proxy | null} proxy null where none is asked: it is transparent
  * @property {{ tcp?: string, udp?: string }} target far ends that are already up; else the sidecar starts one
  * @property {Placement} placement
  * @property {Record<string, Record<string, import('../environment.js').Bounds>>} thresholds
@@ -68,10 +68,10 @@ function read() {
   };
 }
 
-/** @returns {PlaneEnvironment} */
-export function loadPlane() {
+/** @param {string} [system] whose part of the environment it is @returns {PlaneEnvironment & { proxy: Proxy }} */
+export function loadPlane(system = 'dataplane') {
   const { name, own, url, thresholds } = systemEntry(
-    'dataplane',
+    system,
     /^socks5:\/\/([^/?#@\s:]+|\[[0-9a-f:]+\]):\d+$/,
     'a URL such as socks5://127.0.0.1:1080, without credentials',
   );
@@ -83,4 +83,27 @@ export function loadPlane() {
     placement: placement(),
     thresholds,
   };
+}
+
+/**
+ * A transparent proxy between the namespaces `client` and `server` of a testbed's instance: what the
+ * client sends to `through` meets the proxy, what it sends to `routed` does not.
+ * @typedef {PlaneEnvironment & { through: string, routed: string }} TransparentEnvironment
+ */
+
+const ADDRESS = /^\d{1,3}(\.\d{1,3}){3}$/;
+
+/** @returns {TransparentEnvironment} */
+export function loadTransparent() {
+  const { name, url, thresholds } = systemEntry(
+    'dataplane',
+    /^tproxy:\/\/\d{1,3}(\.\d{1,3}){3}$/,
+    'a URL such as tproxy://198.19.0.2: this scenario is for the testbeds tproxy and tproxy-pair',
+    { ours: true },
+  );
+  const routed = __ENV.DATAPLANE_ROUTED ?? '';
+  if (!ADDRESS.test(routed) || !__ENV.INSTANCE)
+    refuse('the transparent proxy is in networks of its testbed: run `make dataplane-tproxy`');
+  const through = url.replace('tproxy://', '');
+  return { name, url, proxy: null, target: {}, placement: placement(), thresholds, through, routed };
 }

@@ -48,6 +48,17 @@ export function ask(method, path, body, timeout) {
   return stop(`sidecar: ${reason(response)}`);
 }
 
+/**
+ * The same in an end phase, where the sidecar may be gone already.
+ * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body]
+ * @returns {any} null where it does not answer, or not well
+ */
+export function tryAsk(method, path, body) {
+  if (!present()) return null;
+  const response = request(method, path, body);
+  return response.status >= 200 && response.status < 300 ? response.json() : null;
+}
+
 /** @param {import('k6/http').RefinedResponse<'text'>} response */
 function reason(response) {
   try {
@@ -89,9 +100,17 @@ function fetchSeries(id, { name, kept }) {
   return values;
 }
 
-/** Runs a probe to its end and takes its samples. @param {object} spec @returns {Measured | { error: { kind: string, message: string } }} */
-export function measure(spec) {
-  const { id } = ask('POST', '/probes', spec);
+/** @typedef {Measured | { error: { kind: string, message: string } }} Ended */
+
+/** Runs a probe to its end and takes its samples. @param {object} spec @returns {Ended} */
+export const measure = (spec) => taken(ask('POST', '/probes', spec).id);
+
+/** The same for several at once, four at most. @param {object[]} specs @returns {Ended[]} */
+export const measureAll = (specs) =>
+  specs.map((spec) => ask('POST', '/probes', spec).id).map((id) => taken(id));
+
+/** @param {string} id of a probe @returns {Ended} */
+function taken(id) {
   const probe = followed(id);
   if (!probe.outcome) {
     ask('DELETE', `/probes/${id}`);

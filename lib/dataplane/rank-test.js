@@ -30,6 +30,18 @@ function countSums(ranks, size) {
 }
 
 /**
+ * The least that rankSumP can be of samples of these sizes: where they do not overlap at all.
+ * @param {number} first
+ * @param {number} second
+ * @returns {number}
+ */
+export function leastRankSumP(first, second) {
+  let splits = 1;
+  for (let taken = 1; taken <= first; taken += 1) splits *= (second + taken) / taken;
+  return Math.min(1, 2 / splits);
+}
+
+/**
  * The two-sided p-value: how often chance alone would part the samples so far.
  * @param {number[]} first
  * @param {number[]} second

@@ -32,25 +32,34 @@ const WARMUP = 50;
  * @property {import('./load.js').PlaneLoad} load
  * @property {Record<string, string | number | boolean>} parameters
  * @property {Record<string, PlaneOperation>} operations
+ * @property {import('./environment.js').PlaneEnvironment} [environment] loadPlane()'s unless given
  * @property {'blocking' | 'events'} [echo] engine of the far end; blocking unless given
+ * @property {(data: any) => { proxied: Via, direct: Via }} [vias] with far ends of their own, which `prepare` starts;
+ *   through the environment's proxy and direct, to one far end on loopback, unless given
  * @property {(round: import('./load.js').Round, index: number, plane: Plane) => void} round
  * @property {() => object} [prepare] in setup(); what it returns is in the run's data
- * @property {(data: Data) => void} [end] in teardown()
+ * @property {(data: any) => void} [end] in teardown(), with the run's data
  * @property {import('../scenario.js').Definition['more']} [more]
+ * @property {string[]} [notes]
  * @property {Record<string, 'trend' | 'counter'>} [metrics]
  * @property {import('../scenario.js').Definition['keep']} [keep]
+ * @property {import('../scenario.js').Definition['integrity']} [integrity]
  * @property {boolean} [ownInstances]
+ * @property {string} [system] dataplane unless given
+ * @property {import('../scenario.js').Definition['judge']} [judge]
  *
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct
  * @property {string | null} instance of the testbed whose use is measured
  * @property {string | null} usage_window
+ * @property {{ instance: string, name: string }} [namespace] that it is sent from
+ * @property {import('./meter.js').Echo} [far] the far end, where it is not the run's
  *
  * @typedef {{ echo: import('./meter.js').Echo | null } & import('../scenario.js').Begun} Data
  */
 
 /** A kind that no submetric was declared for would be lost from the result. @param {Record<string, number>} counts */
-const known = (counts) =>
+export const knownErrors = (counts) =>
   Object.fromEntries(
     Object.entries(counts).map(([kind, count]) => [
       /** @type {any} */ (KINDS).includes(kind) ? kind : 'network',
@@ -72,15 +81,19 @@ export class Plane {
     this.address = address;
     this.data = data;
     const { proxy } = environment;
+    const vias = definition.vias?.(data) ?? {
+      proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window },
+      direct: { proxy: null, instance: null, usage_window: null },
+    };
     /** @type {Via} */
-    this.proxied = { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window };
+    this.proxied = vias.proxied;
     /** @type {Via} */
-    this.direct = { proxy: null, instance: null, usage_window: null };
+    this.direct = vias.direct;
   }
 
-  /** @param {'tcp' | 'udp'} protocol */
-  target(protocol) {
-    const given = this.environment.target[protocol];
+  /** @param {'tcp' | 'udp'} protocol @param {import('./meter.js').Echo} [far] */
+  target(protocol, far) {
+    const given = far?.[protocol] ?? this.environment.target[protocol];
     if (given) return given;
     return addressed(this.address, /** @type {import('./meter.js').Echo} */ (this.data.echo)[protocol]);
   }
@@ -93,11 +106,11 @@ export class Plane {
    * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
    * @returns {import('./meter.js').Measured | null} null where nothing could be measured
    */
-  probe(operations, via, spec) {
+  probe(operations, { far, ...via }, spec) {
     const { placement } = this.environment;
     const measured = measure({
       warmup: WARMUP,
-      target: this.target(spec.kind === 'udp' ? 'udp' : 'tcp'),
+      target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
       cpus: cpusOf(placement.probe_cpus),
       wait: placement.wait,
       keep: SAMPLES_MOST,
@@ -106,7 +119,7 @@ export class Plane {
     });
     const [first] = operations;
     if ('error' in measured) {
-      recordErrors(first, known({ [measured.error.kind]: 1 }));
+      recordErrors(first, knownErrors({ [measured.error.kind]: 1 }));
       probesCut.add(1);
       console.warn(`${first}: ${measured.error.message}`);
       return null;
@@ -114,8 +127,8 @@ export class Plane {
     const { outcome, values } = measured;
     for (const name of operations)
       recordSeries(name, values[this.definition.operations[name].series ?? 'round_trip'] ?? []);
-    recordErrors(first, known(outcome.errors));
-    recordAnomalies(first, known(outcome.anomalies));
+    recordErrors(first, knownErrors(outcome.errors));
+    recordAnomalies(first, knownErrors(outcome.anomalies));
     recordUse(first, outcome);
     recordLateness(first, values.lateness);
     if (outcome.stopped) {
@@ -177,17 +190,19 @@ export function withControl(name, operation) {
 }
 
 /** A far end that polls on the probe's own CPU would take its time from it. @param {import('./environment.js').Placement} placement */
-const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) => (overlaps(probe, echo) ? 'block' : wait);
+export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
+  overlaps(probe, echo) ? 'block' : wait;
 
 /** @param {PlaneDefinition} definition */
 export function planeScenario(definition) {
-  const environment = loadPlane();
+  const { system = 'dataplane' } = definition;
+  const environment = definition.environment ?? loadPlane(system);
   const { load } = definition;
-  const address = addressOf(environment);
+  const address = definition.vias ? 'given' : addressOf(environment);
   const scenario = defineScenario({
     ...definition,
     parameters: { ...definition.parameters, address },
-    system: 'dataplane',
+    system,
     environment,
     placement: environment.placement,
     paused: true,
@@ -203,7 +218,7 @@ export function planeScenario(definition) {
 
     setup() {
       const prepared = definition.prepare?.();
-      const needed = !environment.target.tcp || !environment.target.udp;
+      const needed = !definition.vias && (!environment.target.tcp || !environment.target.udp);
       const { placement } = environment;
       const echo = needed
         ? startEcho({

@@ -1,8 +1,8 @@
 /** From the runs of a sweep to its table and a recommendation. */
-import { rankSumP } from './rank-test.js';
+import { leastRankSumP, rankSumP } from './rank-test.js';
 
 /**
- * @typedef {{ mbit_per_s: number, rtt_p95_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
+ * @typedef {{ mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
  * @typedef {{ median: number, min: number, max: number }} Spread
  * @typedef {string | number | boolean} Value
  * @typedef {{ value: Value, runs: SweepRun[] }} SweepValue
@@ -36,11 +36,13 @@ function ranked(values) {
 }
 
 /**
- * What parts a value from the one in use, where the runs tell the two apart: first what is lost, then what goes through.
+ * Whether a value is better or worse than the one in use, or the runs cannot tell the two apart: first by what is lost,
+ * then by what goes through.
  * @param {string} variable
  * @param {SweepValue} candidate
  * @param {SweepValue} current
  * @param {number} tests how many are made in all: the best of many is the best by chance more often than one of two
+ * @returns {{ verdict: 'better' | 'worse' | 'unknown', text: string }}
  */
 function comparison(variable, candidate, current, tests) {
   const of = (/** @type {SweepValue} */ entry, /** @type {'lost_share' | 'mbit_per_s'} */ key) =>
@@ -53,13 +55,22 @@ function comparison(variable, candidate, current, tests) {
     `${variable} = ${candidate.value} ${what} than ${current.value} (${change}, p = ${p.toPrecision(2)})`;
   const lossP = pOf('lost_share');
   const loss = `${percent(lost)} against ${percent(lostNow)}`;
-  if (lost < lostNow && lossP < ALPHA) return { better: true, text: say('loses less', loss, lossP) };
-  if (lost > lostNow && lossP < ALPHA) return { better: false, text: say('loses more', loss, lossP) };
+  if (lost < lostNow && lossP < ALPHA) return { verdict: 'better', text: say('loses less', loss, lossP) };
+  if (lost > lostNow && lossP < ALPHA) return { verdict: 'worse', text: say('loses more', loss, lossP) };
   const rateP = pOf('mbit_per_s');
   const change =
     rateNow > 0 ? `${((rate / rateNow - 1) * 100).toFixed(1)} %` : `${rate.toFixed(1)} Mbit/s against none`;
-  const more = rate > rateNow;
-  return { better: more && rateP < ALPHA, text: say(`moves ${more ? 'more' : 'no more'}`, change, rateP) };
+  if (rate > rateNow)
+    return { verdict: rateP < ALPHA ? 'better' : 'unknown', text: say('moves more', change, rateP) };
+  if (rate < rateNow && rateP < ALPHA) return { verdict: 'worse', text: say('moves less', change, rateP) };
+  return { verdict: 'unknown', text: say('moves no more', change, rateP) };
+}
+
+/** The runs of each value that can tell a difference at all. @param {number} tests */
+function runsNeeded(tests) {
+  let runs = 1;
+  while (tests * leastRankSumP(runs, runs) >= ALPHA) runs += 1;
+  return runs;
 }
 
 /**
@@ -75,13 +86,17 @@ export function recommend(variable, values, inUse) {
     return { recommended: null, reason: `${variable} = ${inUse}, which is in use, was not measured` };
   const others = ranked(values).filter((entry) => entry !== current);
   const tests = 2 * others.length;
+  const runs = current.runs.length;
+  const keep = (/** @type {string} */ reason) => ({ recommended: null, reason: `${reason}; keep ${inUse}` });
+  if (others.every((entry) => tests * leastRankSumP(entry.runs.length, runs) >= ALPHA))
+    return keep(
+      `${runs} runs of each of ${values.length} values cannot tell a difference: it takes RUNS=${runsNeeded(tests)}`,
+    );
   const found = others.map((entry) => ({ entry, ...comparison(variable, entry, current, tests) }));
-  const best = found.find(({ better }) => better);
+  const best = found.find(({ verdict }) => verdict === 'better');
   if (best) return { recommended: best.entry.value, reason: best.text };
-  return {
-    recommended: null,
-    reason: `${found[0].text}: with ${current.runs.length} runs of each that is noise; keep ${current.value}`,
-  };
+  const unknown = found.find(({ verdict }) => verdict === 'unknown');
+  return keep(unknown ? `${unknown.text}: with ${runs} runs of each that may be noise` : found[0].text);
 }
 
 /** @param {number} share */
@@ -102,6 +117,7 @@ export function sweepOf(variable, values, inUse) {
       runs: entry.runs.length,
       mbit_per_s: spread(entry, 'mbit_per_s'),
       rtt_p95_ms: spread(entry, 'rtt_p95_ms'),
+      rtt_p99_ms: spread(entry, 'rtt_p99_ms'),
       peak_rss_bytes: spread(entry, 'peak_rss_bytes'),
       lost_share: spread(entry, 'lost_share'),
     })),

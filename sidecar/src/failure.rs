@@ -23,6 +23,8 @@ pub enum Kind {
     Invalid,
     /// All that was asked is right, and the system could not be set up.
     Setup,
+    /// The same, because this machine or this user has not what it takes.
+    Unsupported,
 }
 
 /// One line that names the thing, and one that says what to do.
@@ -64,6 +66,10 @@ impl Failure {
         Self::new(Kind::Setup, error, mend)
     }
 
+    pub fn unsupported(error: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self::new(Kind::Unsupported, error, mend)
+    }
+
     /// `what` was being set up when it was interrupted.
     pub fn given_up(what: impl fmt::Display) -> Self {
         Self::new(
@@ -77,7 +83,7 @@ impl Failure {
     /// what was interrupted.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
-            Kind::Setup | Kind::Conflict => 4,
+            Kind::Setup | Kind::Unsupported | Kind::Conflict => 4,
             Kind::GivenUp => 130,
             Kind::BadRequest
             | Kind::TooLarge

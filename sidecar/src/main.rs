@@ -9,10 +9,12 @@
 
 mod api;
 mod cli;
+mod dns;
 mod echo;
 mod failure;
 mod host;
 mod net;
+mod primitives;
 mod probe;
 mod process;
 mod testbed;

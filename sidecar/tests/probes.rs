@@ -148,6 +148,26 @@ fn a_handshake_is_split_into_its_stages() {
 }
 
 #[test]
+fn a_handshake_may_last_until_the_first_reply() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = tcp_echo(DELAY).to_string();
+    let spec = json!({"kind": "handshake", "target": echo, "count": 5, "first_reply": true});
+    let replied = outcome(&server, spec);
+    within_a_tenth(&series(&replied, "first_reply")["p50_ns"], DELAY);
+    within_a_tenth(&series(&replied, "total")["p50_ns"], DELAY);
+    let spec = json!({"kind": "tcp", "target": echo, "first_reply": true}).to_string();
+    let (status, answer) = server.post("/probes", &spec);
+    assert_eq!(
+        (
+            status,
+            answer["error"].as_str().unwrap().contains("first_reply")
+        ),
+        (422, true)
+    );
+}
+
+#[test]
 fn targets_are_asked_for_as_they_were_written() {
     let root = Root::new();
     let server = root.serve();

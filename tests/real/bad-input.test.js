@@ -149,3 +149,22 @@ test('topics are removed after Ctrl-C during the set-up too, where k6 runs no te
     bench.remove();
   }
 });
+
+test('make refuses an ONLY that contradicts its target', () => {
+  const make = (/** @type {string[]} */ ...args) =>
+    spawnSync('make', ['-n', ...args], { cwd: ROOT, encoding: 'utf8' });
+  const made = make('protocols', 'ONLY=protocols/matrix,protocols/chain');
+  assert.match(made.stdout, /ONLY='protocols\/matrix,protocols\/chain' bin\/k6 x bench/);
+  for (const args of [
+    ['protocols', 'ONLY=pulsar'],
+    ['protocols-matrix', 'ONLY=protocols/chain'],
+    ['dataplane', 'ONLY=panel'],
+  ]) {
+    const { status, stderr } = make(...args);
+    assert.equal(status, 2);
+    assert.match(
+      stderr,
+      /^[^\n]*ONLY=\S+ names what is not of \S+: leave it out, or run `make bench`[^\n]*\n$/,
+    );
+  }
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { cpusOf } from '../../lib/dataplane/environment.js';
 import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
-import { rankSumP } from '../../lib/dataplane/rank-test.js';
+import { leastRankSumP, rankSumP } from '../../lib/dataplane/rank-test.js';
 import { recommend, spreadOf, sweepOf } from '../../lib/dataplane/sweep.js';
 import { controlsOf, operationOf } from '../../lib/result.js';
 import { headroom } from '../../lib/validity.js';
@@ -71,13 +71,28 @@ test('the rank-sum test is exact', () => {
   assert.equal(rankSumP([1, 4], [2, 3]), 1);
   assert.equal(rankSumP([5, 5, 5], [5, 5, 5]), 1, 'all tied');
   assert.equal(rankSumP([], [1]), 1);
+  for (const [n, m] of [
+    [1, 1],
+    [2, 2],
+    [3, 5],
+    [5, 5],
+  ]) {
+    const apart = Array.from({ length: n + m }, (_, rank) => rank);
+    assert.ok(Math.abs(leastRankSumP(n, m) - rankSumP(apart.slice(0, n), apart.slice(n))) < 1e-12);
+  }
   // Of the six choices of two ranks of 1, 2.5, 2.5, 4 (mean sum 5), those with 3.5 or 6.5 are as far: four.
   assert.ok(Math.abs(rankSumP([1, 2], [2, 3]) - 4 / 6) < 1e-12);
 });
 
 /** @param {number[]} rates @param {number} [lost] */
 const runsAt = (rates, lost = 0) =>
-  rates.map((rate) => ({ mbit_per_s: rate, rtt_p95_ms: 1, peak_rss_bytes: 1e6, lost_share: lost }));
+  rates.map((rate) => ({
+    mbit_per_s: rate,
+    rtt_p95_ms: 1,
+    rtt_p99_ms: 2,
+    peak_rss_bytes: 1e6,
+    lost_share: lost,
+  }));
 
 test('a sweep recommends what is better beyond noise, and nothing else', () => {
   const slow = { value: 64, runs: runsAt([10, 11, 10, 11, 10]) };
@@ -87,19 +102,34 @@ test('a sweep recommends what is better beyond noise, and nothing else', () => {
     recommend('queue', [slow, fast], 64).reason,
     /512 moves more than 64 \(100\.0 %, p = 0\.016\)/,
   );
-  assert.equal(recommend('queue', [slow, fast], 512).recommended, null, 'in use already');
+  assert.deepEqual(recommend('queue', [slow, fast], 512), {
+    recommended: null,
+    reason: 'queue = 64 moves less than 512 (-50.0 %, p = 0.016); keep 512',
+  });
   const alike = { value: 512, runs: runsAt([10, 12, 10, 12, 9]) };
   const noise = recommend('queue', [{ value: 64, runs: runsAt([9, 11, 10, 8, 12]) }, alike], 64);
   assert.equal(noise.recommended, null);
-  const few = recommend(
-    'queue',
-    [
-      { value: 64, runs: runsAt([10, 11]) },
-      { value: 512, runs: runsAt([20, 21]) },
-    ],
-    64,
-  );
-  assert.match(few.reason, /with 2 runs of each that is noise; keep 64/);
+  assert.match(noise.reason, /with 5 runs of each that may be noise; keep 64$/);
+});
+
+test('a sweep that can tell nothing says how many runs it takes', () => {
+  const apart = (/** @type {number} */ values, /** @type {number} */ runs) =>
+    Array.from({ length: values }, (_v, value) => ({
+      value,
+      runs: runsAt(Array.from({ length: runs }, (_r, run) => value * 100 + run)),
+    }));
+  assert.deepEqual(recommend('queue', apart(2, 2), 0), {
+    recommended: null,
+    reason: '2 runs of each of 2 values cannot tell a difference: it takes RUNS=5; keep 0',
+  });
+  assert.match(recommend('queue', apart(5, 5), 0).reason, /5 runs of each of 5 values .* RUNS=6; keep 0$/);
+  for (const [values, runs] of [
+    [2, 5],
+    [4, 5],
+    [5, 6],
+    [12, 7],
+  ])
+    assert.equal(recommend('queue', apart(values, runs), 0).recommended, values - 1, `${values} × ${runs}`);
 });
 
 test('loss comes before throughput', () => {
@@ -108,6 +138,10 @@ test('loss comes before throughput', () => {
   const { recommended, reason } = recommend('queue', [fast, whole], 64);
   assert.equal(recommended, 512);
   assert.match(reason, /loses less than 64 \(0\.00 % against 10\.00 %/);
+  assert.deepEqual(recommend('queue', [whole, fast], 512), {
+    recommended: null,
+    reason: 'queue = 64 loses more than 512 (10.00 % against 0.00 %, p = 0.016); keep 512',
+  });
 });
 
 test('a value that moves more is found behind one that only loses less by chance', () => {

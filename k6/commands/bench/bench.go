@@ -31,7 +31,7 @@ a fresh testbed for each where the environment has one, runs k6, writes results/
 the report, and ends with a summary. Everything that it starts ends with it.
 
 Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, TESTBED,
-DASHBOARD, RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on hosts that are not
+DASHBOARD, MAY_LEAVE_OUT, RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on hosts that are not
 loopback, and a database there. PLACEMENT=shared|split|free says on which CPUs probes and
 data planes run. INFLUX=URL, with INFLUX_PASSWORD or INFLUX_TOKEN, streams the run to an
 InfluxDB (docs/streaming.md).
@@ -43,6 +43,7 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	cmd.Flags().StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
 	cmd.Flags().StringVar(&o.Testbed, "testbed", gs.Env["TESTBED"], "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	cmd.Flags().BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while scenarios run")
+	cmd.Flags().BoolVar(&o.MayLeaveOut, "may-leave-out", truth(gs.Env["MAY_LEAVE_OUT"]), "end with 0, not 4, where this machine or user can run none of the scenarios")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
 			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; see k6 x bench --help\n", args[0])

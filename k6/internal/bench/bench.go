@@ -32,15 +32,17 @@ type Options struct {
 	Testbed   string // NAME[:VARIABLE=VALUE,…], in place of the environment's
 	RunID     string // made up where empty
 	Dashboard bool
-	K6        string // the k6 to run scripts with
-	Sidecar   string
-	Environ   []string
-	Stdout    io.Writer
-	Stderr    io.Writer
-	TTY       bool
-	Color     bool
-	Width     int // of the terminal, in columns
-	Signals   <-chan os.Signal
+	// MayLeaveOut says that a run in which all is left out is no failure.
+	MayLeaveOut bool
+	K6          string // the k6 to run scripts with
+	Sidecar     string
+	Environ     []string
+	Stdout      io.Writer
+	Stderr      io.Writer
+	TTY         bool
+	Color       bool
+	Width       int // of the terminal, in columns
+	Signals     <-chan os.Signal
 }
 
 func (o Options) getenv(name string) string {
@@ -96,8 +98,8 @@ type bench struct {
 	plan      plan
 	dir       string // results/RUN
 	record    run.Run
-	broken    map[string]string // system: why its next scenarios would fail too
-	lastFault map[string]string // system: the last set-up failure
+	broken    map[subject]string // why its next scenarios would fail too
+	lastFault map[subject]string // the last set-up failure
 }
 
 // makeFolder makes results/RUN, its record and the link results/latest.
@@ -134,7 +136,7 @@ func (b *bench) logs() string { return filepath.Join(b.dir, "logs") }
 
 // run runs the plan in the folder of the run.
 func (b *bench) run(ctx context.Context) int {
-	b.broken, b.lastFault, b.known = map[string]string{}, map[string]string{}, b.versions()
+	b.broken, b.lastFault, b.known = map[subject]string{}, map[subject]string{}, b.versions()
 	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.env.Name,
 		plural(len(b.plan.scenarios), "scenario"))
 	b.openStream(ctx, b.plan.secrets(b.Options))
@@ -178,7 +180,7 @@ func (b *bench) withoutSidecar(err error) {
 	measured := false
 	for _, s := range b.plan.scenarios {
 		if needsSidecar(s.System, b.plan.env.Systems[s.System]) {
-			b.broken[s.System] = err.Error()
+			b.broken[b.plan.subject(s)] = err.Error()
 		} else {
 			measured = true
 		}
@@ -202,7 +204,9 @@ func (b *bench) finish(diskFull string) int {
 	if readErr != nil {
 		code = exitcode.Worst(code, exitcode.Setup)
 	}
-	code = exitcode.Worst(code, set.ExitCode())
+	if !b.MayLeaveOut || !set.LeftOut() {
+		code = exitcode.Worst(code, set.ExitCode())
+	}
 	b.stream.RunEnded(b.ofRun(b.RunID), set.Verdict())
 	missing := b.stream.Close(b.ofRun(b.RunID))
 	b.record.Notes = append(b.record.Notes, missing...)

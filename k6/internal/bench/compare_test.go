@@ -219,6 +219,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 		"placement":     {"dataplane/tell", "proxy", "proxy:cpus=7", nil, exitcode.Usage, "do not run on the same CPUs"},
 		"profile":       {"dataplane/tell", "proxy", "other", []string{"PLACEMENT=x"}, exitcode.Usage, "unknown placement x"},
 		"first set-up":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=refuse"}, exitcode.Setup, "pair01-a: testbed proxy: port 8081 is taken"},
+		"left out":      {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=unfit"}, exitcode.Setup, "pair01-a: testbed proxy: testbed own makes network namespaces"},
 		"sidecar":       {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=dead"}, exitcode.Setup, "cannot read testbeds"},
 		"sidecar dies":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=vanish"}, exitcode.Setup, "the sidecar ended (exit status 3): out of luck"},
 		"existing name": {"dataplane/tell", "proxy", "other", nil, exitcode.Usage, "results/taken exists already"},

@@ -51,9 +51,9 @@ func TestMain(m *testing.M) {
 }
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
-// mute, dead (at once), refuse (a start), vanish (on a start), or tokenless; with windows: slow (each other look),
-// stumble (over the first), forget (them) or
-// brief (little time between looks). FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
+// mute, dead (at once), refuse (a start), unable (to start the testbed `own`), unfit (for any), vanish (on a start), or tokenless; with
+// windows: slow (each other look), stumble (over the first), forget (them) or brief (little time between looks).
+// FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
 // happens.
 func serveFake() {
 	mode := os.Getenv("FAKE_SIDECAR")
@@ -85,6 +85,12 @@ func serveFake() {
 			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, `{"error":"port 8081 is taken by pid 7 (nginx)","mend":"stop it or set the variable port"}`)
 			return
+		case "unable", "unfit":
+			if mode == "unfit" || r.PathValue("name") == "own" {
+				w.WriteHeader(http.StatusNotImplemented)
+				fmt.Fprint(w, `{"error":"testbed own makes network namespaces, and this user may not","mend":"run it as root"}`)
+				return
+			}
 		case "vanish":
 			fmt.Fprintln(os.Stderr, "out of luck")
 			os.Exit(3)

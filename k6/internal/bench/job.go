@@ -47,7 +47,7 @@ type job struct {
 
 // job is a scenario of the plan.
 func (p *plan) job(o Options, s Scenario, label, runID, dir string) job {
-	return job{scenario: s, testbed: p.testbed(s), placement: p.placements[s], sweep: p.beds[s.System].Sweep,
+	return job{scenario: s, testbed: p.testbed(s), placement: p.placements[s], sweep: p.bed(s).Sweep,
 		secrets: p.secrets(o), label: label, runID: runID, dir: dir}
 }
 
@@ -82,6 +82,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		switch {
 		case errors.Is(err, context.Canceled):
 			entry.Outcome, entry.Message = run.Interrupted, "interrupted while its testbed started"
+			return ""
+		case unsupported(err):
+			entry.Outcome, entry.Message = run.LeftOut, err.Error()
 			return ""
 		case err != nil:
 			entry.Outcome, entry.Message = run.SetupFailed, err.Error()
@@ -249,7 +252,7 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 		set["SIDECAR_TOKEN"] = token
 	}
 	maps.Copy(set, j.placement.variables())
-	if j.sweep != nil && b.getenv("SWEEP") == "" {
+	if j.sweep != nil && j.sweep.Applies(instance.Variables) && b.getenv("SWEEP") == "" {
 		set["SWEEP"] = j.sweep.Variable
 		if b.getenv("VALUES") == "" {
 			set["VALUES"] = j.sweep.List()

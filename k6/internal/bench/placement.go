@@ -50,17 +50,18 @@ func (p *plan) resolve(o Options, s Scenario, cpus []int) (placement, *fault) {
 		f.message = s.String() + ": " + f.message
 		return placed, f
 	}
-	if system.Testbed == nil {
+	ref := system.TestbedOf(s.Name)
+	if ref == nil {
 		placed.system = "" // its processes are not ours to pin
 		return placed, nil
 	}
-	given, ok := system.Testbed.Variables[cpusVariable].(string)
-	switch _, declared := p.beds[s.System].Variables[cpusVariable]; {
+	given, ok := ref.Variables[cpusVariable].(string)
+	switch _, declared := p.bed(s).Variables[cpusVariable]; {
 	case ok:
 		placed.system = given
 	case !declared && placed.system != "":
 		placed.system = ""
-		line := fmt.Sprintf("testbeds/%s.toml declares no variable %s: its processes are not pinned", system.Testbed.Name, cpusVariable)
+		line := fmt.Sprintf("testbeds/%s.toml declares no variable %s: its processes are not pinned", ref.Name, cpusVariable)
 		if !slices.Contains(p.leftOut, line) {
 			p.leftOut = append(p.leftOut, line)
 		}
@@ -74,9 +75,9 @@ const cpusVariable = "cpus"
 // testbed returns a scenario's testbed, told its CPUs where it declares cpus; nil where the system is
 // up already.
 func (p *plan) testbed(s Scenario) *environment.TestbedRef {
-	bed := p.env.Systems[s.System].Testbed
+	bed := p.env.Systems[s.System].TestbedOf(s.Name)
 	placed := p.placements[s]
-	if _, declared := p.beds[s.System].Variables[cpusVariable]; bed == nil || !declared || placed.name == "" {
+	if _, declared := p.bed(s).Variables[cpusVariable]; bed == nil || !declared || placed.name == "" {
 		return bed
 	}
 	variables := maps.Clone(bed.Variables)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/testbed"
 )
 
 // Scenario is one script, scripts/SYSTEM/NAME.js.
@@ -28,10 +29,25 @@ var needsTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed\b`)
 
 // NeedsTestbed reports whether the comment at the script's top says so: a line that begins with
 // `Needs a testbed`.
-func (s Scenario) NeedsTestbed() bool {
+func (s Scenario) NeedsTestbed() bool { return s.says(needsTestbed) }
+
+func (s Scenario) says(pattern *regexp.Regexp) bool {
 	text, err := os.ReadFile(s.Script)
 	head, _, _ := strings.Cut(string(text), "*/")
-	return err == nil && needsTestbed.MatchString(head)
+	return err == nil && pattern.MatchString(head)
+}
+
+var needsOwnTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed of its own\b`)
+
+// NeedsOwnTestbed reports whether the comment says so: only a testbed that names the scenario will do.
+func (s Scenario) NeedsOwnTestbed() bool { return s.says(needsOwnTestbed) }
+
+// Suits reports whether a testbed is for the scenario.
+func (s Scenario) Suits(bed testbed.Testbed) bool {
+	if len(bed.Scenarios) == 0 {
+		return !s.NeedsOwnTestbed()
+	}
+	return slices.Contains(bed.Scenarios, s.Name)
 }
 
 // Scenarios lists the scripts under root/scripts: systems alphabetically, and within a system as

@@ -39,7 +39,7 @@ type plan struct {
 	scenarios  []Scenario
 	leftOut    []string                   // lines about what is left out: scenarios that the environment has no system for, measurements
 	needs      bool                       // the sidecar, for a testbed or for probes
-	beds       map[string]testbed.Testbed // system: what its testbed declares
+	beds       map[string]testbed.Testbed // by name, what the testbeds of the scenarios declare
 	placements map[Scenario]placement
 }
 
@@ -72,7 +72,9 @@ func preflight(o Options) (plan, *fault) {
 	if f := p.replaceTestbed(o); f != nil {
 		return p, f
 	}
-	p.split(chosen)
+	if f := p.split(o, chosen); f != nil {
+		return p, f
+	}
 	if len(p.scenarios) == 0 {
 		return p, usage("%s", strings.Join(append(p.leftOut, "nothing is left to run"), "\n"))
 	}
@@ -106,37 +108,58 @@ func (p *plan) replaceTestbed(o Options) *fault {
 		return usage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
 			ref.Name, bed.System, p.env.Name, strings.Join(p.env.Names(), ", "))
 	}
-	if system.Testbed != nil && system.Testbed.Name == ref.Name {
-		variables := map[string]any{}
-		maps.Copy(variables, system.Testbed.Variables)
-		maps.Copy(variables, ref.Variables)
-		ref.Variables = variables
+	known := slices.Collect(maps.Values(system.Testbeds))
+	if system.Testbed != nil {
+		known = append(known, *system.Testbed)
+	}
+	for _, own := range known {
+		if own.Name == ref.Name {
+			variables := map[string]any{}
+			maps.Copy(variables, own.Variables)
+			maps.Copy(variables, ref.Variables)
+			ref.Variables = variables
+		}
 	}
 	for _, name := range bed.Names() {
 		if _, given := ref.Variables[name]; !given && bed.Variables[name].Default == nil {
 			return usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
 		}
 	}
-	system.Testbed, system.URL = &ref, ""
+	system.Testbed, system.Testbeds, system.URL = &ref, nil, ""
 	p.env.Systems[bed.System] = system
 	return nil
 }
 
-// split keeps the scenarios whose system the environment has, and which need no testbed where it has none.
-func (p *plan) split(chosen []Scenario) {
-	missing := map[string]int{}
+// split keeps the scenarios whose system the environment has, which need no testbed where it has none, and
+// which the testbed that they would run on is for. It reads those testbeds.
+func (p *plan) split(o Options, chosen []Scenario) *fault {
+	missing, unsuited := map[string]int{}, map[string][]string{}
 	for _, s := range chosen {
 		system, ok := p.env.Systems[s.System]
+		ref := system.TestbedOf(s.Name)
 		switch {
 		case !ok:
 			missing[s.System]++
-		case system.Testbed == nil && s.NeedsTestbed():
+			continue
+		case ref == nil && s.NeedsTestbed():
 			p.leftOut = append(p.leftOut, fmt.Sprintf(
 				"%s is left out: it starts a testbed again and again, and environments/%s.json has none for %s; give TESTBED=…",
 				s, p.env.Name, s.System))
-		default:
-			p.scenarios = append(p.scenarios, s)
+			continue
+		case ref != nil:
+			bed, f := p.readTestbed(o, ref.Name)
+			if f != nil {
+				return f
+			}
+			if !s.Suits(bed) {
+				unsuited[ref.Name] = append(unsuited[ref.Name], s.String())
+				continue
+			}
 		}
+		p.scenarios = append(p.scenarios, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(unsuited)) {
+		p.leftOut = append(p.leftOut, fmt.Sprintf("testbeds/%s.toml is not for %s: left out", name, strings.Join(unsuited[name], ", ")))
 	}
 	for _, s := range chosen {
 		if n := missing[s.System]; n > 0 {
@@ -146,6 +169,7 @@ func (p *plan) split(chosen []Scenario) {
 			delete(missing, s.System)
 		}
 	}
+	return nil
 }
 
 // checkSystems checks what the systems of the chosen scenarios need: testbeds, secrets, a confirmation for
@@ -158,8 +182,10 @@ func (p *plan) checkSystems(o Options) *fault {
 		}
 		seen[s.System] = true
 		system := p.env.Systems[s.System]
-		if f := p.readTestbed(o, s.System, system); f != nil {
-			return f
+		if system.Testbed != nil {
+			if _, f := p.readTestbed(o, system.Testbed.Name); f != nil {
+				return f
+			}
 		}
 		if f := p.checkSecrets(o, s.System, system); f != nil {
 			return f
@@ -211,7 +237,7 @@ func (p *plan) checkConfirmed(o Options, name string, system environment.System)
 // none or it is this machine.
 func (p *plan) databaseHost(o Options, name string, system environment.System) (string, *fault) {
 	value := o.getenv(system.DatabaseEnv)
-	if _, told := p.beds[name].Outputs[system.DatabaseEnv]; told || value == "" {
+	if _, told := p.outputs(system)[system.DatabaseEnv]; told || value == "" {
 		return "", nil // a testbed's own comes before the caller's
 	}
 	database, ok := environment.ParseDatabaseURL(value)
@@ -240,19 +266,46 @@ func needsSidecar(name string, system environment.System) bool {
 	return system.Testbed != nil || environment.Probed(name)
 }
 
-func (p *plan) readTestbed(o Options, name string, system environment.System) *fault {
-	if system.Testbed == nil {
-		return nil
+// readTestbed returns what a testbed declares, read once.
+func (p *plan) readTestbed(o Options, name string) (testbed.Testbed, *fault) {
+	if bed, ok := p.beds[name]; ok {
+		return bed, nil
 	}
-	bed, err := check.Testbed(o.Root, system.Testbed.Name)
+	bed, err := check.Testbed(o.Root, name)
 	if err != nil {
-		return usage("testbeds/%s.toml: %v", system.Testbed.Name, err)
+		return bed, usage("testbeds/%s.toml: %v", name, err)
 	}
 	if p.beds == nil {
 		p.beds = map[string]testbed.Testbed{}
 	}
 	p.beds[name] = bed
-	return nil
+	return bed, nil
+}
+
+// outputs are those of a system's testbed, none where it is up already.
+func (p *plan) outputs(system environment.System) map[string]string {
+	if system.Testbed == nil {
+		return nil
+	}
+	return p.beds[system.Testbed.Name].Outputs
+}
+
+// subject is what scenarios are about: a system, and the testbed that starts it, "" where it is up already.
+type subject struct{ system, testbed string }
+
+func (p *plan) subject(s Scenario) subject {
+	if ref := p.env.Systems[s.System].TestbedOf(s.Name); ref != nil {
+		return subject{s.System, ref.Name}
+	}
+	return subject{system: s.System}
+}
+
+// bed is what a scenario's testbed declares, nothing where it has none.
+func (p *plan) bed(s Scenario) testbed.Testbed {
+	if ref := p.env.Systems[s.System].TestbedOf(s.Name); ref != nil {
+		return p.beds[ref.Name]
+	}
+	return testbed.Testbed{}
 }
 
 func (p *plan) checkSecrets(o Options, name string, system environment.System) *fault {
@@ -264,7 +317,7 @@ func (p *plan) checkSecrets(o Options, name string, system environment.System) *
 			return usage("%s is not set; environments/%s.json takes a secret of systems.%s.auth from it",
 				variable, p.env.Name, name)
 		}
-		if _, ok := p.beds[name].Outputs[variable]; !ok {
+		if _, ok := p.outputs(system)[variable]; !ok {
 			return usage("environments/%s.json takes a secret of systems.%s.auth from %s, which is neither an output of testbeds/%s.toml nor set",
 				p.env.Name, name, variable, system.Testbed.Name)
 		}
@@ -284,7 +337,7 @@ func (p *plan) checkDatabase(o Options, name string, system environment.System) 
 			"%s is not set: nothing of systems.%s is seeded or checked by SQL", variable, name))
 		return nil
 	}
-	outputs := p.beds[name].Outputs
+	outputs := p.outputs(system)
 	if _, ok := outputs[variable]; !ok {
 		return usage("environments/%s.json takes systems.%s.database_env from %s, which is neither an output of testbeds/%s.toml nor set%s",
 			p.env.Name, name, variable, system.Testbed.Name, closest.Hint(variable, slices.Sorted(maps.Keys(outputs))))

@@ -19,6 +19,7 @@ var freeText = []string{
 	"reasons", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
 	"run.testbed.variables.*", "operations.title", "operations.latency_is", "sweep.reason",
 	"bottlenecks.reason", "database.digests.text", "integrity.detail",
+	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail",
 }
 
 // ResultFile rewrites a result file without secrets where its free text has any; all else stays as

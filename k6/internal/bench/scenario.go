@@ -15,12 +15,13 @@ import (
 func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	s := b.plan.scenarios[i]
 	label := fmt.Sprintf("[%d/%d] %s", i+1, len(b.plan.scenarios), s)
-	if why, ok := b.broken[s.System]; ok {
+	subject := b.plan.subject(s)
+	if why, ok := b.broken[subject]; ok {
 		entry.Outcome, entry.Message = run.SetupFailed, why
-		if b.lastFault[s.System] != "" {
+		if b.lastFault[subject] != "" {
 			entry.Outcome, entry.Message = run.Skipped, "would fail as the scenario before it did"
 		}
-		b.lastFault[s.System] = why
+		b.lastFault[subject] = why
 		b.streamEnd(b.plan.job(b.Options, s, label, b.RunID, b.dir), *entry, 0)
 		b.tell(label, *entry, 0)
 		return
@@ -31,13 +32,13 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	b.screen.Progress(label + "  starting")
 	why := b.attempt(ctx, b.plan.job(b.Options, s, label, b.RunID, b.dir), entry)
 	if why != "" {
-		b.broken[s.System] = why
+		b.broken[subject] = why
 	}
 	if entry.Outcome == run.SetupFailed {
-		if b.lastFault[s.System] == entry.Message {
-			b.broken[s.System] = entry.Message
+		if b.lastFault[subject] == entry.Message {
+			b.broken[subject] = entry.Message
 		}
-		b.lastFault[s.System] = entry.Message
+		b.lastFault[subject] = entry.Message
 	}
 	b.tell(label, *entry, time.Since(begin))
 }

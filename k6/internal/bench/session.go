@@ -100,6 +100,9 @@ func prepare(o Options, scenarios, testbeds []string) (*Session, *fault) {
 					testbeds[0], testbed, orNone(first.system), orNone(own.system))
 			}
 		}
+		if len(p.scenarios) < len(s.Scenarios) {
+			return nil, usage("%s", strings.Join(p.leftOut, "\n"))
+		}
 	}
 	if s.RunID == "" {
 		s.RunID = newRunID("compare", time.Now())

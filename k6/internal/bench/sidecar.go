@@ -42,6 +42,7 @@ type Sidecar struct {
 // Instance is a started testbed.
 type Instance struct {
 	ID            string            `json:"id"`
+	Variables     map[string]any    `json:"variables"`
 	Outputs       map[string]string `json:"outputs"`
 	SecretOutputs map[string]string `json:"secret_outputs"`
 }
@@ -200,6 +201,12 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string { return e.message }
+
+// unsupported reports whether the sidecar says that this machine, or this user, cannot run a testbed.
+func unsupported(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && status.code == http.StatusNotImplemented
+}
 
 func (s *Sidecar) call(ctx context.Context, method, path string, body, answer any) error {
 	var reader io.Reader

@@ -18,7 +18,7 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// File returns the problems of an environment, testbed, result or comparison file, each one line that starts
+// File returns the problems of an environment, testbed, result, comparison or primitives file, each one line that starts
 // with the file's name as display gives it; none means that it is valid.
 func File(root, path, display string) []string {
 	doc, err := document.Read(path)
@@ -120,6 +120,8 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 		return schema.Result, ""
 	case strings.HasPrefix(says, "windtunnel.comparison/"):
 		return schema.Comparison, ""
+	case strings.HasPrefix(says, "windtunnel.primitives/"):
+		return schema.Primitives, ""
 	case strings.HasPrefix(says, "windtunnel.run/"):
 		return runRecord, ""
 	}

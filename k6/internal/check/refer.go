@@ -34,7 +34,11 @@ func checkEnvironment(root, path string, doc any) []schema.Problem {
 	testbeds := testbedsFolder(root, path)
 	for _, name := range env.Names() {
 		if ref := env.Systems[name].Testbed; ref != nil {
-			problems = append(problems, checkReference(testbeds, name, *ref, at(doc, "systems", name))...)
+			problems = append(problems, checkReference(testbeds, name, *ref, doc, "testbed")...)
+		}
+		for _, scenario := range slices.Sorted(maps.Keys(env.Systems[name].Testbeds)) {
+			ref := env.Systems[name].Testbeds[scenario]
+			problems = append(problems, checkReference(testbeds, name, ref, doc, "testbeds", scenario)...)
 		}
 		problems = append(problems, checkUser(name, env.Systems[name].User)...)
 		problems = append(problems, checkPlacement(filepath.Join(filepath.Dir(testbeds), "scripts", name), name, env.Systems[name])...)
@@ -82,8 +86,10 @@ func checkUser(system string, user environment.User) []schema.Problem {
 	return problems
 }
 
-func checkReference(testbeds, system string, ref environment.TestbedRef, raw map[string]any) []schema.Problem {
-	field := schema.Field([]string{"systems", system, "testbed"})
+// checkReference checks what a system's entry, at a location of the document, says of a testbed.
+func checkReference(testbeds, system string, ref environment.TestbedRef, doc any, location ...string) []schema.Problem {
+	location = append([]string{"systems", system}, location...)
+	field := schema.Field(location)
 	path := filepath.Join(testbeds, ref.Name+".toml")
 	if _, err := os.Stat(path); err != nil {
 		known := names(testbeds, ".toml")
@@ -94,12 +100,12 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, raw map
 			"there is no testbeds/%s.toml; there are: %s%s", ref.Name,
 			strings.Join(known, ", "), closest.Hint(ref.Name, known))}}
 	}
-	doc, err := document.Read(path)
+	read, err := document.Read(path)
 	if err != nil {
 		return []schema.Problem{{Field: field, Message: fmt.Sprintf("testbeds/%s.toml: %v", ref.Name, err)}}
 	}
 	var bed testbed.Testbed
-	if len(schema.Check(schema.Testbed, doc)) > 0 || document.Into(doc, &bed) != nil {
+	if len(schema.Check(schema.Testbed, read)) > 0 || document.Into(read, &bed) != nil {
 		return []schema.Problem{{Field: field, Message: fmt.Sprintf(
 			"testbeds/%s.toml is malformed; see k6 x validate testbeds/%s.toml", ref.Name, ref.Name)}}
 	}
@@ -108,9 +114,9 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, raw map
 		problems = append(problems, schema.Problem{Field: field + ".name", Message: fmt.Sprintf(
 			"testbeds/%s.toml starts the system %s, not %s", ref.Name, bed.System, system)})
 	}
-	values := at(raw, "testbed", "variables")
+	values := at(doc, append(slices.Clone(location), "variables")...)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		where := schema.Field([]string{"systems", system, "testbed", "variables", name})
+		where := schema.Field(append(slices.Clone(location), "variables", name))
 		declared, ok := bed.Variables[name]
 		if !ok {
 			problems = append(problems, schema.Problem{Field: where, Message: fmt.Sprintf(
@@ -125,7 +131,7 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, raw map
 	for _, name := range bed.Names() {
 		if _, given := values[name]; !given && bed.Variables[name].Default == nil {
 			problems = append(problems, schema.Problem{
-				Field:   schema.Field([]string{"systems", system, "testbed", "variables", name}),
+				Field:   schema.Field(append(slices.Clone(location), "variables", name)),
 				Message: fmt.Sprintf("missing; testbeds/%s.toml has no default for it", ref.Name)})
 		}
 	}

@@ -73,7 +73,7 @@ func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side,
 		runs = &q.B
 	}
 	*runs = append(*runs, measured(filepath.Join(session.Dir, q.Folder), name, pair, entry))
-	if entry.Outcome != run.SetupFailed {
+	if entry.Outcome != run.SetupFailed && entry.Outcome != run.LeftOut {
 		return true
 	}
 	session.Warn("%s: %s", folder, entry.Message)

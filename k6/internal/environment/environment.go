@@ -17,17 +17,26 @@ type Environment struct {
 	Systems map[string]System `json:"systems"`
 }
 
-// System says where one system is: at URL, or started from Testbed. Placement and Target are of the
-// data plane alone, User and DatabaseEnv (the variable with its database's URL, which may be unset) of the
+// System says where one system is: at URL, or started from Testbed, for some scenarios from one of Testbeds.
+// Testbeds, Placement and Target are of the data plane alone, User and DatabaseEnv (the variable with its database's URL, which may be unset) of the
 // panel.
 type System struct {
-	URL         string      `json:"url"`
-	Testbed     *TestbedRef `json:"testbed"`
-	Auth        Auth        `json:"auth"`
-	Placement   Placement   `json:"placement"`
-	Target      Target      `json:"target"`
-	User        User        `json:"user"`
-	DatabaseEnv string      `json:"database_env"`
+	URL         string                `json:"url"`
+	Testbed     *TestbedRef           `json:"testbed"`
+	Testbeds    map[string]TestbedRef `json:"testbeds"`
+	Auth        Auth                  `json:"auth"`
+	Placement   Placement             `json:"placement"`
+	Target      Target                `json:"target"`
+	User        User                  `json:"user"`
+	DatabaseEnv string                `json:"database_env"`
+}
+
+// TestbedOf returns the testbed of a scenario, nil where the system is up already.
+func (s System) TestbedOf(scenario string) *TestbedRef {
+	if own, ok := s.Testbeds[scenario]; ok {
+		return &own
+	}
+	return s.Testbed
 }
 
 // User is what each user of a panel is created with: settings and tags of inbounds by protocol.
@@ -79,7 +88,7 @@ func (s System) Secrets() []string {
 func (e Environment) Names() []string { return slices.Sorted(maps.Keys(e.Systems)) }
 
 // Probed reports whether the sidecar's probes put the load on a system, not k6 itself.
-func Probed(system string) bool { return system == "dataplane" }
+func Probed(system string) bool { return system == "dataplane" || system == "protocols" }
 
 // RemoteHosts returns the hosts (without port) that a system's load goes to and that are not this
 // machine: its own and its target's.

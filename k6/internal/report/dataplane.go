@@ -98,19 +98,20 @@ func sweepTable(r result.Result) Table {
 	}
 	t := Table{
 		Title:   "Sweep of " + r.Sweep.Variable,
-		Head:    []string{r.Sweep.Variable, "Runs", "Throughput (Mbit/s)", "RTT P95 (ms)", "Total peak RSS (MiB)", "Lost"},
+		Head:    []string{r.Sweep.Variable, "Runs", "Throughput (Mbit/s)", "RTT P95 (ms)", "RTT P99 (ms)", "Total peak RSS (MiB)", "Lost"},
 		Numbers: 1, State: -1,
 	}
 	for _, v := range r.Sweep.Values {
 		t.Rows = append(t.Rows, []string{format.Any(v.Value), strconv.Itoa(v.Runs),
-			spread(v.MbitPerS, format.Mbit), spread(v.RTTP95MS, format.MS),
+			spread(v.MbitPerS, format.Mbit), spread(v.RTTP95MS, format.MS), spread(v.RTTP99MS, format.MS),
 			spread(v.PeakRSSBytes, func(b *float64) string { return format.MiB(int64(*b)) }), spread(v.LostShare, format.Share)})
 	}
 	advice := "Recommendation: none: "
 	if r.Sweep.Recommended != nil {
 		advice = fmt.Sprintf("Recommendation: %s = %s: ", r.Sweep.Variable, plain(r.Sweep.Recommended))
 	}
-	t.Notes = []string{advice + r.Sweep.Reason, "Medians of the runs with each value, the least and the most in brackets; the runs took turns."}
+	t.Notes = []string{advice + r.Sweep.Reason, "Medians of the runs with each value, the least and the most in brackets; the runs took turns.",
+		"Lost are round trips at the probe, wherever on the way a datagram or its answer was dropped."}
 	return t
 }
 

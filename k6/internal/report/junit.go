@@ -61,7 +61,8 @@ type junitFault struct {
 // JUnit writes the report as JUnit XML: a suite per scenario, a case per threshold and per check of
 // the data (where it did not hold a failure if the scenario failed, else skipped: it does not decide),
 // per validity check (skipped where the numbers cannot be believed or it could not be made), and for
-// the verdict, which is an error where the scenario neither passed nor failed.
+// the verdict, which is skipped where the scenario was left out, and an error where it neither passed nor
+// failed.
 func JUnit(set Set, _ Options) ([]byte, error) {
 	all := junitSuites{Name: "windtunnel " + runID(set)}
 	seconds := 0.0
@@ -163,6 +164,8 @@ func junitVerdict(e Entry) junitCase {
 	why := strings.Join(e.Reasons, "; ")
 	switch e.Outcome {
 	case run.Pass:
+	case run.LeftOut:
+		c.Skipped = &junitMessage{run.LeftOut + ": " + why}
 	case run.Fail:
 		c.Failure = &junitFault{why, run.Fail, why}
 	default: // CI counts what is skipped as green

@@ -25,7 +25,7 @@ func section(e Entry, options Options) Section {
 	s.Notes = append(bottleneckNotes(*r), r.Notes...)
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r)},
-		componentTables(*r), databaseTables(*r),
+		protocolTables(*r), []Table{dnsTable(*r)}, componentTables(*r), databaseTables(*r),
 		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), processesTable(*r)},
 	) {
 		if len(t.Rows) > 0 {

@@ -180,7 +180,7 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 // interrupts and of k6's exit code, the result of the measurement.
 func combined(recorded, verdict string) string {
 	switch recorded {
-	case run.Interrupted, run.SetupFailed, run.Skipped, run.Fail:
+	case run.Interrupted, run.SetupFailed, run.Skipped, run.LeftOut, run.Fail:
 		return recorded
 	case run.Inconclusive:
 		if verdict == result.Fail {
@@ -192,7 +192,8 @@ func combined(recorded, verdict string) string {
 }
 
 // ExitCode is the exit code of the whole set: of the scenarios' outcomes and, where there is a record,
-// of what it tells of the run beyond them, such as a full disk.
+// of what it tells of the run beyond them, such as a full disk. What was left out counts where nothing else
+// was planned and the record does not say what that comes to.
 func (s Set) ExitCode() int {
 	entries := s.Entries()
 	if len(entries) == 0 {
@@ -203,10 +204,22 @@ func (s Set) ExitCode() int {
 		codes = append(codes, *s.Run.ExitCode)
 	}
 	for _, e := range entries {
-		codes = append(codes, run.ExitCode(e.Outcome))
+		if e.Outcome != run.LeftOut || s.LeftOut() && len(codes) == 0 {
+			codes = append(codes, run.ExitCode(e.Outcome))
+		}
 	}
 	return exitcode.Worst(codes...)
 }
 
-// Verdict is the word for the exit code.
-func (s Set) Verdict() string { return exitcode.Verdict(s.ExitCode()) }
+// LeftOut reports whether all was left out, so that nothing was measured.
+func (s Set) LeftOut() bool {
+	return !slices.ContainsFunc(s.Entries(), func(e Entry) bool { return e.Outcome != run.LeftOut })
+}
+
+// Verdict is the word for the exit code, or for what was measured: nothing.
+func (s Set) Verdict() string {
+	if len(s.Entries()) > 0 && s.LeftOut() {
+		return run.LeftOut
+	}
+	return exitcode.Verdict(s.ExitCode())
+}

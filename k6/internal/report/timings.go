@@ -130,6 +130,8 @@ func askedOf(source string) string {
 		return "the database"
 	case "api":
 		return "the system's API"
+	case "dns":
+		return "the authoritative server"
 	}
 	return source
 }

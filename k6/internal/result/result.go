@@ -28,6 +28,8 @@ type Result struct {
 	Controls    []Control    `json:"controls"`
 	Sweep       *Sweep       `json:"sweep"`
 	Tunnels     []Tunnels    `json:"tunnels"`
+	Protocols   *Protocols   `json:"protocols"`
+	DNS         *DNS         `json:"dns"`
 	Components  []Component  `json:"components"`
 	Bottlenecks []Bottleneck `json:"bottlenecks"`
 	Database    *Database    `json:"database"`
@@ -146,6 +148,7 @@ type SweepValue struct {
 	Runs         int     `json:"runs"`
 	MbitPerS     *Spread `json:"mbit_per_s"`
 	RTTP95MS     *Spread `json:"rtt_p95_ms"`
+	RTTP99MS     *Spread `json:"rtt_p99_ms"`
 	PeakRSSBytes *Spread `json:"peak_rss_bytes"`
 	LostShare    *Spread `json:"lost_share"`
 }

@@ -32,17 +32,18 @@ const (
 	SetupFailed  = "set-up failed"
 	Interrupted  = "interrupted"
 	Skipped      = "skipped"
+	LeftOut      = "left out" // this machine, or this user, cannot run its testbed: no fault of the system
 )
 
-// ExitCode is the exit code of one scenario's outcome. What did not run counts as inconclusive:
-// the reason that it did not has a code of its own.
+// ExitCode is the exit code of one scenario's outcome. What did not run counts as inconclusive: the reason that it did
+// not has a code of its own. Of what was left out it is for runs that have nothing else.
 func ExitCode(outcome string) int {
 	switch outcome {
 	case Pass:
 		return exitcode.Pass
 	case Fail:
 		return exitcode.Fail
-	case SetupFailed:
+	case SetupFailed, LeftOut:
 		return exitcode.Setup
 	case Interrupted:
 		return exitcode.Interrupted

@@ -26,6 +26,7 @@ const (
 	Testbed     Kind = "testbed"
 	Result      Kind = "result"
 	Comparison  Kind = "comparison"
+	Primitives  Kind = "primitives"
 )
 
 // Problem is one fault of a document. Field is its place, such as systems.pulsar.auth.mode, or
@@ -50,7 +51,7 @@ type compiled struct {
 var load = sync.OnceValue(func() compiled {
 	c := compiled{jsonschema.NewCompiler(), map[Kind]*jsonschema.Schema{}}
 	c.compiler.AssertFormat()
-	for _, kind := range []Kind{Environment, Testbed, Result, Comparison} {
+	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives} {
 		name := string(kind) + ".schema.json"
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(kind)))
 		if err != nil {

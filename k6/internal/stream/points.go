@@ -58,7 +58,7 @@ func ended(b *influx.Batch, of Of, kind, verdict, text string, at time.Time) {
 }
 
 // verdictCodes are what the field code of a verdict says; what did not run is inconclusive.
-var verdictCodes = map[string]int64{run.Pass: 0, run.Fail: 1, run.Inconclusive: 2, run.Skipped: 2, run.SetupFailed: 3, run.Interrupted: 4}
+var verdictCodes = map[string]int64{run.Pass: 0, run.Fail: 1, run.Inconclusive: 2, run.Skipped: 2, run.SetupFailed: 3, run.Interrupted: 4, run.LeftOut: 5}
 
 // outcome adds how a scenario ended: its event and its verdict.
 func outcome(b *influx.Batch, of Of, verdict, reasons string, took time.Duration, at time.Time) {
@@ -77,6 +77,9 @@ func measured(b *influx.Batch, of Of, r result.Result, at time.Time) {
 	}
 	for _, v := range r.Validity {
 		b.Add("validity", of.tags("check", v.Check), influx.Fields{"ok": truth(v.OK), "detail": v.Detail}, at)
+	}
+	if r.Protocols != nil {
+		protocolPoints(b, of, *r.Protocols, at)
 	}
 	for _, c := range r.Components {
 		b.Add("components", of.tags("operation", c.Operation, "component", c.Name, "source", c.Source),

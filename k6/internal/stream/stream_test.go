@@ -87,6 +87,22 @@ func TestWhatAResultHasNotIsLeftOut(t *testing.T) {
 		"results"+tags+" failed=2i,mbit_per_s=8,rate_per_s=5.5,requests=5i,success=3i 100")
 }
 
+func TestRowsOfProtocols(t *testing.T) {
+	ratio, why := 0.5, "xray-core has no tuic"
+	p := result.Protocols{Rows: []result.ProtocolRow{
+		{Row: "trojan", Baseline: result.ProtocolSide{Outcome: "measured", Figures: map[string]*result.Spread{"rtt_ms": {Median: 2}, "mbit_1k": nil}},
+			Candidate: &result.ProtocolSide{Outcome: "errors"}, Comparison: []result.ProtocolComparison{
+				{Target: "latency", Ratio: &ratio, Low: &ratio, Judged: "met"}, {Target: "memory", Judged: "uncertain"}}},
+		{Row: "tuic", Baseline: result.ProtocolSide{Outcome: "impossible here", Detail: &why}}}}
+	var b influx.Batch
+	protocolPoints(&b, of, p, at)
+	const tags = ",scenario=queue-sweep,side=%s,system=dataplane,testid=t "
+	baseline, candidate := fmt.Sprintf(tags, "baseline"), fmt.Sprintf(tags, "candidate")
+	wantLines(t, &b, "protocols,profile=quick,row=trojan"+baseline+`outcome="measured",rtt_ms=2 100`,
+		"protocols,profile=quick,row=trojan"+candidate+`latency_judged="met",latency_low=0.5,latency_ratio=0.5,memory_judged="uncertain",outcome="errors" 100`,
+		"protocols,profile=quick,row=tuic"+baseline+`detail="xray-core has no tuic",outcome="impossible here" 100`)
+}
+
 func TestAGapIsMarkedOnceTheServerIsBack(t *testing.T) {
 	var mu sync.Mutex
 	var text bytes.Buffer

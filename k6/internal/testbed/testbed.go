@@ -20,15 +20,28 @@ import (
 type Testbed struct {
 	Name      string              `json:"name"`
 	System    string              `json:"system"`
+	Scenarios []string            `json:"scenarios"` // the only ones that it is for; none: all
 	Variables map[string]Variable `json:"variables"`
 	Outputs   map[string]string   `json:"outputs"`
 	Sweep     *Sweep              `json:"sweep"`
 }
 
-// Sweep is what a sweep varies unless told otherwise: a declared variable and its values.
+// Sweep is what a sweep varies unless told otherwise: a declared variable and its values, where the variables of Only
+// have theirs.
 type Sweep struct {
-	Variable string `json:"variable"`
-	Values   []any  `json:"values"`
+	Variable string            `json:"variable"`
+	Values   []any             `json:"values"`
+	Only     map[string]string `json:"only"`
+}
+
+// Applies reports whether there is this sweep with such variables.
+func (s Sweep) Applies(variables map[string]any) bool {
+	for name, value := range s.Only {
+		if variables[name] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // List is the values with commas between, as the variable VALUES takes them.

@@ -16,7 +16,7 @@ import (
 )
 
 // mostSeries bounds the sets of tags of one k6, those of buckets among them, so that a script of anybody's cannot fill a database.
-const mostSeries = 1000
+const mostSeries = 4000
 
 // tagNames are the tags that are streamed: all are of few values.
 var tagNames = []string{"testid", "system", "scenario", "profile", "operation", "kind", "component", stepTag, "change", "outcome"}
@@ -33,7 +33,8 @@ const (
 func leftOut(m *metrics.Metric) bool {
 	switch m.Name {
 	case "group_duration", "iteration_duration", "operation_clock_ms", "rounds_begun",
-		"component_largest", "statement", "statements", "prometheus":
+		"component_largest", "statement", "statements", "prometheus",
+		"operation_active_s", "operation_bytes", "operation_probe_cpu_s", "operation_system_cpu_s":
 		return true
 	}
 	return strings.HasPrefix(m.Name, "panel_") || strings.HasPrefix(m.Name, "http_req_") && m.Type == metrics.Trend

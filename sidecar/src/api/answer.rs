@@ -28,6 +28,7 @@ impl IntoResponse for Failure {
             Kind::Conflict | Kind::GivenUp => StatusCode::CONFLICT,
             Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
             Kind::Setup => StatusCode::BAD_GATEWAY,
+            Kind::Unsupported => StatusCode::NOT_IMPLEMENTED,
         };
         (
             status,

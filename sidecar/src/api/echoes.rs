@@ -14,8 +14,15 @@ use super::answer::{blocking, read};
 use crate::echo::registry::Echoes;
 use crate::echo::{self, Request};
 use crate::failure::Result;
+use crate::testbed::supervisor::Supervisor;
 
 type Shared = State<Arc<Echoes>>;
+
+#[derive(Clone)]
+struct Start {
+    supervisor: Arc<Supervisor>,
+    echoes: Arc<Echoes>,
+}
 
 #[derive(Serialize)]
 struct Body {
@@ -24,19 +31,36 @@ struct Body {
     state: echo::State,
 }
 
-pub fn router(echoes: Arc<Echoes>) -> Router {
+pub fn router(supervisor: Arc<Supervisor>, echoes: Arc<Echoes>) -> Router {
+    let both = Start {
+        supervisor,
+        echoes: Arc::clone(&echoes),
+    };
     Router::new()
-        .route("/echoes", post(start))
+        .route("/echoes", post(start).with_state(both))
         .route("/echoes/{id}", get(show).delete(stop))
         .with_state(echoes)
 }
 
 async fn start(
-    State(echoes): Shared,
+    State(both): State<Start>,
     body: Bytes,
 ) -> Result<(StatusCode, Json<serde_json::Value>)> {
     let request: Request = read(&body)?;
-    let (id, echo) = blocking(move || echoes.start(request)).await?;
+    let (id, echo) = blocking(move || {
+        let Start { supervisor, echoes } = &both;
+        let of = request.namespace.clone();
+        let namespace = of.as_ref().map(|of| supervisor.namespace(of)).transpose()?;
+        let started = echoes.start(request, namespace.as_deref())?;
+        if let Some(of) = of {
+            // The instance may have been stopped meanwhile.
+            supervisor
+                .instance(&of.instance)
+                .inspect_err(|_| echoes.stop_of(&of.instance))?;
+        }
+        Ok(started)
+    })
+    .await?;
     let answer = json!({"id": id, "tcp": echo.tcp, "udp": echo.udp});
     Ok((StatusCode::CREATED, Json(answer)))
 }

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::{blocking, read};
+use crate::echo::registry::Echoes;
 use crate::failure::Result;
+use crate::probe::registry::Registry;
 use crate::testbed::file::Role;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
@@ -38,6 +40,8 @@ pub struct InstanceBody {
     secret_outputs: Option<BTreeMap<String, String>>,
     versions: BTreeMap<String, String>,
     processes: Vec<ProcessBody>,
+    /// Network namespaces that probes and echo servers may name.
+    namespaces: Vec<String>,
     log_dir: String,
 }
 
@@ -72,6 +76,7 @@ impl From<&Instance> for InstanceBody {
             secret_outputs: None,
             versions: instance.versions.clone(),
             processes,
+            namespaces: instance.namespace_names(),
             log_dir: instance.log_dir.display().to_string(),
         }
     }
@@ -138,10 +143,28 @@ pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
     Ok(Json(InstanceBody::from(&*supervisor.instance(&id)?)))
 }
 
+#[derive(Clone)]
+pub struct Stop {
+    pub supervisor: Arc<Supervisor>,
+    pub probes: Arc<Registry>,
+    pub echoes: Arc<Echoes>,
+}
+
+/// Ends what runs in the instance's namespaces too.
 pub async fn stop(
-    State(supervisor): Shared,
+    State(Stop {
+        supervisor,
+        probes,
+        echoes,
+    }): State<Stop>,
     Path(id): Path<String>,
 ) -> Result<Json<serde_json::Value>> {
-    let processes = blocking(move || supervisor.stop(&id)).await?;
+    let processes = blocking(move || {
+        let processes = supervisor.stop(&id)?;
+        probes.cancel_of(&id);
+        echoes.stop_of(&id);
+        Ok(processes)
+    })
+    .await?;
     Ok(Json(json!({"processes": processes})))
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod echoes;
 mod instances;
+mod notes;
 mod origin;
 mod probes;
 pub mod token;
@@ -13,8 +14,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
+use crate::echo::registry::Echoes;
 use crate::probe::registry::Registry;
 use crate::testbed::supervisor::Supervisor;
 use answer::{in_our_words, method_not_allowed, no_route};
@@ -24,7 +26,14 @@ use token::Token;
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
+    let echoes: Arc<Echoes> = Arc::default();
+    let stop = instances::Stop {
+        supervisor: Arc::clone(&supervisor),
+        probes: Arc::clone(&probes),
+        echoes: Arc::clone(&echoes),
+    };
     let probes = probes::router(Arc::clone(&supervisor), probes);
+    let echoes = echoes::router(Arc::clone(&supervisor), echoes);
     Router::new()
         .route("/health", get(answer::health))
         .route("/host", get(answer::host))
@@ -33,14 +42,15 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .route("/instances", get(instances::list))
         .route(
             "/instances/{id}",
-            get(instances::show).delete(instances::stop),
+            get(instances::show).merge(delete(instances::stop).with_state(stop)),
         )
         .route("/windows", post(windows::open))
         .route("/windows/{id}", get(windows::show))
         .route("/windows/{id}/close", post(windows::close))
         .with_state(supervisor)
         .merge(probes)
-        .merge(echoes::router(Arc::default()))
+        .merge(echoes)
+        .merge(notes::router(Arc::default()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

@@ -50,9 +50,25 @@ async fn start(
 ) -> Result<(StatusCode, Json<serde_json::Value>)> {
     let spec: Spec = read(&body)?;
     let id = blocking(move || {
-        let plan = Plan::check(spec, &probes.registry.allowed)?;
-        let observer = observer(&probes.supervisor, &plan.spec)?;
-        probes.registry.start(plan, observer)
+        let Probes {
+            supervisor,
+            registry,
+        } = &probes;
+        let of = spec.namespace.clone();
+        let namespace = of.as_ref().map(|of| supervisor.namespace(of)).transpose()?;
+        let plan = match &namespace {
+            None => Plan::check(spec, &registry.allowed)?,
+            Some(_) => Plan::check_inside(spec)?,
+        };
+        let observer = observer(supervisor, &plan.spec)?;
+        let id = registry.start(plan, namespace, observer)?;
+        if let Some(of) = of {
+            // The instance may have been stopped meanwhile.
+            supervisor
+                .instance(&of.instance)
+                .inspect_err(|_| registry.cancel_of(&of.instance))?;
+        }
+        Ok(id)
     })
     .await?;
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))

@@ -7,6 +7,7 @@ use clap::Args;
 use super::say;
 use super::up::Interrupts;
 use crate::echo::faults::{Faults, Stall, TcpFaults};
+use crate::echo::zone::Zone;
 use crate::echo::{Echo as Server, Engine, Request};
 use crate::failure::{Failure, Kind, Result};
 use crate::probe::spec::Wait;
@@ -30,6 +31,9 @@ pub struct Echo {
     cpus: Vec<usize>,
     #[arg(long, value_enum, default_value = "block")]
     wait: Wait,
+    /// An authoritative DNS server of windtunnel.test in place of an echo; its records have this TTL
+    #[arg(long, value_name = "TTL_S")]
+    dns: Option<u32>,
     #[command(flatten)]
     faults: FaultOptions,
 }
@@ -121,6 +125,8 @@ impl Echo {
             cpus: self.cpus,
             wait: self.wait,
             faults: self.faults.faults(),
+            dns: self.dns.map(|ttl_s| Zone { ttl_s }),
+            namespace: None,
             tcp_port: self.tcp_port,
             udp_port: self.udp_port,
         })?;

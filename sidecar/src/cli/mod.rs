@@ -1,5 +1,6 @@
 //! The command line.
 
+mod bench;
 mod echo;
 mod probe;
 mod probe_table;
@@ -41,6 +42,9 @@ enum Command {
     /// Echo over TCP and UDP until Ctrl-C, with faults for known answers: the far end of a probe
     #[command(after_help = EXIT_CODES)]
     Echo(echo::Echo),
+    /// Measure what this machine makes of a proxy's primitives
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// Measure CPU time and peak memory of a process that runs, with its descendants
     #[command(after_help = EXIT_CODES)]
     Sample(sample::Sample),
@@ -105,6 +109,7 @@ pub fn run() -> u8 {
         Command::Testbed(Testbed::Run(run)) => run.run(),
         Command::Probe(probe) => probe.run(),
         Command::Echo(echo) => echo.run(),
+        Command::Bench(bench) => bench.run(),
         Command::Sample(sample) => sample.run(),
     };
     result.unwrap_or_else(|failure| {

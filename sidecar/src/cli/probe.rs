@@ -6,12 +6,13 @@ use clap::{Args, Subcommand};
 
 use super::up::Interrupts;
 use super::{Targets, probe_table, say};
+use crate::echo::zone::Zone;
 use crate::echo::{Echo, Engine, Request};
 use crate::failure::{Failure, Result};
 use crate::probe::context::Nobody;
 use crate::probe::plan::{Allowed, Plan};
 use crate::probe::registry::{Registry, State};
-use crate::probe::spec::{Direction, Loop, ProbeKind, ProxySpec, Spec, Transfer, Wait};
+use crate::probe::spec::{Direction, DnsSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer, Wait};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The environment variable with the proxy's password.
@@ -35,6 +36,20 @@ enum Kind {
     Throughput(ThroughputOptions),
     /// Many tunnels open at once
     Concurrency(Options),
+    /// DNS queries over UDP, with a window in flight
+    Dns(DnsOptions),
+}
+
+#[derive(Args)]
+struct DnsOptions {
+    #[command(flatten)]
+    options: Options,
+    /// Ask for so many names in turn [default: a new one each time]
+    #[arg(long, value_name = "N")]
+    names: Option<u64>,
+    /// The label before windtunnel.test
+    #[arg(long, value_name = "LABEL", default_value_t = DnsSpec::default().run)]
+    run: String,
 }
 
 #[derive(Args)]
@@ -87,7 +102,7 @@ struct Options {
     /// Open loop: operations per second, latency from the intended time [default: closed loop]
     #[arg(long, value_name = "PER_S")]
     rate: Option<f64>,
-    /// Of one operation, milliseconds [default: 300 for udp, else 5000]
+    /// Of one operation, milliseconds [default: 300 for udp, 1000 for dns, else 5000]
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
     /// The whole probe, seconds
@@ -107,18 +122,29 @@ struct Options {
 
 impl Probe {
     pub fn run(self) -> Result<u8> {
-        let (kind, transfer, options) = match self.kind {
-            Kind::Tcp(options) => (ProbeKind::Tcp, None, options),
-            Kind::Udp(options) => (ProbeKind::Udp, None, options),
-            Kind::Handshake(options) => (ProbeKind::Handshake, None, options),
-            Kind::Concurrency(options) => (ProbeKind::Concurrency, None, options),
+        let (mut transfer, mut dns) = (None, None);
+        let (kind, options) = match self.kind {
+            Kind::Tcp(options) => (ProbeKind::Tcp, options),
+            Kind::Udp(options) => (ProbeKind::Udp, options),
+            Kind::Handshake(options) => (ProbeKind::Handshake, options),
+            Kind::Concurrency(options) => (ProbeKind::Concurrency, options),
             Kind::Throughput(more) => {
-                let transfer = Transfer {
+                transfer = Some(Transfer {
                     bytes: more.bytes,
+                    warmup_bytes: None,
                     write_bytes: more.write_bytes,
                     direction: more.direction,
-                };
-                (ProbeKind::Throughput, Some(transfer), more.options)
+                    every_byte: false,
+                });
+                (ProbeKind::Throughput, more.options)
+            }
+            Kind::Dns(DnsOptions {
+                options,
+                names,
+                run,
+            }) => {
+                dns = Some(DnsSpec { run, names });
+                (ProbeKind::Dns, options)
             }
         };
         let json = options.json;
@@ -130,13 +156,18 @@ impl Probe {
             None => Some(own_echo(kind, options.connections)?),
         };
         let own = echo.as_ref().map(|echo| match kind {
-            ProbeKind::Udp => echo.udp.to_string(),
+            ProbeKind::Udp | ProbeKind::Dns => echo.udp.to_string(),
             _ => echo.tcp.to_string(),
         });
         let target = options.target.clone().or(own).unwrap_or_default();
-        let plan = Plan::check(spec(kind, transfer, target, options)?, &allowed)?;
+        let spec = Spec {
+            transfer,
+            dns,
+            ..spec(kind, target, options)?
+        };
+        let plan = Plan::check(spec, &allowed)?;
         let registry = Registry::new(allowed);
-        let id = registry.start(plan, Box::new(Nobody))?;
+        let id = registry.start(plan, None, Box::new(Nobody))?;
         let probe = loop {
             let probe = registry.probe(&id, LOOK_EVERY)?;
             if probe.state != State::Running {
@@ -162,12 +193,7 @@ impl Probe {
     }
 }
 
-fn spec(
-    kind: ProbeKind,
-    transfer: Option<Transfer>,
-    target: String,
-    options: Options,
-) -> Result<Spec> {
+fn spec(kind: ProbeKind, target: String, options: Options) -> Result<Spec> {
     let password = options.user.as_ref().map(|_| {
         std::env::var(PASSWORD).map_err(|_| {
             Failure::invalid(
@@ -193,7 +219,6 @@ fn spec(
     spec.window = options.window;
     spec.timeout_ms = options.timeout_ms;
     spec.limit_s = options.limit_s;
-    spec.transfer = transfer;
     spec.cpus = options.cpus;
     spec.wait = options.wait;
     Ok(spec)
@@ -208,6 +233,7 @@ fn own_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
         } else {
             Engine::Blocking
         },
+        dns: (kind == ProbeKind::Dns).then(Zone::default),
         ..Request::default()
     })
 }

@@ -13,14 +13,14 @@
 //! half-closes, since some proxies break on it. Another header may follow when all has arrived.
 //!
 //! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern.
-//! The receiver checks the number of each block, and all bytes of one block in [`FULL`].
+//! The receiver checks the number of each block, and all bytes of one block in [`SAMPLED`]; of every block where it is told to.
 
 use crate::probe::spec::Direction;
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 8] = *b"\xf5wt-bulk";
 pub const BLOCK: usize = 1024;
-const FULL: u64 = 16;
+const SAMPLED: u64 = 16;
 const NUMBER: usize = 8;
 /// The largest write, bytes.
 pub const MAX_WRITE: usize = 1 << 20;
@@ -167,9 +167,17 @@ impl Source {
 pub struct Checker {
     at: u64,
     first_wrong: Option<u64>,
+    every_byte: bool,
 }
 
 impl Checker {
+    pub fn new(every_byte: bool) -> Self {
+        Self {
+            every_byte,
+            ..Self::default()
+        }
+    }
+
     pub fn take(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -187,7 +195,7 @@ impl Checker {
     fn check(&mut self, block: u64, phase: usize, part: &[u8]) {
         let number = part.len().min(NUMBER.saturating_sub(phase));
         let right = number == 0 || part[..number] == block.to_be_bytes()[phase..phase + number];
-        let full = block.is_multiple_of(FULL);
+        let full = self.every_byte || block.is_multiple_of(SAMPLED);
         let right =
             right && (!full || part[number..] == PATTERN[phase + number..phase + part.len()]);
         if !right {

@@ -14,10 +14,13 @@ pub struct Counters {
     pub duplicated: AtomicU64,
     pub reordered: AtomicU64,
     pub delayed: AtomicU64,
+    pub dns_queries: AtomicU64,
+    pub dns_nxdomain: AtomicU64,
 }
 
 /// Counts since the start. `tcp_bytes` is payload: echoed, taken in or sent out by bulk transfers.
 /// Datagrams and answers for the rest; `dropped` on purpose or because they could not be sent.
+/// `dns_queries` are those of DNS that were understood, `dns_nxdomain` those of them for names that are not there.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
     pub tcp_connections: u64,
@@ -28,6 +31,8 @@ pub struct Counted {
     pub duplicated: u64,
     pub reordered: u64,
     pub delayed: u64,
+    pub dns_queries: u64,
+    pub dns_nxdomain: u64,
 }
 
 impl Counters {
@@ -54,6 +59,8 @@ impl Counters {
             duplicated: read(&self.duplicated),
             reordered: read(&self.reordered),
             delayed: read(&self.delayed),
+            dns_queries: read(&self.dns_queries),
+            dns_nxdomain: read(&self.dns_nxdomain),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Echo servers: the far end of probes, on threads of the sidecar, with faults for known answers.
 //!
-//! What comes goes back, over TCP and UDP. On the TCP port a connection may also begin a bulk
+//! What comes goes back, over TCP and UDP; a DNS server ([`zone`]) answers it. On the TCP port of an echo a connection may also begin a bulk
 //! transfer ([`bulk`]).
 
 mod blocking;
@@ -12,6 +12,7 @@ mod events;
 pub mod faults;
 pub mod registry;
 mod shared;
+pub mod zone;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,11 +26,14 @@ use crate::failure::{Failure, Result};
 use crate::net::poller::Waker;
 use crate::probe::placement;
 use crate::probe::spec::Wait;
+use crate::process::namespace::Namespace;
+use crate::testbed::network::NamespaceOf;
 use blocking::Connections;
 use counters::Counted;
 use events::Events;
 use faults::Faults;
 use shared::Shared;
+use zone::Zone;
 
 /// Connections that wait to be accepted; the kernel's own bound is `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
@@ -46,7 +50,7 @@ pub enum Engine {
     Events,
 }
 
-/// What is asked of a new server. Faults take the events engine.
+/// What is asked of a new server. Faults and DNS take the events engine.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -60,6 +64,12 @@ pub struct Request {
     pub wait: Wait,
     #[serde(default)]
     pub faults: Option<Faults>,
+    /// It is an authoritative DNS server in place of an echo.
+    #[serde(default)]
+    pub dns: Option<Zone>,
+    /// Where it listens; none: on this machine's own loopback.
+    #[serde(default)]
+    pub namespace: Option<NamespaceOf>,
     /// 0 is any free one.
     #[serde(skip)]
     pub tcp_port: u16,
@@ -79,6 +89,8 @@ impl Default for Request {
             cpus: Vec::new(),
             wait: Wait::default(),
             faults: None,
+            dns: None,
+            namespace: None,
             tcp_port: 0,
             udp_port: 0,
         }
@@ -115,6 +127,7 @@ pub struct State {
 }
 
 impl Echo {
+    /// One on this machine's own network, whatever `request` says of a namespace.
     pub fn start(request: Request) -> Result<Self> {
         if !request.host.is_loopback() {
             return Err(Failure::invalid(
@@ -122,6 +135,22 @@ impl Echo {
                 "give 127.0.0.1 or ::1",
             ));
         }
+        Self::open(request)
+    }
+
+    /// One in a namespace, where any address of it will do.
+    pub fn start_inside(request: Request, namespace: &Namespace) -> Result<Self> {
+        namespace
+            .run(|| Self::open(request))
+            .unwrap_or_else(|error| {
+                Err(Failure::setup(
+                    format!("the echo server's namespace cannot be entered: {error}"),
+                    "start the testbed again",
+                ))
+            })
+    }
+
+    fn open(request: Request) -> Result<Self> {
         placement::check(&request.cpus)?;
         if let Some(faults) = &request.faults {
             faults.check()?;
@@ -148,13 +177,14 @@ impl Echo {
             SockRef::from(&udp).set_send_buffer_size(UDP_BUFFER)?;
         }
         let shared = Shared::new(request.cpus, request.wait);
-        let (stop, threads) = if request.faults.is_some() || request.engine == Engine::Events {
+        let events = request.engine == Engine::Events || request.dns.is_some();
+        let (stop, threads) = if request.faults.is_some() || events {
             let waker = Arc::new(Waker::new()?);
             let wakes = Arc::clone(&waker);
             let (sender, made) = std::sync::mpsc::channel();
             let thread = shared.spawn(move |shared| {
                 // What it has cannot change threads.
-                match Events::new(listener, udp, request.faults, &wakes, shared) {
+                match Events::new(listener, udp, request.faults, request.dns, &wakes, shared) {
                     Ok(events) => {
                         let _ = sender.send(Ok(()));
                         events.run();

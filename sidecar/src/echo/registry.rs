@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Echo, Request};
 use crate::failure::{Failure, Kind, Result};
+use crate::process::namespace::Namespace;
 
 /// More do not run at once.
 pub const MAX_RUNNING: usize = 16;
@@ -15,7 +16,13 @@ pub struct Echoes(Mutex<Numbered>);
 #[derive(Default)]
 struct Numbered {
     last: u64,
-    servers: BTreeMap<String, Arc<Echo>>,
+    servers: BTreeMap<String, Server>,
+}
+
+struct Server {
+    echo: Arc<Echo>,
+    /// Of the namespace that it is in.
+    instance: Option<String>,
 }
 
 impl Echoes {
@@ -23,8 +30,13 @@ impl Echoes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a server and returns its id too. A conflict where [`MAX_RUNNING`] run.
-    pub fn start(&self, request: Request) -> Result<(String, Arc<Echo>)> {
+    /// Starts a server, in `namespace` where the request names one, and returns its id too. A conflict
+    /// where [`MAX_RUNNING`] run.
+    pub fn start(
+        &self,
+        request: Request,
+        namespace: Option<&Namespace>,
+    ) -> Result<(String, Arc<Echo>)> {
         let mut all = self.all();
         if all.servers.len() >= MAX_RUNNING {
             return Err(Failure::new(
@@ -33,23 +45,45 @@ impl Echoes {
                 "end one with DELETE /echoes/ID",
             ));
         }
-        let echo = Arc::new(Echo::start(request)?);
+        let instance = request.namespace.as_ref().map(|of| of.instance.clone());
+        let echo = match namespace {
+            None => Echo::start(request)?,
+            Some(namespace) => Echo::start_inside(request, namespace)?,
+        };
+        let echo = Arc::new(echo);
         all.last += 1;
         let id = format!("e{}", all.last);
-        all.servers.insert(id.clone(), Arc::clone(&echo));
+        let server = Server {
+            echo: Arc::clone(&echo),
+            instance,
+        };
+        all.servers.insert(id.clone(), server);
         Ok((id, echo))
     }
 
     pub fn get(&self, id: &str) -> Result<Arc<Echo>> {
-        let echo = self.all().servers.get(id).cloned();
-        echo.ok_or_else(|| unknown(id))
+        let all = self.all();
+        let server = all.servers.get(id).ok_or_else(|| unknown(id))?;
+        Ok(Arc::clone(&server.echo))
     }
 
     /// Ends one, and returns it for its last counts.
     pub fn stop(&self, id: &str) -> Result<Arc<Echo>> {
-        let echo = self.all().servers.remove(id).ok_or_else(|| unknown(id))?;
+        let removed = self.all().servers.remove(id);
+        let Server { echo, .. } = removed.ok_or_else(|| unknown(id))?;
         echo.stop();
         Ok(echo)
+    }
+
+    /// Ends those in namespaces of an instance.
+    pub fn stop_of(&self, instance: &str) {
+        let mut all = self.all();
+        let (ended, left) = std::mem::take(&mut all.servers)
+            .into_iter()
+            .partition(|(_, server)| server.instance.as_deref() == Some(instance));
+        all.servers = left;
+        drop(all);
+        drop::<BTreeMap<String, Server>>(ended);
     }
 }
 

@@ -1,20 +1,37 @@
-//! From TCP dial to a usable tunnel, by stages; up to 64 threads, each with one tunnel at a time.
+//! From TCP dial to a usable tunnel, or to its first payload back, by stages; up to 64 threads, each with one tunnel at a time.
 
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::Builder;
 
 use super::clock::now_ns;
 use super::context::Context;
 use super::gate::Gate;
-use super::kinds::ProbeError;
+use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
 use super::pace::{Timetable, exact_sleeps, wait_until};
 use super::plan::Plan;
 use super::recorder::Series;
 use super::socks5::client::{self, Deadline, Stages};
 use super::tally::{FAILURES_IN_A_ROW, Tally};
+use super::wire::{Broken, Wire};
 
-const NAMES: [&str; 6] = ["total", "dial", "greeting", "auth", "connect", "lateness"];
+const NAMES: [&str; 7] = [
+    "total",
+    "dial",
+    "greeting",
+    "auth",
+    "connect",
+    "first_reply",
+    "lateness",
+];
+
+/// One that came to its end.
+struct Handshake {
+    stages: Stages,
+    /// The first payload's way back; where it was not asked for, the moment of the tunnel.
+    replied: u64,
+}
 
 /// What the threads share.
 struct Shared<'a> {
@@ -97,6 +114,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         "total" | "dial" => true,
         "auth" => login && series.count > 0,
         "lateness" => plan.rate_per_s().is_some(),
+        "first_reply" => plan.spec.first_reply,
         _ => plan.proxy.is_some(),
     });
     Ok(outcome)
@@ -174,11 +192,11 @@ impl Shared<'_> {
                 return;
             }
             match self.handshake() {
-                Ok(stages) => {
+                Ok(handshake) => {
                     self.failures.store(0, Ordering::Relaxed);
-                    tally.end_ns = stages.connected;
+                    tally.end_ns = handshake.replied;
                     let intended = timetable.map(|timetable| timetable.intended_ns(index));
-                    record(tally, &stages, intended, free);
+                    record(tally, &handshake, intended, free);
                     tally.success(0);
                 }
                 Err(error) => {
@@ -212,25 +230,55 @@ impl Shared<'_> {
     }
 
     /// The tunnel is closed again at once, and that is not in the stages.
-    fn handshake(&self) -> Result<Stages, ProbeError> {
+    fn handshake(&self) -> Result<Handshake, ProbeError> {
         let deadline = Deadline {
             at_ns: (now_ns() + self.plan.handshake_timeout.as_nanos() as u64)
                 .min(self.context.limit_ns(self.plan)),
             cancelled: &|| self.context.cancelled(),
         };
-        client::open(self.plan, &deadline).map(|(_, stages)| stages)
+        let (stream, stages) = client::open(self.plan, &deadline)?;
+        let replied = if self.plan.spec.first_reply {
+            self.first_reply(stream, deadline.at_ns)?
+        } else {
+            stages.connected
+        };
+        Ok(Handshake { stages, replied })
+    }
+
+    /// The moment at which the first payload had come back whole.
+    fn first_reply(&self, stream: TcpStream, deadline_ns: u64) -> Result<u64, ProbeError> {
+        let mut wire = Wire::new(stream, self.plan)?;
+        let pattern = self.plan.pattern();
+        let mut request = vec![0; self.plan.spec.payload_bytes as usize];
+        pattern.fill(FIRST, &mut request);
+        let over = |now: u64| {
+            (now >= deadline_ns || self.context.cancelled())
+                .then_some(Broken::Failed(ErrorKind::Timeout))
+        };
+        let failed = |kind: ErrorKind| ProbeError::new(kind, "the first payload of a tunnel");
+        match wire.exchange(&request, over) {
+            Ok(answer) if pattern.matches(FIRST, answer) => Ok(now_ns()),
+            Ok(_) => Err(failed(ErrorKind::Corrupted)),
+            Err(Broken::Failed(kind)) => Err(failed(kind)),
+            Err(Broken::Stopped) => Err(failed(ErrorKind::Timeout)),
+        }
     }
 }
 
+/// Sequence number of the one payload that a tunnel carries.
+const FIRST: u32 = 1;
+
 /// `free_ns` is when the thread could begin at the earliest.
-fn record(tally: &mut Tally, stages: &Stages, intended_ns: Option<u64>, free_ns: u64) {
+fn record(tally: &mut Tally, handshake: &Handshake, intended_ns: Option<u64>, free_ns: u64) {
+    let Handshake { stages, replied } = handshake;
     let logged_in = stages.logged_in.unwrap_or(stages.greeted);
     let values = [
-        Some(stages.connected - intended_ns.unwrap_or(stages.began)),
+        Some(replied - intended_ns.unwrap_or(stages.began)),
         Some(stages.dialled - stages.began),
         Some(stages.greeted - stages.dialled),
         stages.logged_in.map(|moment| moment - stages.greeted),
         Some(stages.connected - logged_in),
+        Some(replied - stages.connected),
         intended_ns.map(|intended| stages.began - intended.max(free_ns)),
     ];
     for (series, value) in tally.series.iter_mut().zip(values) {

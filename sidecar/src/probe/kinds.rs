@@ -47,6 +47,14 @@ pub enum ErrorKind {
     ControlClosed,
     /// A datagram was not answered in time.
     Lost,
+    /// A DNS server says that the name does not exist (RCODE 3).
+    DnsNxdomain,
+    /// A DNS server could not answer (RCODE 2).
+    DnsServfail,
+    /// A DNS server does not want to answer (RCODE 5).
+    DnsRefused,
+    /// Any other RCODE than 0.
+    DnsOther,
     /// Any other input or output error.
     Network,
 }
@@ -105,6 +113,10 @@ impl ErrorKind {
             Self::Truncated => "truncated",
             Self::ControlClosed => "control_closed",
             Self::Lost => "lost",
+            Self::DnsNxdomain => "dns_nxdomain",
+            Self::DnsServfail => "dns_servfail",
+            Self::DnsRefused => "dns_refused",
+            Self::DnsOther => "dns_other",
             Self::Network => "network",
         }
     }
@@ -157,6 +169,10 @@ mod tests {
             ErrorKind::Truncated,
             ErrorKind::ControlClosed,
             ErrorKind::Lost,
+            ErrorKind::DnsNxdomain,
+            ErrorKind::DnsServfail,
+            ErrorKind::DnsRefused,
+            ErrorKind::DnsOther,
             ErrorKind::Network,
         ]) {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());

@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod context;
+mod dns;
 mod gate;
 mod handshake;
 pub mod kinds;
@@ -25,11 +26,15 @@ mod throughput;
 mod udp;
 mod wire;
 
+use std::sync::Arc;
+
 use context::Context;
 use kinds::{ErrorKind, ProbeError};
 use outcome::Outcome;
 use plan::Plan;
 use spec::ProbeKind;
+
+use crate::process::namespace::Namespace;
 
 /// What every engine is. It blocks until the probe has ended.
 pub type Engine = fn(&Plan, &Context) -> Result<Outcome, ProbeError>;
@@ -39,17 +44,28 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Tcp if plan.spec.connections > 1 => many::run,
         ProbeKind::Tcp => tcp::run,
         ProbeKind::Udp => udp::run,
+        ProbeKind::Dns => dns::run,
         ProbeKind::Handshake => handshake::run,
         ProbeKind::Throughput => throughput::run,
         ProbeKind::Concurrency => many::run,
     }
 }
 
-/// Runs a probe to its end on a thread that is its own: the thread is pinned, and what engines start
-/// on it is pinned with it.
-pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+/// Runs a probe to its end on a thread that is its own: the thread is pinned and moved into the
+/// namespace, where there is one, and what engines start on it with it.
+pub fn run(
+    plan: &Plan,
+    namespace: Option<Arc<Namespace>>,
+    context: &Context,
+) -> Result<Outcome, ProbeError> {
     placement::pin(&plan.spec.cpus)
         .map_err(|failure| ProbeError::new(ErrorKind::Network, failure.to_string()))?;
+    if let Some(namespace) = &namespace {
+        namespace.enter().map_err(|error| {
+            let what = format!("its namespace cannot be entered: {error}");
+            ProbeError::new(ErrorKind::Network, what)
+        })?;
+    }
     pace::exact_sleeps();
     let mut outcome = engine(plan)(plan, context)?;
     context.measured_ended();

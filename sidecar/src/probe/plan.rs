@@ -6,21 +6,36 @@ use std::time::Duration;
 use super::payload::Pattern;
 use super::placement;
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{Loop, ProbeKind, ProxySpec, Spec, Transfer};
+use super::spec::{DnsSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer};
 use crate::failure::{Failure, Result};
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
 const MIN_PAYLOAD_BYTES: u64 = 8;
 const MIB: u64 = 1 << 20;
+/// RFC 1035, 2.3.4.
+const MAX_LABEL_BYTES: usize = 63;
 
 /// Hosts other than loopback that were allowed by name.
 #[derive(Debug, Clone, Default)]
 pub struct Allowed(pub Vec<String>);
 
-impl Allowed {
+/// Which addresses a probe may name.
+#[derive(Clone, Copy)]
+enum Reach<'a> {
+    /// Of this machine, and those that were allowed by name.
+    Machine(&'a Allowed),
+    /// Any: in a namespace there are those only that its testbed made. Nothing is looked up.
+    Namespace,
+}
+
+impl Reach<'_> {
     fn addresses(&self) -> Vec<IpAddr> {
-        self.0.iter().filter_map(|host| host.parse().ok()).collect()
+        let hosts = match self {
+            Reach::Machine(Allowed(hosts)) => hosts.as_slice(),
+            Reach::Namespace => &[],
+        };
+        hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }
 }
 
@@ -48,18 +63,28 @@ pub struct Plan {
     pub handshake_timeout: Duration,
     pub limit_ns: u64,
     pub transfer: Transfer,
+    pub dns: DnsSpec,
 }
 
 impl Plan {
     /// Fails with one line that names the field, its bound and the mend.
     pub fn check(spec: Spec, allowed: &Allowed) -> Result<Self> {
+        Self::checked(spec, Reach::Machine(allowed))
+    }
+
+    /// The same for a probe that runs in a namespace.
+    pub fn check_inside(spec: Spec) -> Result<Self> {
+        Self::checked(spec, Reach::Namespace)
+    }
+
+    fn checked(spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
         placement::check(&spec.cpus)?;
-        let (target, target_address) = address("target", &spec.target, allowed)?;
+        let (target, target_address) = address("target", &spec.target, reach)?;
         let proxy = spec
             .proxy
             .as_ref()
-            .map(|proxy| check_proxy(proxy, allowed))
+            .map(|proxy| check_proxy(proxy, reach))
             .transpose()?;
         if spec.kind == ProbeKind::Udp {
             let header = if proxy.is_some() {
@@ -76,18 +101,20 @@ impl Plan {
         }
         let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {
             ProbeKind::Udp => 300,
+            ProbeKind::Dns => 1_000,
             _ => 5_000,
         });
         Ok(Self {
             target,
             target_address,
             proxy,
-            allowed: allowed.addresses(),
+            allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
             stall: Duration::from_millis(spec.stall_ms),
             handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
             limit_ns: (spec.limit_s * 1e9) as u64,
             transfer: spec.transfer.unwrap_or_default(),
+            dns: spec.dns.clone().unwrap_or_default(),
             spec,
         })
     }
@@ -124,7 +151,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("count", spec.count, 1, 10_000_000)?;
     within("warmup", spec.warmup, 0, 100_000)?;
     let connections = match spec.kind {
-        ProbeKind::Udp => 1,
+        ProbeKind::Udp | ProbeKind::Dns => 1,
         ProbeKind::Handshake => 64,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
@@ -133,10 +160,9 @@ fn bounds(spec: &Spec) -> Result<()> {
     if spec.kind != ProbeKind::Udp {
         within("payload_bytes", spec.payload_bytes, MIN_PAYLOAD_BYTES, MIB)?;
     }
-    let window = if spec.kind == ProbeKind::Udp {
-        4_096
-    } else {
-        1
+    let window = match spec.kind {
+        ProbeKind::Udp | ProbeKind::Dns => 4_096,
+        _ => 1,
     };
     within("window", spec.window, 1, window)?;
     within("timeout_ms", spec.timeout_ms.unwrap_or(1), 1, 60_000)?;
@@ -162,9 +188,18 @@ fn bounds(spec: &Spec) -> Result<()> {
             ));
         }
     }
+    if spec.first_reply && spec.kind != ProbeKind::Handshake {
+        return Err(Failure::invalid(
+            format!("first_reply: a {} probe has none", spec.kind),
+            "leave first_reply out",
+        ));
+    }
+    check_dns(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
+            let warmup_bytes = transfer.warmup_bytes.unwrap_or(transfer.bytes);
+            within("transfer.warmup_bytes", warmup_bytes, 1, 64 << 30)?;
             within("transfer.write_bytes", transfer.write_bytes, 64, MIB)
         }
         (Some(_), kind) => Err(Failure::invalid(
@@ -173,6 +208,26 @@ fn bounds(spec: &Spec) -> Result<()> {
         )),
         (None, _) => Ok(()),
     }
+}
+
+fn check_dns(spec: &Spec) -> Result<()> {
+    let Some(DnsSpec { run, names }) = &spec.dns else {
+        return Ok(());
+    };
+    if spec.kind != ProbeKind::Dns {
+        return Err(Failure::invalid(
+            format!("dns: a {} probe has none", spec.kind),
+            "leave dns out",
+        ));
+    }
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if run.is_empty() || run.len() > MAX_LABEL_BYTES || !run.bytes().all(fits) {
+        return Err(Failure::invalid(
+            format!("dns.run: {run:?} is no label"),
+            format!("give 1 to {MAX_LABEL_BYTES} lower-case letters and digits"),
+        ));
+    }
+    within("dns.names", names.unwrap_or(1), 1, 1_000_000)
 }
 
 fn within(field: &str, value: u64, least: u64, most: u64) -> Result<()> {
@@ -189,8 +244,8 @@ fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Fai
     )
 }
 
-fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
-    let (_, address) = address("proxy.address", &spec.address, allowed)?;
+fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
+    let (_, address) = address("proxy.address", &spec.address, reach)?;
     let (host, _) = spec.address.rsplit_once(':').unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let login = match (&spec.username, &spec.password) {
@@ -220,8 +275,8 @@ fn check_proxy(spec: &ProxySpec, allowed: &Allowed) -> Result<Proxy> {
     })
 }
 
-/// Reads HOST:PORT, resolves it, and refuses what is neither loopback nor allowed by name.
-fn address(field: &str, text: &str, allowed: &Allowed) -> Result<(Address, SocketAddr)> {
+/// Reads HOST:PORT, resolves it, and refuses what is out of reach.
+fn address(field: &str, text: &str, reach: Reach<'_>) -> Result<(Address, SocketAddr)> {
     let malformed = || {
         // What is in front of an @ may be a password.
         let quoted = if text.contains('@') {
@@ -255,6 +310,19 @@ fn address(field: &str, text: &str, allowed: &Allowed) -> Result<(Address, Socke
         return Err(malformed());
     }
     let name = bracketed.unwrap_or(host);
+    let allowed = match reach {
+        Reach::Machine(allowed) => allowed,
+        Reach::Namespace => {
+            let ip = ip.ok_or_else(|| {
+                Failure::invalid(
+                    format!("{field}: {name} is a name, and a namespace has none"),
+                    "give an address",
+                )
+            })?;
+            let address = SocketAddr::new(ip, port);
+            return Ok((Address::Ip(address), address));
+        }
+    };
     let by_name = allowed.0.iter().any(|host| host.eq_ignore_ascii_case(name));
     let not_loopback = || {
         Failure::invalid(

@@ -13,6 +13,7 @@ use super::outcome::{Outcome, Stopped};
 use super::plan::{Allowed, Plan};
 use super::spec::ProbeKind;
 use crate::failure::{Failure, Kind, Result};
+use crate::process::namespace::Namespace;
 
 /// More do not run at once: they would measure each other.
 pub const MAX_RUNNING: usize = 4;
@@ -85,8 +86,14 @@ impl Registry {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a probe and returns its id. A conflict where [`MAX_RUNNING`] run.
-    pub fn start(&self, plan: Plan, observer: Box<dyn Observer>) -> Result<String> {
+    /// Starts a probe, in `namespace` where one is given, and returns its id. A conflict where
+    /// [`MAX_RUNNING`] run.
+    pub fn start(
+        &self,
+        plan: Plan,
+        namespace: Option<Arc<Namespace>>,
+        observer: Box<dyn Observer>,
+    ) -> Result<String> {
         let mut all = self.all();
         let running = all.probes.values().filter(|entry| entry.runs()).count();
         if running >= MAX_RUNNING {
@@ -107,7 +114,7 @@ impl Registry {
         let on_thread = Arc::clone(&entry);
         std::thread::Builder::new()
             .name("probe".to_owned())
-            .spawn(move || on_thread.run())
+            .spawn(move || on_thread.run(namespace))
             .map_err(|error| {
                 Failure::setup(
                     format!("the probe has no thread: {error}"),
@@ -173,6 +180,17 @@ impl Registry {
         Ok(state)
     }
 
+    /// Ends those in namespaces of an instance; what they measured is kept.
+    pub fn cancel_of(&self, instance: &str) {
+        let inside = |entry: &&Arc<Entry>| {
+            let of = entry.plan.spec.namespace.as_ref();
+            of.is_some_and(|of| of.instance == instance)
+        };
+        let entries: Vec<_> = self.all().probes.values().filter(inside).cloned().collect();
+        entries.iter().for_each(|entry| entry.context.cancel());
+        entries.iter().for_each(|entry| entry.wait(CANCEL_PATIENCE));
+    }
+
     /// Cancels all that run.
     pub fn end(&self) {
         self.all()
@@ -202,8 +220,10 @@ impl Entry {
             .unwrap_or_else(PoisonError::into_inner);
     }
 
-    fn run(&self) {
-        let result = catch_unwind(AssertUnwindSafe(|| super::run(&self.plan, &self.context)));
+    /// The namespace is let go before its end is told.
+    fn run(&self, namespace: Option<Arc<Namespace>>) {
+        let run = || super::run(&self.plan, namespace, &self.context);
+        let result = catch_unwind(AssertUnwindSafe(run));
         let result = result.unwrap_or_else(|_| {
             Err(ProbeError::new(
                 ErrorKind::Network,

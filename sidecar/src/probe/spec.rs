@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::testbed::network::NamespaceOf;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeKind {
@@ -17,6 +19,8 @@ pub enum ProbeKind {
     Throughput,
     /// Many tunnels open at once.
     Concurrency,
+    /// DNS queries over UDP, with a window in flight.
+    Dns,
 }
 
 impl fmt::Display for ProbeKind {
@@ -27,6 +31,7 @@ impl fmt::Display for ProbeKind {
             Self::Handshake => "handshake",
             Self::Throughput => "throughput",
             Self::Concurrency => "concurrency",
+            Self::Dns => "dns",
         })
     }
 }
@@ -85,19 +90,48 @@ pub struct Transfer {
     /// Per connection and direction.
     #[serde(default = "defaults::transfer_bytes")]
     pub bytes: u64,
+    /// The same of a warm-up's; `bytes` where it is left out.
+    #[serde(default)]
+    pub warmup_bytes: Option<u64>,
     /// Bytes of one write.
     #[serde(default = "defaults::write_bytes")]
     pub write_bytes: u64,
     #[serde(default)]
     pub direction: Direction,
+    /// Whether every byte of what comes down is checked; else each KiB's number, and all of one in 16.
+    #[serde(default)]
+    pub every_byte: bool,
 }
 
 impl Default for Transfer {
     fn default() -> Self {
         Self {
             bytes: defaults::transfer_bytes(),
+            warmup_bytes: None,
             write_bytes: defaults::write_bytes(),
             direction: Direction::default(),
+            every_byte: false,
+        }
+    }
+}
+
+/// What a DNS probe asks for: A records of `n0000000000.RUN.windtunnel.test` and so on ([`crate::dns`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DnsSpec {
+    /// A label that keeps the names of one probe apart from those of others.
+    #[serde(default = "defaults::run")]
+    pub run: String,
+    /// How many names it asks for in turn; none: each query asks for a new one.
+    #[serde(default)]
+    pub names: Option<u64>,
+}
+
+impl Default for DnsSpec {
+    fn default() -> Self {
+        Self {
+            run: defaults::run(),
+            names: None,
         }
     }
 }
@@ -143,7 +177,7 @@ pub struct Spec {
     /// Datagrams in flight.
     #[serde(default = "defaults::one")]
     pub window: u64,
-    /// Of one operation; 300 for udp and 5,000 for the others where it is left out.
+    /// Of one operation; 300 for udp, 1,000 for dns and 5,000 for the others where it is left out.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
     /// UDP: so long without any datagram ends the probe.
@@ -156,6 +190,12 @@ pub struct Spec {
     pub limit_s: f64,
     #[serde(default)]
     pub transfer: Option<Transfer>,
+    #[serde(default)]
+    pub dns: Option<DnsSpec>,
+    /// A handshake lasts until the first payload has come back through the tunnel: some proxies say that a tunnel is
+    /// there before they have opened it.
+    #[serde(default)]
+    pub first_reply: bool,
     /// CPUs that the probe's threads are pinned to; none: not pinned.
     #[serde(default)]
     pub cpus: Vec<usize>,
@@ -167,6 +207,9 @@ pub struct Spec {
     /// Testbed instance whose usage is measured over exactly the measured part.
     #[serde(default)]
     pub instance: Option<String>,
+    /// Where the probe's own sockets are; none: this machine's own network.
+    #[serde(default)]
+    pub namespace: Option<NamespaceOf>,
     /// A paused measuring window (POST /windows) that runs over exactly the measured part.
     #[serde(default)]
     pub usage_window: Option<String>,
@@ -190,16 +233,22 @@ impl Spec {
             handshake_timeout_ms: defaults::handshake_timeout_ms(),
             limit_s: defaults::limit_s(),
             transfer: None,
+            dns: None,
+            first_reply: false,
             cpus: Vec::new(),
             wait: Wait::default(),
             keep: defaults::keep(),
             instance: None,
+            namespace: None,
             usage_window: None,
         }
     }
 }
 
 mod defaults {
+    pub fn run() -> String {
+        "r0".into()
+    }
     pub fn count() -> u64 {
         2_000
     }

@@ -102,14 +102,19 @@ fn read_order(input: &mut Vec<u8>) -> io::Result<Option<Order>> {
 
 fn start(order: &Order) -> io::Result<Pid> {
     let output = io::stderr().as_fd().try_clone_to_owned()?;
-    let child = exec::command(Signal::SIGKILL, &order.cpus, &order.command)
-        .env_clear()
-        .envs(&order.env)
-        .current_dir(&order.work)
-        .stdin(Stdio::null())
-        .stdout(output)
-        .process_group(0)
-        .spawn()?;
+    let child = exec::command(
+        Signal::SIGKILL,
+        &order.cpus,
+        order.namespace.as_deref(),
+        &order.command,
+    )
+    .env_clear()
+    .envs(&order.env)
+    .current_dir(&order.work)
+    .stdin(Stdio::null())
+    .stdout(output)
+    .process_group(0)
+    .spawn()?;
     i32::try_from(child.id())
         .map(Pid::from_raw)
         .map_err(io::Error::other)

@@ -5,6 +5,7 @@ pub mod exec;
 pub mod files;
 pub mod folder;
 pub mod guard;
+pub mod namespace;
 pub mod protocol;
 pub mod signals;
 pub mod supervised;

@@ -17,6 +17,8 @@ pub struct Order {
     pub work: PathBuf,
     /// The CPUs that the program and all that it starts may use, such as `0-1`; empty: all.
     pub cpus: String,
+    /// The file of the network namespace that the program runs in; none: the sidecar's own.
+    pub namespace: Option<PathBuf>,
     pub stop_signal: StopSignal,
     pub stop_timeout_s: f64,
 }

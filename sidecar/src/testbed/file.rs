@@ -16,6 +16,9 @@ pub struct TestbedFile {
     pub name: String,
     pub system: String,
     pub title: String,
+    /// The only ones that it is for; empty: all. Only `k6 x bench` uses it.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
     #[serde(default)]
     pub variables: BTreeMap<String, Variable>,
     #[serde(default)]
@@ -28,6 +31,10 @@ pub struct TestbedFile {
     pub generate: Vec<Generate>,
     #[serde(default)]
     pub file: Vec<ConfigFile>,
+    #[serde(default)]
+    pub namespace: Vec<Namespace>,
+    #[serde(default)]
+    pub link: Vec<Link>,
     pub process: Vec<Process>,
     pub sweep: Option<Sweep>,
     pub outputs: BTreeMap<String, String>,
@@ -86,12 +93,17 @@ pub struct Secret {
 pub struct Sweep {
     pub variable: String,
     pub values: Vec<Value>,
+    /// Variables, and the values of them that there is this sweep with.
+    #[serde(default)]
+    pub only: BTreeMap<String, Value>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    pub path: String,
+    /// One of the two: a file, a template, or the name of a program of this machine.
+    pub path: Option<String>,
+    pub program: Option<String>,
     pub mend: String,
     /// Whether it is asked for, a template; None: always. The same in what follows.
     pub when: Option<String>,
@@ -148,6 +160,38 @@ pub struct ConfigFile {
     pub when: Option<String>,
 }
 
+/// A network of its own, in which processes, probes and echo servers can run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Namespace {
+    pub name: String,
+    /// Settings of the kernel by their names, such as `net.ipv4.ip_forward`; values are templates.
+    #[serde(default)]
+    pub sysctl: BTreeMap<String, String>,
+    /// Commands that run in it once the links are there, templates.
+    #[serde(default)]
+    pub setup: Vec<Vec<String>>,
+    pub when: Option<String>,
+}
+
+/// A pair of network devices (veth(4)): what goes into one comes out of the other.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub ends: [End; 2],
+    pub when: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    pub namespace: String,
+    pub device: String,
+    /// ADDRESS/PREFIX, templates.
+    #[serde(default)]
+    pub addresses: Vec<String>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -178,6 +222,9 @@ pub struct Process {
     pub env: BTreeMap<String, String>,
     #[serde(default)]
     pub cpus: String,
+    /// The namespace that it runs in, a template; empty: this machine's own network.
+    #[serde(default)]
+    pub namespace: String,
     #[serde(default)]
     pub stop_signal: StopSignal,
     #[serde(default = "default_stop_timeout_s")]

@@ -3,19 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use regex::Regex;
 
-use super::file::{Generate, Role, StopSignal};
+use super::errand::{Errand, PATIENCE};
+use super::file::Generate;
 use super::logs::Log;
 use super::redact::Redactor;
 use crate::failure::{Failure, Result};
-use crate::process::protocol::{Exit, Order};
-use crate::process::supervised::Supervised;
+use crate::process::protocol::Exit;
 
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(25);
 const MAX_CHARS: usize = 300;
 
 /// By the name of the group, then of the field.
@@ -41,31 +38,21 @@ impl Generator<'_> {
             self.generate.name, self.testbed
         );
         let shown = self.redactor.text(&self.command.join(" "));
-        let order = Order {
+        let errand = Errand {
+            title: format!("generate {}", self.generate.name),
             command: self.command.clone(),
-            env: self.env.clone(),
-            work: self.work.to_owned(),
-            cpus: String::new(),
-            stop_signal: StopSignal::Kill,
-            stop_timeout_s: 0.0,
+            env: self.env,
+            work: self.work,
+            namespace: None,
+            cancelled: self.cancelled,
         };
         let log = Arc::new(Log::keeping_all(self.redactor.clone()));
-        let title = format!("generate {}", self.generate.name);
-        let supervised = Supervised::start(&title, Role::Support, &order, Arc::clone(&log))
-            .map_err(|error| {
-                Failure::setup(
-                    format!("{name}: {shown} cannot be started: {error}"),
-                    "look at the machine's limits",
-                )
-            })?;
-        let deadline = Instant::now() + PATIENCE;
-        let exit = loop {
-            let exit = supervised.wait_exit(LOOK_EVERY);
-            if exit.is_some() || (self.cancelled)() || Instant::now() >= deadline {
-                break exit;
-            }
-        };
-        supervised.stop();
+        let exit = errand.run(Arc::clone(&log)).map_err(|error| {
+            Failure::setup(
+                format!("{name}: {shown} cannot be started: {error}"),
+                "look at the machine's limits",
+            )
+        })?;
         if (self.cancelled)() {
             return Err(Failure::given_up(name));
         }

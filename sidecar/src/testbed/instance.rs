@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
 use super::file::Role;
+use super::network::Namespaces;
 use super::variables::Values;
+use crate::failure::{Failure, Result};
 use crate::process::folder::Folder;
+use crate::process::namespace::Namespace;
 use crate::process::supervised::Supervised;
 use crate::process::usage::Source;
 
@@ -23,6 +26,7 @@ pub struct Instance {
     pub versions: BTreeMap<String, String>,
     pub processes: Vec<Arc<Supervised>>,
     pub log_dir: PathBuf,
+    pub(super) namespaces: Mutex<Namespaces>,
     pub(super) work: Mutex<Option<Folder>>,
 }
 
@@ -48,10 +52,36 @@ impl Instance {
             .collect()
     }
 
-    /// Stops all processes, the last started first, and removes the working folder.
+    fn namespaces(&self) -> MutexGuard<'_, Namespaces> {
+        self.namespaces
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of its network namespaces.
+    pub fn namespace_names(&self) -> Vec<String> {
+        self.namespaces().keys().cloned().collect()
+    }
+
+    pub fn namespace(&self, name: &str) -> Result<Arc<Namespace>> {
+        let namespaces = self.namespaces();
+        namespaces.get(name).cloned().ok_or_else(|| {
+            let known: Vec<_> = namespaces.keys().map(String::as_str).collect();
+            Failure::invalid(
+                format!("instance {} has no namespace {name:?}", self.id),
+                match known.as_slice() {
+                    [] => "name an instance that has some".to_owned(),
+                    known => format!("there are {}", known.join(", ")),
+                },
+            )
+        })
+    }
+
+    /// Stops all processes, the last started first, and removes the working folder and the namespaces.
     pub fn stop(&self) -> Vec<Stopped> {
         let mut stopped = stop_all(&self.processes);
         stopped.reverse();
+        self.namespaces().clear();
         let work = self
             .work
             .lock()

@@ -94,6 +94,7 @@ impl Launch<'_> {
             .retain(|(name, _)| !parts.idle_ports.contains(name));
         setting.check_requirements(&parts)?;
         setting.check_cpus(&parts)?;
+        setting.make_namespaces(&parts)?;
         let versions = setting.versions(&parts)?;
         setting.generate()?;
         let (outputs, secret_outputs) = setting.outputs()?;
@@ -104,6 +105,7 @@ impl Launch<'_> {
                 "give another --log-dir",
             )
         })?;
+        setting.set_up_namespaces(&parts)?;
         let processes = setting.start_all(&parts)?;
         Ok(Instance {
             id: self.id.clone(),
@@ -113,6 +115,7 @@ impl Launch<'_> {
             versions,
             processes,
             log_dir: self.log_dir.clone(),
+            namespaces: Mutex::new(std::mem::take(&mut setting.namespaces)),
             work: Mutex::new(Some(setting.work)),
             variables,
         })
@@ -153,11 +156,13 @@ impl Setting<'_> {
         }
         let (check, timeout) = self.check(&field, process)?;
         self.check_program(&format!("process {}", process.name), &command[0], &env)?;
+        let namespace = self.namespace_of(index, process)?;
         let order = Order {
             command,
             env,
             work: self.work.path().to_owned(),
             cpus: self.cpus(index, process)?,
+            namespace: namespace.as_ref().map(|namespace| namespace.path()),
             stop_signal: process.stop_signal,
             stop_timeout_s: process.stop_timeout_s,
         };
@@ -180,8 +185,14 @@ impl Setting<'_> {
                 )
             })?;
         started.push(Arc::clone(&supervised));
-        ready::wait(&supervised, &check, timeout, self.launch.cancelled)
-            .map_err(|not_ready| self.not_ready(&supervised, &not_ready, timeout, &log_path))
+        ready::wait(
+            &supervised,
+            &check,
+            namespace.as_deref(),
+            timeout,
+            self.launch.cancelled,
+        )
+        .map_err(|not_ready| self.not_ready(&supervised, &not_ready, timeout, &log_path))
     }
 
     fn check(&self, field: &str, process: &Process) -> Result<(Check, Duration)> {

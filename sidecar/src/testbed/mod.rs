@@ -1,11 +1,13 @@
 //! Testbeds: reading their files, starting what they declare, stopping it.
 
 pub mod catalogue;
+mod errand;
 pub mod file;
 mod generate;
 pub mod instance;
 mod launch;
 pub mod logs;
+pub mod network;
 mod parts;
 mod ports;
 mod ready;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::file::{ConfigFile, Process, Requirement, VariableType, Version};
+use super::file::{ConfigFile, Link, Namespace, Process, Requirement, VariableType, Version};
 use super::setting::Setting;
 use crate::failure::{Failure, Result};
 
@@ -14,6 +14,8 @@ pub struct Parts<'a> {
     pub requires: Indexed<'a, Requirement>,
     pub versions: Vec<(&'a str, &'a Version)>,
     pub files: Indexed<'a, ConfigFile>,
+    pub namespaces: Indexed<'a, Namespace>,
+    pub links: Indexed<'a, Link>,
     pub processes: Indexed<'a, Process>,
     /// Port variables that what is left out names and nothing that is taken listens on.
     pub idle_ports: HashSet<String>,
@@ -32,6 +34,8 @@ impl<'a> Setting<'a> {
         let (files, idle_files) = self.split("file", &testbed.file, |part| &part.when)?;
         let (processes, idle_processes) =
             self.split("process", &testbed.process, |part| &part.when)?;
+        let (namespaces, _) = self.split("namespace", &testbed.namespace, |part| &part.when)?;
+        let (links, _) = self.split("link", &testbed.link, |part| &part.when)?;
         if processes.is_empty() {
             return Err(Failure::invalid(
                 format!(
@@ -73,6 +77,8 @@ impl<'a> Setting<'a> {
             requires,
             versions,
             files,
+            namespaces,
+            links,
             processes,
             idle_ports,
         })

@@ -4,6 +4,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use super::ports;
+use crate::process::namespace::Namespace;
 use crate::process::protocol::Exit;
 use crate::process::supervised::Supervised;
 use crate::process::tree;
@@ -36,10 +37,11 @@ pub enum NotReady {
     Cancelled,
 }
 
-/// Returns once the check succeeds and the process lives.
+/// Returns once the check, made in the process's `namespace`, succeeds and the process lives.
 pub fn wait(
     supervised: &Supervised,
     check: &Check,
+    namespace: Option<&Namespace>,
     timeout: Duration,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), NotReady> {
@@ -52,7 +54,16 @@ pub fn wait(
         if cancelled() {
             return Err(NotReady::Cancelled);
         }
-        match attempt(supervised, check, began) {
+        let tried = match namespace {
+            Some(namespace) => namespace
+                .run(|| attempt(supervised, check, began))
+                .map_err(|error| error.to_string())
+                .and_then(|tried| tried),
+            None => attempt(supervised, check, began),
+        };
+        match tried {
+            // Nobody else is in a namespace of the testbed's own.
+            Ok(()) if namespace.is_some() => return Ok(()),
             Ok(()) => return settle(supervised, check),
             Err(error) => reason = if error.is_empty() { reason } else { error },
         }

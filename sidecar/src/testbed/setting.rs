@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::file::{ConfigFile, Process};
 use super::generate::{Generated, Generator};
 use super::launch::Launch;
+use super::network::Namespaces;
 use super::parts::Parts;
 use super::redact::Redactor;
 use super::template::Templates;
@@ -30,6 +31,7 @@ struct Names<'a> {
     vars: &'a Values,
     secrets: &'a BTreeMap<String, String>,
     generated: &'a Generated,
+    namespaces: BTreeMap<&'a str, PathBuf>,
 }
 
 /// All that the templates of one attempt are rendered with.
@@ -41,6 +43,7 @@ pub struct Setting<'a> {
     pub generated: Generated,
     pub redactor: Redactor,
     pub work: Folder,
+    pub namespaces: Namespaces,
     pub env: BTreeMap<String, String>,
     /// Ports that were chosen here and are in use, with their variables.
     pub chosen: Vec<(String, u16)>,
@@ -70,6 +73,7 @@ impl Launch<'_> {
             secrets,
             generated: Generated::new(),
             work,
+            namespaces: Namespaces::new(),
             env,
             chosen,
         })
@@ -89,6 +93,7 @@ impl Setting<'_> {
             vars: self.variables,
             secrets: &self.secrets,
             generated: &self.generated,
+            namespaces: self.namespace_files(),
         };
         self.templates.render(template, &names).map_err(|error| {
             let error = self.redactor.text(&error);
@@ -101,11 +106,21 @@ impl Setting<'_> {
 
     pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
         for (index, requirement) in &parts.requires {
-            let path = self.render(&format!("requires[{index}].path"), &requirement.path)?;
-            if !Path::new(&path).exists() {
-                let name = &self.launch.testbed.file.name;
-                return Err(Failure::setup(
-                    format!("testbed {name} needs {path}, which does not exist"),
+            let name = &self.launch.testbed.file.name;
+            if let Some(path) = &requirement.path {
+                let path = self.render(&format!("requires[{index}].path"), path)?;
+                if !Path::new(&path).exists() {
+                    return Err(Failure::setup(
+                        format!("testbed {name} needs {path}, which does not exist"),
+                        requirement.mend.clone(),
+                    ));
+                }
+            }
+            if let Some(program) = &requirement.program
+                && !can_run(program, self.administrators().get("PATH"))
+            {
+                return Err(Failure::unsupported(
+                    format!("testbed {name} needs the program {program}, which is not installed"),
                     requirement.mend.clone(),
                 ));
             }
@@ -194,15 +209,25 @@ impl Setting<'_> {
         program: &str,
         env: &BTreeMap<String, String>,
     ) -> Result<()> {
+        let what = format!("{what} of testbed {}", self.launch.testbed.file.name);
+        let mend = "install it, or mend the command in the testbed file";
+        self.check_program_of(&what, program, env, mend)
+    }
+
+    /// The same, of something that is named in full.
+    pub fn check_program_of(
+        &self,
+        what: &str,
+        program: &str,
+        env: &BTreeMap<String, String>,
+        mend: &str,
+    ) -> Result<()> {
         if can_run(program, env.get("PATH")) {
             return Ok(());
         }
         Err(Failure::setup(
-            format!(
-                "{what} of testbed {}: there is no program {program}",
-                self.launch.testbed.file.name
-            ),
-            "install it, or mend the command in the testbed file",
+            format!("{what}: there is no program {program}"),
+            mend,
         ))
     }
 

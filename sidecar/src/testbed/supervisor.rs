@@ -14,10 +14,12 @@ use std::time::Duration;
 use super::catalogue::Catalogue;
 use super::instance::{Instance, Stopped};
 use super::launch::Launch;
+use super::network::NamespaceOf;
 use super::ports;
 use super::secrets::random_hex;
 use super::variables::{Values, resolve};
 use crate::failure::{Failure, Kind, Result};
+use crate::process::namespace::Namespace;
 use crate::process::windows::Windows;
 
 /// How often a start is tried again because another process took a port that was chosen here.
@@ -161,6 +163,10 @@ impl Supervisor {
             .get(id)
             .cloned()
             .ok_or_else(|| unknown(id))
+    }
+
+    pub fn namespace(&self, of: &NamespaceOf) -> Result<Arc<Namespace>> {
+        self.instance(&of.instance)?.namespace(&of.name)
     }
 
     /// Stops one instance. Not found once that is done.

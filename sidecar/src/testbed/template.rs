@@ -8,7 +8,15 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 /// The names that a template may use.
-pub const NAMES: [&str; 6] = ["root", "dir", "work", "vars", "secrets", "generated"];
+pub const NAMES: [&str; 7] = [
+    "root",
+    "dir",
+    "work",
+    "vars",
+    "secrets",
+    "generated",
+    "namespaces",
+];
 
 /// Those of them whose values are secrets.
 pub const SECRET_NAMES: [&str; 2] = ["secrets", "generated"];

@@ -1,5 +1,7 @@
 //! What a testbed file must keep to beyond its shape. Every error names file, field and mend.
 
+mod network;
+
 use std::collections::HashSet;
 use std::path::{Component, Path};
 
@@ -15,6 +17,7 @@ const NAME: &str = "[a-z0-9][a-z0-9-]{0,39}";
 const PROCESS_NAME: &str = "[a-z][a-z0-9-]*";
 const ENVIRONMENT_NAME: &str = "[A-Z][A-Z0-9_]*";
 const GENERATED_NAME: &str = "[a-z][a-z0-9_]*";
+const PROGRAM_NAME: &str = "[A-Za-z0-9][A-Za-z0-9._+-]*";
 
 /// Where secrets would be seen by others: in `ps`, in an error, in a path.
 #[derive(Clone, Copy, PartialEq)]
@@ -47,6 +50,7 @@ pub fn validate(file: &TestbedFile, stem: &str, shown: &str, dir: &Path) -> Resu
     checker.secrets()?;
     checker.generate()?;
     checker.files(dir)?;
+    checker.network()?;
     checker.processes()?;
     checker.outputs()
 }
@@ -87,6 +91,9 @@ impl Checker<'_> {
             );
         }
         self.named("system", &self.file.system, PROCESS_NAME)?;
+        for name in &self.file.scenarios {
+            self.named("scenarios", name, NAME)?;
+        }
         self.filled("title", &self.file.title)
     }
 
@@ -101,16 +108,19 @@ impl Checker<'_> {
         let Some(sweep) = &self.file.sweep else {
             return Ok(());
         };
-        let Some(variable) = self.file.variables.get(&sweep.variable) else {
-            return self.wrong(
-                "sweep.variable",
-                format!("`{}` is not declared", sweep.variable),
-                "name one of the variables",
-            );
-        };
-        for value in &sweep.values {
+        let swept = sweep
+            .values
+            .iter()
+            .map(|value| ("values", &sweep.variable, value));
+        let only = sweep.only.iter().map(|(name, value)| ("only", name, value));
+        for (field, name, value) in swept.chain(only) {
+            let Some(variable) = self.file.variables.get(name) else {
+                let wrong = format!("`{name}` is not declared");
+                return self.wrong("sweep", wrong, "name one of the variables");
+            };
             if let Err(wrong) = variable.check(value) {
-                return self.wrong("sweep.values", wrong, "give values that may be given");
+                let field = format!("sweep.{field}");
+                return self.wrong(&field, wrong, "give values that may be given");
             }
         }
         Ok(())
@@ -218,11 +228,20 @@ impl Checker<'_> {
 
     fn files(&self, dir: &Path) -> Result<()> {
         for (index, requirement) in self.file.requires.iter().enumerate() {
-            self.template(
-                &format!("requires[{index}].path"),
-                &requirement.path,
-                SecretsAre::Refused,
-            )?;
+            let field = format!("requires[{index}]");
+            if requirement.path.is_some() == requirement.program.is_some() {
+                return self.wrong(
+                    &field,
+                    "has not one of path and program",
+                    "give one of them",
+                );
+            }
+            if let Some(path) = &requirement.path {
+                self.template(&format!("{field}.path"), path, SecretsAre::Refused)?;
+            }
+            if let Some(program) = &requirement.program {
+                self.named(&format!("{field}.program"), program, PROGRAM_NAME)?;
+            }
             self.filled(&format!("requires[{index}].mend"), &requirement.mend)?;
             self.when(&format!("requires[{index}]"), requirement.when.as_deref())?;
         }
@@ -400,6 +419,10 @@ impl Checker<'_> {
             }
             let (declared, table) = match (first, second) {
                 ("vars", Some(name)) => (self.file.variables.contains_key(name), "[variables]"),
+                ("namespaces", Some(name)) => {
+                    let declared = self.file.namespace.iter().any(|one| one.name == name);
+                    (declared, "[[namespace]]")
+                }
                 ("secrets", Some(name)) => (self.file.secrets.contains_key(name), "[secrets]"),
                 ("generated", Some(name)) => {
                     let third = parts.next();

@@ -3,16 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use super::file::{Role, StopSignal};
+use super::errand::Errand;
 use super::logs::Log;
 use super::redact::Redactor;
-use crate::process::protocol::{Exit, Order};
-use crate::process::supervised::Supervised;
+use crate::process::protocol::Exit;
 
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(25);
 const MAX_CHARS: usize = 200;
 
 /// It was cancelled while the named version was asked for.
@@ -30,15 +26,15 @@ pub fn learn(
 ) -> Result<BTreeMap<String, String>, Cancelled> {
     let mut versions = BTreeMap::new();
     for (name, command) in commands {
-        let order = Order {
+        let errand = Errand {
+            title: format!("version {name}"),
             command,
-            env: env.clone(),
-            work: work.to_owned(),
-            cpus: String::new(),
-            stop_signal: StopSignal::Kill,
-            stop_timeout_s: 0.0,
+            env,
+            work,
+            namespace: None,
+            cancelled,
         };
-        let version = first_line(&name, &order, redactor, cancelled);
+        let version = first_line(errand, redactor);
         if cancelled() {
             return Err(Cancelled(name));
         }
@@ -47,26 +43,11 @@ pub fn learn(
     Ok(versions)
 }
 
-fn first_line(
-    name: &str,
-    order: &Order,
-    redactor: &Redactor,
-    cancelled: &dyn Fn() -> bool,
-) -> Option<String> {
+fn first_line(errand: Errand<'_>, redactor: &Redactor) -> Option<String> {
     let log = Arc::new(Log::without_file(redactor.clone()));
-    let supervised =
-        Supervised::start(&format!("version {name}"), Role::Support, order, log).ok()?;
-    let deadline = Instant::now() + PATIENCE;
-    let exit = loop {
-        let exit = supervised.wait_exit(LOOK_EVERY);
-        if exit.is_some() || cancelled() || Instant::now() >= deadline {
-            break exit;
-        }
-    };
-    supervised.stop();
-    if exit != Some(Exit::Status(0)) {
+    if errand.run(Arc::clone(&log)) != Ok(Some(Exit::Status(0))) {
         return None;
     }
-    let line = supervised.log.first_line()?;
+    let line = log.first_line()?;
     Some(line.chars().take(MAX_CHARS).collect())
 }

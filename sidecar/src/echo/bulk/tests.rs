@@ -20,6 +20,16 @@ fn a_header_comes_back_as_it_was() {
 
 /// Writes `bytes` in pieces of `write`, takes them in pieces of `read`.
 fn transfer(bytes: u64, write: usize, read: usize, spoil: Option<usize>) -> Checker {
+    checked(Checker::default(), bytes, write, read, spoil)
+}
+
+fn checked(
+    mut checker: Checker,
+    bytes: u64,
+    write: usize,
+    read: usize,
+    spoil: Option<usize>,
+) -> Checker {
     let mut source = Source::new(bytes, write);
     let mut all = Vec::new();
     while !source.done() {
@@ -34,7 +44,6 @@ fn transfer(bytes: u64, write: usize, read: usize, spoil: Option<usize>) -> Chec
     if let Some(at) = spoil {
         all[at] ^= 0x40;
     }
-    let mut checker = Checker::default();
     all.chunks(read).for_each(|part| checker.take(part));
     checker
 }
@@ -62,6 +71,20 @@ fn a_wrong_number_and_a_wrong_byte_of_a_full_block_are_found() {
         None,
         "only one block in 16 is compared"
     );
+}
+
+#[test]
+fn every_byte_is_checked_where_it_is_asked_for() {
+    let right = checked(Checker::new(true), 70_001, 1500, 4000, None);
+    assert_eq!(right.first_wrong(), None);
+    for at in [5 * BLOCK + 8, 39 * BLOCK - 1, 39_999] {
+        let wrong = checked(Checker::new(true), 40_000, 4096, 1000, Some(at));
+        assert!(
+            wrong
+                .first_wrong()
+                .is_some_and(|found| found <= at as u64 && at as u64 - found < BLOCK as u64)
+        );
+    }
 }
 
 #[test]

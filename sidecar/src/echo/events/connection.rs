@@ -11,6 +11,7 @@ use super::link::Link;
 use super::transfer::Transfer;
 use crate::echo::bulk::{First, HEADER, Header};
 use crate::echo::counters::Counters;
+use crate::echo::zone::{Zone, first_message, framed};
 use crate::net::poller::Flags;
 use crate::net::timers::Timers;
 
@@ -35,11 +36,14 @@ pub enum Work {
     /// The first bytes, as long as they may become a bulk header.
     First(Vec<u8>),
     Echo,
+    /// The beginning of the next query.
+    Dns(Vec<u8>),
     Bulk(Box<Transfer>),
 }
 
 /// What everything of one server is done with.
 pub struct Tools<'a> {
+    pub zone: Option<Zone>,
     pub link: &'a mut Link,
     pub timers: &'a mut Timers<(Action, Vec<u8>)>,
     pub counters: &'a Counters,
@@ -52,14 +56,17 @@ pub struct Tools<'a> {
 pub struct Over;
 
 impl Connection {
-    pub fn new(id: u64, stream: TcpStream) -> std::io::Result<Self> {
+    pub fn new(id: u64, stream: TcpStream, dns: bool) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         Ok(Self {
             id,
             stream,
             interest: Flags::IN,
-            work: Work::First(Vec::new()),
+            work: match dns {
+                true => Work::Dns(Vec::new()),
+                false => Work::First(Vec::new()),
+            },
             pending: Vec::new(),
             answered: 0,
             last_due_ns: 0,
@@ -103,6 +110,9 @@ impl Connection {
             self.read_to_end = true;
             return self.end_if_done();
         }
+        if let Work::Dns(_) = &self.work {
+            return self.answer_queries(count, tools);
+        }
         let Work::First(first) = &mut self.work else {
             let request = tools.buffer[..count].to_vec();
             return self.answer(request, tools);
@@ -122,6 +132,23 @@ impl Connection {
                 self.answer(request, tools)
             }
         }
+    }
+
+    /// Answers the queries that are whole with the `count` bytes that came.
+    fn answer_queries(&mut self, count: usize, tools: &mut Tools<'_>) -> Result<(), Over> {
+        let (Work::Dns(stream), Some(zone)) = (&mut self.work, tools.zone) else {
+            return Err(Over);
+        };
+        stream.extend_from_slice(&tools.buffer[..count]);
+        let mut answers = Vec::new();
+        while let Some((query, rest)) = first_message(stream) {
+            answers.push(zone.answer(query, tools.counters).ok_or(Over)?);
+            *stream = rest.to_vec();
+        }
+        for answer in answers {
+            self.answer(framed(&answer), tools)?;
+        }
+        Ok(())
     }
 
     fn answer(&mut self, mut bytes: Vec<u8>, tools: &mut Tools<'_>) -> Result<(), Over> {

@@ -64,8 +64,14 @@ impl Datagrams {
                 Counters::add(&tools.counters.dropped, 1);
                 continue;
             }
-            let most = tools.link.faults.truncate.unwrap_or(usize::MAX);
-            let mut bytes = bytes[..bytes.len().min(most)].to_vec();
+            let answer = match tools.zone {
+                None => Some(bytes.to_vec()),
+                Some(zone) => zone.answer(bytes, tools.counters),
+            };
+            let Some(mut bytes) = answer else {
+                continue;
+            };
+            bytes.truncate(tools.link.faults.truncate.unwrap_or(usize::MAX));
             tools.link.spoil(&mut bytes);
             let due_ns = tools.link.due_ns(tools.now_ns, bytes.len());
             if due_ns > tools.now_ns {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::counters::Counters;
 use super::faults::Faults;
 use super::shared::Shared;
+use super::zone::Zone;
 use crate::net::poller::{Flags, Poller, Waker};
 use crate::net::timers::Timers;
 use crate::probe::clock::now_ns;
@@ -52,6 +53,7 @@ pub struct Events {
     next_id: u64,
     /// Connections that may not have been read because the link was full.
     unread: HashSet<u64>,
+    zone: Option<Zone>,
     link: Link,
     timers: Timers<(Action, Vec<u8>)>,
     buffer: Vec<u8>,
@@ -62,6 +64,7 @@ pub struct Events {
 macro_rules! tools {
     ($events:expr) => {
         Tools {
+            zone: $events.zone,
             link: &mut $events.link,
             timers: &mut $events.timers,
             counters: &$events.shared.counters,
@@ -77,6 +80,7 @@ impl Events {
         listener: TcpListener,
         udp: UdpSocket,
         faults: Option<Faults>,
+        zone: Option<Zone>,
         waker: &Waker,
         shared: &Arc<Shared>,
     ) -> std::io::Result<Self> {
@@ -89,10 +93,11 @@ impl Events {
         Ok(Self {
             poller,
             listener,
-            datagrams: Datagrams::new(udp, faults.is_none()),
+            datagrams: Datagrams::new(udp, faults.is_none() && zone.is_none()),
             connections: HashMap::new(),
             next_id: FIRST_CONNECTION,
             unread: HashSet::new(),
+            zone,
             link: Link::new(faults.unwrap_or_default()),
             timers: Timers::new(),
             buffer: vec![0; BUFFER],
@@ -135,7 +140,7 @@ impl Events {
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     let id = self.next_id;
-                    if let Ok(connection) = Connection::new(id, stream)
+                    if let Ok(connection) = Connection::new(id, stream, self.zone.is_some())
                         && self
                             .poller
                             .add(&connection.stream, id, connection.interest)

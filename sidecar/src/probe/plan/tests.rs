@@ -51,6 +51,7 @@ fn every_bound_is_named() {
         ("throughput", "loop", json!({"open": {"rate_per_s": 10}})),
         ("tcp", "transfer", json!({"bytes": 10})),
         ("throughput", "transfer", json!({"bytes": 0})),
+        ("throughput", "transfer", json!({"warmup_bytes": 0})),
         (
             "throughput",
             "transfer",

@@ -26,6 +26,8 @@ pub struct Line<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
     pub stream: &'a TcpStream,
+    /// Of this transfer.
+    pub bytes: u64,
 }
 
 impl Line<'_> {
@@ -35,7 +37,7 @@ impl Line<'_> {
         let header = Header {
             direction: transfer.direction,
             write_bytes: transfer.write_bytes as usize,
-            bytes: transfer.bytes,
+            bytes: self.bytes,
         };
         let bytes = header.encode();
         let mut sent = 0;
@@ -49,7 +51,7 @@ impl Line<'_> {
     pub fn send(self) -> Result<(), Cut> {
         self.ask()?;
         let transfer = &self.plan.transfer;
-        let mut source = Source::new(transfer.bytes, transfer.write_bytes as usize);
+        let mut source = Source::new(self.bytes, transfer.write_bytes as usize);
         while !source.done() {
             let bytes = source.next();
             let sent = self.patiently(|mut stream| stream.write(bytes))?;
@@ -60,11 +62,10 @@ impl Line<'_> {
 
     /// Receives and checks all that comes down.
     pub fn receive(self) -> Result<(), Cut> {
-        let bytes = self.plan.transfer.bytes;
-        let mut checker = Checker::default();
+        let mut checker = Checker::new(self.plan.transfer.every_byte);
         let mut buffer = vec![0; BUFFER];
-        while checker.received() < bytes {
-            let left = (bytes - checker.received()).min(BUFFER as u64) as usize;
+        while checker.received() < self.bytes {
+            let left = (self.bytes - checker.received()).min(BUFFER as u64) as usize;
             let count = self.some(&mut buffer[..left])?;
             checker.take(&buffer[..count]);
             if checker.first_wrong().is_some() {
@@ -81,7 +82,7 @@ impl Line<'_> {
         while have < answer.len() {
             have += self.some(&mut answer[have..])?;
         }
-        if confirmed(answer) == Ok(self.plan.transfer.bytes) {
+        if confirmed(answer) == Ok(self.bytes) {
             Ok(())
         } else {
             Err(Cut::Failed(ErrorKind::Corrupted))

@@ -97,8 +97,12 @@ fn round(
     streams: &[TcpStream],
     measured: bool,
 ) -> Result<Tally, ProbeError> {
-    let directions =
-        1 + usize::from(plan.transfer.direction.up() && plan.transfer.direction.down());
+    let transfer = &plan.transfer;
+    let directions = transfer.direction.count();
+    let bytes = match transfer.warmup_bytes {
+        Some(bytes) if !measured => bytes,
+        _ => transfer.bytes,
+    };
     let start = Gate::default();
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
         let mut threads = Vec::new();
@@ -107,6 +111,7 @@ fn round(
                 plan,
                 context,
                 stream,
+                bytes,
             };
             let start = &start;
             match Builder::new().spawn_scoped(scope, move || connection(line, start, measured)) {
@@ -220,7 +225,7 @@ fn note(line: Line<'_>, tally: &mut Tally, began_ns: u64, result: Result<(), Cut
     match result {
         Ok(()) => {
             tally.series[0].record(now - began_ns);
-            tally.success(line.plan.transfer.bytes);
+            tally.success(line.bytes);
         }
         Err(Cut::Failed(kind)) => tally.errors.add(kind, 1),
         Err(Cut::Stopped(stopped)) => {

@@ -6,12 +6,11 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
+use super::content::Content;
 use super::ledger::Answer;
 use super::part::{Part, Progress};
 use crate::probe::clock::now_ns;
-use crate::probe::kinds::ErrorKind;
 use crate::probe::pace::wait_until;
-use crate::probe::payload::sequence;
 use crate::probe::spec::Wait;
 
 /// How long an open loop waits in the kernel at most, so that a cancel is seen.
@@ -22,7 +21,7 @@ const ASKS_PER_LOOK: u32 = 64;
 const QUIET_NS: u64 = 60_000_000;
 const DRAIN_NS: u64 = 300_000_000;
 
-impl Part<'_> {
+impl<C: Content> Part<'_, C> {
     /// Sends one batch at most: what the window has room for and, in the open loop, what is due.
     /// True where there may be more.
     #[inline]
@@ -44,7 +43,7 @@ impl Part<'_> {
         }
         for index in 0..count {
             let payload = self.transport.payload(index);
-            self.pattern.fill((next + index) as u32, payload);
+            self.content.fill((next + index) as u32, payload);
         }
         *now = now_ns();
         match self.transport.send(count) {
@@ -135,7 +134,7 @@ impl Part<'_> {
             self.tally.anomalies.unexpected += 1;
             return;
         };
-        let Some(number) = sequence(payload) else {
+        let Some(number) = self.content.sequence(payload, self.ledger.next()) else {
             self.tally.anomalies.unexpected += 1;
             return;
         };
@@ -149,16 +148,15 @@ impl Part<'_> {
                 out_of_order,
             } => {
                 self.tally.end_ns = now;
-                self.tally.anomalies.out_of_order += u64::from(out_of_order);
+                self.tally.anomalies.out_of_order += u64::from(out_of_order && C::ORDERED);
                 progress.window = (progress.window + 1).min(self.plan.spec.window);
-                if self.pattern.matches(number, payload) {
-                    let from = progress.intended_ns(number as usize).unwrap_or(sent_ns);
-                    self.tally.series[0].record(now - from);
-                    self.tally.success(payload.len() as u64);
-                } else if payload.len() < self.pattern.size() {
-                    self.tally.errors.add(ErrorKind::Truncated, 1);
-                } else {
-                    self.tally.errors.add(ErrorKind::Corrupted, 1);
+                match self.content.check(number, payload) {
+                    Ok(()) => {
+                        let from = progress.intended_ns(number as usize).unwrap_or(sent_ns);
+                        self.tally.series[0].record(now - from);
+                        self.tally.success(payload.len() as u64);
+                    }
+                    Err(kind) => self.tally.errors.add(kind, 1),
                 }
             }
         }

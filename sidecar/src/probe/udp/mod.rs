@@ -4,6 +4,7 @@
 //! until it is full, so that the first burst overflows no buffer. Open loop: each datagram has its
 //! intended moment, and the whole window bounds what is on its way, from the start.
 
+mod content;
 mod control;
 mod exchange;
 mod ledger;
@@ -26,9 +27,20 @@ use ledger::Ledger;
 use part::Part;
 use transport::{BATCH, Transport};
 
+pub use content::Content;
+
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    run_with(plan, context, plan.pattern())
+}
+
+/// The same with datagrams of another content.
+pub fn run_with(
+    plan: &Plan,
+    context: &Context,
+    content: impl Content,
+) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
-    let (transport, control) = open(plan, context)?;
+    let (transport, control) = open(plan, context, &content)?;
     let names = ["round_trip", "lateness"];
     let series = |count: u64| {
         let names = &names[..if plan.rate_per_s().is_some() { 2 } else { 1 }];
@@ -42,7 +54,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         context,
         transport,
         control,
-        pattern: plan.pattern(),
+        content,
         ledger: Ledger::new(spec.warmup + spec.count),
         tally: Tally::new(series(0)),
         refused: 0,
@@ -87,7 +99,11 @@ fn nothing(stopped: Stopped, fault: ErrorKind) -> ProbeError {
     ProbeError::new(kind, message)
 }
 
-fn open(plan: &Plan, context: &Context) -> Result<(Transport, Option<Control>), ProbeError> {
+fn open(
+    plan: &Plan,
+    context: &Context,
+    content: &impl Content,
+) -> Result<(Transport, Option<Control>), ProbeError> {
     let (peer, header, control) = match &plan.proxy {
         None => (plan.target_address, Vec::new(), None),
         Some(proxy) => {
@@ -111,11 +127,11 @@ fn open(plan: &Plan, context: &Context) -> Result<(Transport, Option<Control>), 
         }
     };
     let batch = (plan.spec.window as usize).min(BATCH);
-    let payload = plan.spec.payload_bytes as usize;
     Transport::new(
         peer,
         header,
-        payload,
+        content.size(),
+        content.answer_bytes(),
         batch,
         slice(plan.timeout.min(plan.stall)),
     )

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::content::Content;
 use super::control::Control;
 use super::ledger::Ledger;
 use super::transport::Transport;
@@ -9,18 +10,17 @@ use crate::probe::context::Context;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
 use crate::probe::pace::Timetable;
-use crate::probe::payload::Pattern;
 use crate::probe::plan::Plan;
 use crate::probe::tally::{FAILURES_IN_A_ROW, Tally};
 
 /// The closed loop's window at first; it opens from there. A timetable spaces datagrams by itself.
 const FIRST_WINDOW: u64 = 8;
-pub struct Part<'a> {
+pub struct Part<'a, C> {
     pub plan: &'a Plan,
     pub context: &'a Context,
     pub transport: Transport,
     pub control: Option<Control>,
-    pub pattern: Pattern,
+    pub content: C,
     pub ledger: Ledger,
     pub tally: Tally,
     /// Refusals, and other errors of the socket, in a row.
@@ -51,7 +51,7 @@ impl Progress {
     }
 }
 
-impl Part<'_> {
+impl<C: Content> Part<'_, C> {
     /// Sends `count` datagrams and waits until each is answered or given up.
     pub fn run(&mut self, count: u64) {
         self.ledger.begin_part();

@@ -53,11 +53,13 @@ fn segments(socket: &Socket, size: usize, batch: usize) -> usize {
 }
 
 impl Transport {
-    /// Sends to `peer` and receives from it only. `batch` is at most [`BATCH`]; `payload` in bytes.
+    /// Sends to `peer` and receives from it only. `batch` is at most [`BATCH`]; `payload` is of what is sent,
+    /// `answer` of the largest that is awaited, bytes.
     pub fn new(
         peer: SocketAddr,
         header: Vec<u8>,
         payload: usize,
+        answer: usize,
         batch: usize,
         wait_at_most: Duration,
     ) -> io::Result<Self> {
@@ -83,9 +85,9 @@ impl Transport {
         let segments = segments(&socket, out_stride, batch);
         // A byte more than is right, so that a longer datagram is seen.
         let most = if header.is_empty() {
-            payload + 1
+            answer + 1
         } else {
-            MAX_REPLY_BYTES + payload + 1
+            MAX_REPLY_BYTES + answer + 1
         };
         let in_stride = most.min(MAX_DATAGRAM);
         Ok(Self {
@@ -207,7 +209,7 @@ mod tests {
             let to = peer.local_addr().unwrap();
             let wait = Duration::from_secs(10);
             peer.set_read_timeout(Some(wait)).unwrap();
-            let mut transport = Transport::new(to, vec![7; 10], 100, 32, wait).unwrap();
+            let mut transport = Transport::new(to, vec![7; 10], 100, 100, 32, wait).unwrap();
             if !cut {
                 transport.segments = 1;
                 setsockopt(&transport.socket, sockopt::UdpGsoSegment, &0).unwrap();

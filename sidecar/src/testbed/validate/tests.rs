@@ -47,6 +47,16 @@ fn each_mistake_is_named_by_its_field() {
         ("name = \"good\"", "name = \"other\"", "name:"),
         ("testbed/1", "testbed/2", "schema:"),
         ("title = \"Good\"", "title = \" \"", "title:"),
+        (
+            "[outputs]",
+            "[sweep]\nvariable = \"prt\"\nvalues = [1]\n[outputs]",
+            "sweep: `prt` is not declared",
+        ),
+        (
+            "[outputs]",
+            "[sweep]\nvariable = \"port\"\nvalues = [1]\nonly = { port = \"x\" }\n[outputs]",
+            "sweep.only:",
+        ),
         ("default = 0", "default = 70000", "variables.port.default:"),
         ("default = 0", "default = \"a\"", "variables.port.default:"),
         (
@@ -171,6 +181,91 @@ fn each_mistake_is_named_by_its_field() {
             "{from} -> {to}: {error}"
         );
         assert!(error.contains("; "), "no mend: {error}");
+    }
+}
+
+const NETWORK: &str = r#"
+[[namespace]]
+name = "one"
+sysctl = { "net.ipv4.ip_forward" = "{{ vars.port }}" }
+setup = [["ip", "{{ namespaces.one }}"]]
+[[namespace]]
+name = "two"
+[[link]]
+ends = [
+  { namespace = "one", device = "a", addresses = ["198.18.0.{{ vars.port }}/24"] },
+  { namespace = "two", device = "a" },
+]
+[[requires]]
+program = "ip"
+mend = "install it"
+[outputs]
+TWO = "{{ namespaces.two }}"
+"#;
+
+#[test]
+fn each_mistake_in_a_network_is_named_by_its_field() {
+    let good = GOOD.replace("[outputs]", NETWORK);
+    let good = good.replace("cpus =", "namespace = \"one\"\ncpus =");
+    assert_eq!(check(&good), Ok(()));
+    for (from, to, field) in [
+        ("name = \"two\"", "name = \"one\"", "namespace[1].name:"),
+        ("name = \"two\"", "name = \"Two\"", "namespace[1].name:"),
+        ("\"net.ipv4", "\"kernel.ipv4", "namespace[0].sysctl.kernel"),
+        ("\"net.ipv4", "\"net./ipv4", "namespace[0].sysctl.net./ipv4"),
+        ("[[\"ip\", ", "[[], [\"ip\", ", "namespace[0].setup[0]:"),
+        (
+            "{{ namespaces.one",
+            "{{ namespaces.tow",
+            "namespace[0].setup[0]:",
+        ),
+        (
+            "{{ namespaces.one",
+            "{{ secrets.key",
+            "namespace[0].setup[0]:",
+        ),
+        ("{{ namespaces.two", "{{ namespaces.none", "outputs.TWO:"),
+        (
+            "namespace = \"two\"",
+            "namespace = \"tow\"",
+            "link[0].ends[1].namespace:",
+        ),
+        (
+            "namespace = \"two\"",
+            "namespace = \"one\"",
+            "link[0].ends[1].device:",
+        ),
+        (
+            "device = \"a\" }",
+            "device = \"A\" }",
+            "link[0].ends[1].device:",
+        ),
+        (
+            "0.{{ vars.port",
+            "0.{{ vars.prt",
+            "link[0].ends[0].addresses:",
+        ),
+        (
+            "namespace = \"one\"\ncpus",
+            "namespace = \"noe\"\ncpus",
+            "process[0].namespace:",
+        ),
+        (
+            "program = \"ip\"",
+            "program = \"/ip\"",
+            "requires[0].program:",
+        ),
+        (
+            "program = \"ip\"",
+            "path = \"/\"\nprogram = \"ip\"",
+            "requires[0]:",
+        ),
+    ] {
+        let error = check(&good.replacen(from, to, 1)).unwrap_err();
+        assert!(
+            error.starts_with(&format!("good.toml: {field}")),
+            "{from} -> {to}: {error}"
+        );
     }
 }
 

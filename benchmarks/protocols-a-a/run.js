@@ -1,0 +1,81 @@
+/**
+ * Does the comparison of protocols tell sing-box from itself?
+ *
+ * Run by `make benchmark-protocols`: RUNS times the matrix with our own sing-box as the candidate by its path, and the rows
+ * counted whose sides were told apart. No run is begun after MINUTES, and one that is still going then is ended and not counted.
+ * PROTOCOL, PROFILE, TURNS and TUNNELS are the matrix's own. Writes a-a.json and a-a.md into results/RUN_ID.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { count } from './count.js';
+import { table } from './table.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** What of the caller's variables would make another comparison of it. */
+const OTHERS = ['RUNS', 'MINUTES', 'ONLY', 'BASELINE', 'BASELINE_ENGINE', 'CANDIDATE_ENGINE', 'RUN_ID'];
+const REFUTED = 99;
+
+/** @param {string} variable @param {number} fallback */
+function whole(variable, fallback) {
+  const given = Number(process.env[variable] || fallback);
+  if (Number.isInteger(given) && given > 0) return given;
+  console.error(`${variable}=${process.env[variable]}: a whole number above 0 is wanted`);
+  return process.exit(2);
+}
+
+const runs = whole('RUNS', 5);
+const end = Date.now() + whole('MINUTES', 60) * 60_000;
+const id = process.env.RUN_ID || `protocols-a-a-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OTHERS.includes(name)));
+env.CANDIDATE = join(ROOT, 'bin/sing-box');
+
+let interrupted = false;
+// It reaches the run, too, which cleans up; what was counted before is still told.
+process.on('SIGINT', () => (interrupted = true));
+
+/** @param {string} run @returns {Promise<any>} its result; null where it did not end */
+async function compare(run) {
+  const command = ['x', 'bench', '--only', 'protocols/matrix', '--run-id', run];
+  const timeout = Math.max(1, end - Date.now());
+  const child = spawn('bin/k6', command, {
+    cwd: ROOT,
+    env,
+    timeout,
+    killSignal: 'SIGINT',
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await once(child, 'close');
+  const path = join(ROOT, 'results', run, 'protocols-matrix.json');
+  if (!existsSync(path)) return null;
+  const result = JSON.parse(readFileSync(path, 'utf8'));
+  const cut = result.validity.some(
+    (/** @type {any} */ { check, ok }) => check === 'complete' && ok === false,
+  );
+  return cut ? null : result;
+}
+
+const results = [];
+while (results.length < runs && Date.now() < end && !interrupted) {
+  const name = `${id}-${results.length + 1}`;
+  console.log(`run ${results.length + 1} of ${runs}: results/${name}`);
+  const result = await compare(name);
+  if (result === null) break;
+  results.push(result);
+}
+if (results.length === 0) {
+  console.error('no run has ended: there is nothing to count; give more MINUTES, or fewer rows by PROTOCOL');
+  process.exit(4);
+}
+const counted = count(results.map(({ protocols }) => protocols));
+const folder = join(ROOT, 'results', id);
+mkdirSync(folder, { recursive: true });
+const told = results.map(({ run, verdict, reasons }) => ({ id: run.id, verdict, reasons }));
+const all = { asked: runs, runs: told, first: results[0].run, count: counted };
+writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(all, null, 2)}\n`);
+const text = table(counted, results[0].protocols);
+writeFileSync(join(folder, 'a-a.md'), text);
+console.log(text);
+process.exit(counted.refuted ? REFUTED : 0);

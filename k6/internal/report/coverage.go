@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// coverageTables say of each type of sing-box whether the run measured it or why not, and of each protocol what it
+// needs and what of it no row measures. The types are sing-box's own: a run without it has no table of them.
+func coverageTables(p result.Protocols) []Table {
+	var tables []Table
+	if measuredBy, side := singBox(p); side != nil {
+		tables = append(tables, typesTable(p, "Coverage of the types of sing-box 1.12, by "+program(*measuredBy), side))
+	}
+	if len(p.Coverage.Protocols) > 0 {
+		tables = append(tables, extentTable(p.Coverage.Protocols))
+	}
+	return tables
+}
+
+type sideOf func(result.ProtocolRow) *result.ProtocolSide
+
+func baselineOf(row result.ProtocolRow) *result.ProtocolSide  { return &row.Baseline }
+func candidateOf(row result.ProtocolRow) *result.ProtocolSide { return row.Candidate }
+
+// singBox is the side whose engine is sing-box, the baseline where both are; nil where none is, or where the rows cover no types.
+func singBox(p result.Protocols) (*result.Program, sideOf) {
+	const engine = "sing-box"
+	switch {
+	case len(p.Coverage.Inbound) == 0:
+		return nil, nil
+	case p.Baseline.Engine == engine:
+		return &p.Baseline, baselineOf
+	case p.Candidate != nil && p.Candidate.Engine == engine:
+		return p.Candidate, candidateOf
+	}
+	return nil, nil
+}
+
+func typesTable(p result.Protocols, title string, side sideOf) Table {
+	t := Table{Title: title, Head: []string{"", "Side", "Type", "This run"}, Numbers: -1, State: 0}
+	rows := map[string]result.ProtocolRow{}
+	for _, row := range p.Rows {
+		if side(row) != nil {
+			rows[row.Row] = row
+		}
+	}
+	for _, types := range []struct {
+		name  string
+		types []result.Coverage
+	}{{"inbound", p.Coverage.Inbound}, {"outbound", p.Coverage.Outbound}} {
+		for _, c := range types.types {
+			state, text := covered(c, rows, side)
+			t.Rows = append(t.Rows, []string{tick(state), types.name, c.Type, text})
+		}
+	}
+	return t
+}
+
+// covered is how the rows of a type ended, those together that ended alike: true where what could run was measured,
+// false where a row failed, nil where nothing was measured.
+func covered(c result.Coverage, rows map[string]result.ProtocolRow, side sideOf) (state *bool, text string) {
+	if c.Reason != nil {
+		return nil, "no row: " + *c.Reason
+	}
+	var endings []string
+	names := map[string][]string{}
+	for _, name := range c.Rows {
+		ending, ok := "not asked for", (*bool)(nil)
+		if row, asked := rows[name]; asked {
+			ending, ok = ended(*side(row))
+		}
+		if ok != nil && (state == nil || !*ok) {
+			state = ok
+		}
+		if names[ending] == nil {
+			endings = append(endings, ending)
+		}
+		names[ending] = append(names[ending], name)
+	}
+	for index, ending := range endings {
+		endings[index] = strings.Join(names[ending], ", ") + ": " + ending
+	}
+	text = strings.Join(endings, "; ")
+	if c.Instead != nil {
+		text += "; it is " + *c.Instead
+	}
+	return state, text
+}
+
+// ended is a row's outcome with its detail, and whether it ran; nil where it could not, or was not reached.
+func ended(s result.ProtocolSide) (text string, ran *bool) {
+	text = s.Outcome
+	if s.Detail != nil && s.Outcome != result.Measured {
+		text += " (" + *s.Detail + ")"
+	}
+	switch s.Outcome {
+	case result.Measured:
+		return text, new(true)
+	case "errors":
+		return text, new(s.Known != nil)
+	case "impossible here", "not reached":
+		return text, nil
+	}
+	return text, new(false)
+}
+
+func extentTable(protocols []result.ProtocolExtent) Table {
+	t := Table{Title: "What each protocol needs, and what of it has no row", Head: []string{"Protocol", "Rows", "Needs", "No row has, and why"}, Numbers: -1, State: -1}
+	for _, p := range protocols {
+		needs, leftOut := format.None, format.None
+		if p.Needs != nil {
+			needs = *p.Needs
+		}
+		if len(p.LeftOut) > 0 {
+			leftOut = strings.Join(p.LeftOut, "; ")
+		}
+		t.Rows = append(t.Rows, []string{p.Protocol, strings.Join(p.Rows, ", "), needs, leftOut})
+	}
+	return t
+}

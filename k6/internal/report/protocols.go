@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// protocolTables are the outcome and the figures of each row, the comparison, and what the rows cover.
+func protocolTables(r result.Result) []Table {
+	p := r.Protocols
+	if p == nil {
+		return nil
+	}
+	tables := []Table{figuresTable(*p, "Baseline: "+program(p.Baseline), baselineOf)}
+	if p.Candidate != nil {
+		tables = append(tables, figuresTable(*p, "Candidate: "+program(*p.Candidate), candidateOf), comparisonTable(*p))
+	}
+	return append(tables, coverageTables(*p)...)
+}
+
+// program is `sing-box 1.12.12`, and the file's name where it is another.
+func program(p result.Program) string {
+	name := p.Engine
+	if p.Version != nil {
+		name += " " + *p.Version
+	}
+	if p.Binary != p.Engine {
+		name += " (" + p.Binary + ")"
+	}
+	return name
+}
+
+// protocolFigure is a column of the figures: the median of the turns.
+type protocolFigure struct {
+	head, name string
+	write      func(*float64) string
+}
+
+func digits(count int) func(*float64) string {
+	return func(v *float64) string { return decimals(v, 1, count) }
+}
+
+var protocolFigures = []protocolFigure{
+	{"First reply (ms)", "handshake_ms", digits(3)},
+	{"RTT (ms)", "rtt_ms", digits(3)},
+	{"1 KiB (Mbit/s)", "mbit_1k", format.Mbit},
+	{"64 KiB (Mbit/s)", "mbit_64k", format.Mbit},
+	{"1 MiB (Mbit/s)", "mbit_1m", format.Mbit},
+	{"UDP RTT (ms)", "udp_rtt_ms", digits(3)},
+	{"UDP lost", "udp_lost_share", format.Share},
+	{"10 tunnels P95 (ms)", "tunnels_10_p95_ms", digits(2)},
+	{"100 (ms)", "tunnels_100_p95_ms", digits(2)},
+	{"1,000 (ms)", "tunnels_1000_p95_ms", digits(2)},
+	{"CPU (s/GiB)", "cpu_s_per_gib", digits(2)},
+	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
+}
+
+// measuringBound is the CPUs from which on probe and far end, a thread each, may be what bounds a transfer.
+const measuringBound = 0.9
+
+func figuresTable(p result.Protocols, title string, side sideOf) Table {
+	t := Table{Title: title, Head: []string{"Protocol", "Outcome"}, Numbers: 2, State: -1}
+	for _, f := range protocolFigures {
+		t.Head = append(t.Head, f.head)
+	}
+	var bound []string
+	for _, row := range p.Rows {
+		own := side(row)
+		if own == nil {
+			continue
+		}
+		cells := []string{row.Row, own.Outcome}
+		for _, f := range protocolFigures {
+			cells = append(cells, median(own.Figures[f.name], f.write))
+		}
+		t.Rows = append(t.Rows, cells)
+		if cpus := own.Figures["measuring_cpus"]; cpus != nil && cpus.Median >= measuringBound {
+			bound = append(bound, fmt.Sprintf("%s (%.2f)", row.Row, cpus.Median))
+		}
+		if own.Detail != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s: %s.", row.Row, own.Outcome, *own.Detail))
+		}
+		if own.Outcome == "errors" && own.Known != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: known: %s.", row.Row, *own.Known))
+		}
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
+		"throughput is of downloads in writes of that size; tunnels are all open at once; these, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of half of them. CPU and memory are of client and server together.", p.Turns, p.ExtraTurns))
+	if len(bound) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
+			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is.",
+			measuringBound, strings.Join(bound, ", ")))
+	}
+	return t
+}
+
+func median(s *result.Spread, write func(*float64) string) string {
+	if s == nil {
+		return format.None
+	}
+	return write(&s.Median)
+}
+
+func comparisonTable(p result.Protocols) Table {
+	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "Targets"}, Numbers: -1, State: 0}
+	for _, row := range p.Rows {
+		if len(row.Comparison) == 0 {
+			continue
+		}
+		ratios := map[string]string{}
+		verdict := "met"
+		var flagged []string
+		for _, c := range row.Comparison {
+			ratios[c.Target] = ratio(c)
+			if c.Judged == "missed" || c.Judged == "uncertain" && verdict == "met" {
+				verdict = c.Judged
+			}
+			if c.Judged == "missed" || c.Judged == "uncertain" {
+				flagged = append(flagged, c.Target+" "+c.Judged)
+			}
+		}
+		state := map[string]*bool{"met": new(true), "missed": new(false)}[verdict]
+		targets := "met"
+		if len(flagged) > 0 {
+			targets = strings.Join(flagged, ", ")
+		}
+		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), targets})
+	}
+	if p.Targets == nil || len(t.Rows) == 0 {
+		return t
+	}
+	t.Notes = []string{
+		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: all of the interval is beyond; "+
+			"met: none of it by more than %s; else the turns differ too much to tell.",
+			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), percent(p.Targets.Tolerance)),
+		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
+			"An asterisk marks a difference: the interval leaves out 100 %, and of the first reply, which has no target, more than the tolerance beside it.",
+	}
+	if p.Baseline.Engine != p.Candidate.Engine && slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
+		return row.Multiplex && len(row.Comparison) > 0
+	}) {
+		t.Notes = append(t.Notes, "Rows with mux compare two protocols of one name: sing-box's multiplex (h2mux) and xray's mux (Mux.Cool).")
+	}
+	if p.Turns < p.FewestTurns {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d turns tell no difference: it takes %d.", p.Turns, p.FewestTurns))
+	}
+	return t
+}
+
+// ratio is `97 % (91–104 %)`, with an asterisk where it differs from 100 %.
+func ratio(c result.ProtocolComparison) string {
+	if c.Ratio == nil {
+		return format.None
+	}
+	text := percent(*c.Ratio)
+	if c.Low != nil && c.High != nil {
+		text += fmt.Sprintf(" (%.0f–%s)", *c.Low*100, percent(*c.High))
+	}
+	if c.Different {
+		text += " *"
+	}
+	return text
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+func spreadOf(value float64) *result.Spread {
+	return &result.Spread{Median: value, Min: value, Max: value}
+}
+
+func side(outcome, detail string) result.ProtocolSide {
+	s := result.ProtocolSide{Outcome: outcome, Figures: map[string]*result.Spread{"rtt_ms": spreadOf(0.2), "udp_rtt_ms": nil}}
+	if detail != "" {
+		s.Detail = &detail
+	}
+	return s
+}
+
+func compared() result.Protocols {
+	comparison := func(target string, ratio, low, high float64, different bool, judged string) result.ProtocolComparison {
+		return result.ProtocolComparison{Target: target, Ratio: &ratio, Low: &low, High: &high, Different: different, Judged: judged}
+	}
+	candidate, refused := side(result.Measured, ""), side("refused configuration", "unknown type")
+	p := result.Protocols{
+		Baseline: result.Program{Engine: "sing-box", Binary: "sing-box", Version: new("1.12.12")}, Candidate: &result.Program{Engine: "sing-box", Binary: "next"},
+		Turns: 5, FewestTurns: 7, Targets: &result.ProtocolTargets{Throughput: 0.9, Latency: 1.2, Memory: 1, Tolerance: 0.05},
+		Rows: []result.ProtocolRow{
+			{Row: "trojan", Baseline: side(result.Measured, ""), Candidate: &candidate, Comparison: []result.ProtocolComparison{
+				comparison("throughput", 0.5, 0.45, 0.55, true, "missed"), comparison("latency", 1.01, 0.9, 1.1, false, "met"),
+				comparison("memory", 1.02, 0.8, 1.3, false, "uncertain"), comparison("first reply", 1.5, 1.4, 1.6, true, "")}},
+			{Row: "tuic", Baseline: side(result.Measured, ""), Candidate: &refused},
+		},
+	}
+	p.Coverage.Inbound = []result.Coverage{{Type: "trojan", Rows: []string{"trojan"}}}
+	p.Coverage.Protocols = []result.ProtocolExtent{{Protocol: "naive", Rows: []string{"naive"}, Needs: new("naive-client")}}
+	return p
+}
+
+func TestProtocolTables(t *testing.T) {
+	p := compared()
+	tables := protocolTables(result.Result{Protocols: &p})
+	var titles []string
+	for _, table := range tables {
+		titles = append(titles, table.Title)
+	}
+	want := []string{"Baseline: sing-box 1.12.12", "Candidate: sing-box (next)", "Candidate against baseline",
+		"Coverage of the types of sing-box 1.12, by sing-box 1.12.12", "What each protocol needs, and what of it has no row"}
+	if !slices.Equal(titles, want) {
+		t.Fatalf("tables are %q, want %q", titles, want)
+	}
+	for index, wanted := range [][][]string{
+		{{"trojan", "measured"}, {"tuic", "measured"}},
+		{{"trojan", "measured"}, {"tuic", "refused configuration"}},
+		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "150 % (140–160 %) *", "throughput missed, memory uncertain"}},
+		{{tickOK, "inbound", "trojan", "trojan: measured"}},
+		{{"naive", "naive", "naive-client", format.None}},
+	} {
+		for row, cells := range wanted {
+			if got := tables[index].Rows[row][:len(cells)]; !slices.Equal(got, cells) {
+				t.Errorf("%s: row %d is %q, want %q", titles[index], row, got, cells)
+			}
+		}
+	}
+	notes := strings.Join(slices.Concat(tables[1].Notes, tables[2].Notes), "\n")
+	for _, part := range []string{"tuic: refused configuration: unknown type.", "5 turns tell no difference: it takes 7."} {
+		if !strings.Contains(notes, part) {
+			t.Errorf("no %q in %s", part, notes)
+		}
+	}
+}
+
+func TestNoProtocolsNoTables(t *testing.T) {
+	if tables := protocolTables(result.Result{}); len(tables) != 0 {
+		t.Errorf("%d tables", len(tables))
+	}
+}
+
+func TestWhereTheMeasuringSideMayBeTheBound(t *testing.T) {
+	p := compared()
+	p.Candidate.Engine = "xray"
+	for index := range p.Rows {
+		p.Rows[index].Multiplex = true
+	}
+	p.Rows[0].Baseline.Figures["measuring_cpus"] = spreadOf(0.97)
+	p.Rows[1].Baseline.Figures["measuring_cpus"] = spreadOf(0.5)
+	tables := protocolTables(result.Result{Protocols: &p})
+	notes := strings.Join(tables[0].Notes, "\n")
+	if !strings.Contains(notes, "in writes of 64 KiB: trojan (0.97).") {
+		t.Errorf("baseline: %s", notes)
+	}
+	if notes := strings.Join(tables[1].Notes, "\n"); strings.Contains(notes, "Probe and far end") {
+		t.Errorf("candidate: %s", notes)
+	}
+	if notes := strings.Join(tables[2].Notes, "\n"); !strings.Contains(notes, "two protocols of one name") {
+		t.Errorf("comparison: %s", notes)
+	}
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package result
+
+// Protocols are proxy protocols, each through a client and a server. Candidate and Targets are nil where only
+// a baseline was measured. ExtraTurns are those with all sizes of writes, and with tunnels.
+type Protocols struct {
+	Baseline    Program          `json:"baseline"`
+	Candidate   *Program         `json:"candidate"`
+	Turns       int              `json:"turns"`
+	ExtraTurns  int              `json:"extra_turns"`
+	FewestTurns int              `json:"fewest_turns"`
+	Targets     *ProtocolTargets `json:"targets"`
+	Rows        []ProtocolRow    `json:"rows"`
+	Coverage    struct {
+		Inbound   []Coverage       `json:"inbound"`
+		Outbound  []Coverage       `json:"outbound"`
+		Protocols []ProtocolExtent `json:"protocols"`
+	} `json:"coverage"`
+}
+
+// Program is what ran as client and server.
+type Program struct {
+	Engine  string  `json:"engine"`
+	Binary  string  `json:"binary"`
+	Version *string `json:"version"`
+}
+
+// ProtocolTargets are multiples of the baseline.
+type ProtocolTargets struct {
+	Throughput float64 `json:"throughput"`
+	Latency    float64 `json:"latency"`
+	Memory     float64 `json:"memory"`
+	Tolerance  float64 `json:"tolerance"`
+}
+
+// Measured is the outcome of a row that was measured without an error.
+const Measured = "measured"
+
+// ProtocolRow is one protocol.
+type ProtocolRow struct {
+	Row        string               `json:"row"`
+	Multiplex  bool                 `json:"multiplex"`
+	Baseline   ProtocolSide         `json:"baseline"`
+	Candidate  *ProtocolSide        `json:"candidate"`
+	Comparison []ProtocolComparison `json:"comparison"`
+}
+
+// ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is what
+// it is known to break now and then.
+type ProtocolSide struct {
+	Outcome string             `json:"outcome"`
+	Detail  *string            `json:"detail"`
+	Known   *string            `json:"known"`
+	Figures map[string]*Spread `json:"figures"`
+}
+
+// ProtocolComparison is the candidate by the baseline, with its confidence interval.
+type ProtocolComparison struct {
+	Target    string   `json:"target"`
+	Bound     float64  `json:"bound"`
+	Ratio     *float64 `json:"ratio"`
+	Low       *float64 `json:"low"`
+	High      *float64 `json:"high"`
+	Different bool     `json:"different"`
+	Judged    string   `json:"judged"`
+}
+
+// Coverage is a type of sing-box, with the rows that cover it or why none does. Instead is what they measure in its place.
+type Coverage struct {
+	Type    string   `json:"type"`
+	Rows    []string `json:"rows"`
+	Reason  *string  `json:"reason"`
+	Instead *string  `json:"instead"`
+}
+
+// ProtocolExtent is what a protocol needs besides a plain build of its engine, and what of it no row measures, with the reason.
+type ProtocolExtent struct {
+	Protocol string   `json:"protocol"`
+	Rows     []string `json:"rows"`
+	Needs    *string  `json:"needs"`
+	LeftOut  []string `json:"left_out"`
+}

@@ -1,0 +1,211 @@
+/**
+ * The rounds of a sweep on k6's side: which value of a testbed's variable a round is about, a testbed
+ * instance with that value, and the figures of each run, kept for sweep.js by gauges.
+ */
+import { Gauge } from 'k6/metrics';
+import { currentProfile, envCount } from '../profiles.js';
+import { ask } from './meter.js';
+import { sweepOf } from './sweep.js';
+
+/** A gauge without a sample reads 0: `done` tells the two apart. */
+const FIGURES = /** @type {const} */ ([
+  'mbit_per_s',
+  'rtt_p95_ms',
+  'rtt_p99_ms',
+  'peak_rss_bytes',
+  'lost_share',
+  'done',
+]);
+const RUNS_MOST = 50;
+
+/**
+ * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, types: Record<string, string>, instances: string[] }} Found
+ * @typedef {{ value: string, run: number }} Turn one run of one value
+ * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
+ */
+
+/** Sweeps take smoke, quick and full only. @returns {'smoke' | 'quick' | 'full'} */
+export function sweepProfile() {
+  const profile = currentProfile();
+  if (profile === 'smoke' || profile === 'quick' || profile === 'full') return profile;
+  throw `PROFILE=${profile}: a sweep compares values under one load, so that its shape does not apply; choose smoke, quick or full`;
+}
+
+/** @returns {string[]} */
+function readValues() {
+  const values = (__ENV.VALUES || '').split(',').map((text) => text.trim());
+  const unfit = values.find((value) => !/^[A-Za-z0-9._-]+$/.test(value));
+  if (
+    unfit !== undefined ||
+    new Set(values).size !== values.length ||
+    values.length < 2 ||
+    values.length > 12
+  )
+    throw `VALUES=${__ENV.VALUES ?? ''}: 2 to 12 different values of letters, digits, dots and dashes are wanted, such as 64,128`;
+  return values;
+}
+
+/** @param {string} value */
+const operationOf = (value) => `value_${value.replace(/[^A-Za-z0-9]/g, '_')}`;
+
+/** @param {string} figure @param {Turn} turn */
+const submetricOf = (figure, { value, run }) => `sweep_${figure}{operation:${operationOf(value)},run:${run}}`;
+
+/** @param {number[]} sorted @param {number} share */
+const at = (sorted, share) => sorted[Math.ceil(sorted.length * share) - 1];
+
+/** The sweep that SWEEP, VALUES and RUNS ask for. */
+export class SweepRounds {
+  /** @param {number} runs of each value unless RUNS says otherwise */
+  constructor(runs) {
+    this.variable = __ENV.SWEEP;
+    if (!this.variable)
+      throw 'SWEEP is not set: name a variable of the testbed, and VALUES for it, such as SWEEP=gogc VALUES=50,100,200';
+    this.values = readValues();
+    this.runs = envCount('RUNS', runs);
+    if (this.runs > RUNS_MOST) throw `RUNS=${this.runs}: at most ${RUNS_MOST}`;
+    this.gauges = Object.fromEntries(FIGURES.map((figure) => [figure, new Gauge(`sweep_${figure}`)]));
+  }
+
+  /** Rounds in all, each a run of one value. */
+  get rounds() {
+    return this.runs * this.values.length;
+  }
+
+  get parameters() {
+    return { sweep: this.variable, values: this.values.join(','), runs: this.runs };
+  }
+
+  /**
+   * A row for each value.
+   * @param {import('./scenario.js').PlaneOperation} row
+   * @returns {Record<string, import('./scenario.js').PlaneOperation>}
+   */
+  operations(row) {
+    const entries = this.values.map((value) => [
+      operationOf(value),
+      { ...row, title: `${this.variable} = ${value}` },
+    ]);
+    return Object.fromEntries(entries);
+  }
+
+  /** Submetrics that the summary needs. @returns {Record<string, 'gauge'>} */
+  get keep() {
+    const turns = this.values.flatMap((value) =>
+      Array.from({ length: this.runs }, (_, run) => ({ value, run })),
+    );
+    const names = turns.flatMap((turn) => FIGURES.map((figure) => submetricOf(figure, turn)));
+    return Object.fromEntries(names.map((name) => [name, /** @type {const} */ ('gauge')]));
+  }
+
+  /** What a round is about: each run begins with another value. @param {number} index @returns {Turn & { operation: string }} */
+  turn(index) {
+    const run = Math.floor(index / this.values.length);
+    const value = this.values[((index % this.values.length) + run) % this.values.length];
+    return { value, run, operation: operationOf(value) };
+  }
+
+  /** In setup(): the testbed that the run was given is the one that is swept. @returns {{ found: Found }} */
+  findTestbed() {
+    if (!__ENV.INSTANCE)
+      throw 'a sweep starts testbeds by itself and needs one to know which: run it by make, such as `make dataplane-queue-sweep`';
+    const { testbed, variables } = ask('GET', `/instances/${__ENV.INSTANCE}`);
+    const declared = ask('GET', '/testbeds').find(
+      (/** @type {any} */ { name }) => name === testbed,
+    ).variables;
+    if (!(this.variable in declared)) {
+      throw `SWEEP=${this.variable}: testbed ${testbed} has no such variable; it has ${Object.keys(declared).join(', ')}`;
+    }
+    if (!this.values.includes(String(variables[this.variable]))) {
+      throw `VALUES=${this.values.join(',')}: ${variables[this.variable]}, which testbed ${testbed} has without the sweep, must be among them`;
+    }
+    const types = Object.fromEntries(
+      Object.entries(declared).map(([name, /** @type {any} */ { type }]) => [name, type]),
+    );
+    const instances = ask('GET', '/instances').map((/** @type {any} */ { id }) => id);
+    return { found: { testbed, variables, types, instances } };
+  }
+
+  /** A value as the testbed's variable takes it. @param {string} text @param {Found} found */
+  typed(text, { types }) {
+    if (types[this.variable] === 'integer') return Number(text);
+    return types[this.variable] === 'boolean' ? text === 'true' : text;
+  }
+
+  /**
+   * One run of one value, with processes of its own.
+   * @param {Turn} turn
+   * @param {Found} found
+   * @param {(instance: Started) => import('./meter.js').Measured | null} measure
+   */
+  run(turn, found, measure) {
+    const free = Object.entries(found.types)
+      .filter(([, type]) => type === 'port')
+      .map(([name]) => [name, 0]);
+    const own = { [this.variable]: this.typed(turn.value, found) };
+    const variables = { ...found.variables, ...Object.fromEntries(free), ...own };
+    const instance = ask('POST', `/testbeds/${found.testbed}/start`, { variables }, 120_000);
+    const measured = measure(instance);
+    ask('DELETE', `/instances/${instance.id}`, undefined, 60_000);
+    if (measured) this.note(turn, measured);
+    else this.noteFailure(turn);
+  }
+
+  /** A run that could not be measured carried nothing. @param {Turn} turn */
+  noteFailure({ value, run }) {
+    const tags = { operation: operationOf(value), run: String(run) };
+    this.gauges.done.add(1, tags);
+    this.gauges.mbit_per_s.add(0, tags);
+    this.gauges.lost_share.add(1, tags);
+  }
+
+  /** @param {Turn} turn @param {import('./meter.js').Measured} measured */
+  note({ value, run }, { outcome, values: series }) {
+    const tags = { operation: operationOf(value), run: String(run) };
+    const times = [...series.round_trip].sort((a, b) => a - b);
+    this.gauges.done.add(1, tags);
+    this.gauges.mbit_per_s.add((outcome.bytes * 8) / outcome.duration_s / 1e6, tags);
+    this.gauges.lost_share.add(1 - outcome.succeeded / outcome.attempted, tags);
+    if (times.length > 0) {
+      this.gauges.rtt_p95_ms.add(at(times, 0.95) / 1e6, tags);
+      this.gauges.rtt_p99_ms.add(at(times, 0.99) / 1e6, tags);
+    }
+    if (outcome.usage) this.gauges.peak_rss_bytes.add(outcome.usage.total.peak_rss_bytes, tags);
+  }
+
+  /**
+   * @param {import('../result.js').Metrics} metrics
+   * @param {string} value
+   * @returns {import('./sweep.js').SweepRun[]}
+   */
+  runsOf(metrics, value) {
+    const figure = (/** @type {string} */ name, /** @type {number} */ run) =>
+      metrics[submetricOf(name, { value, run })]?.values.value ?? 0;
+    const all = Array.from({ length: this.runs }, (_, run) => run);
+    const done = all.filter((run) => figure('done', run) === 1);
+    return done.map((run) => ({
+      mbit_per_s: figure('mbit_per_s', run),
+      rtt_p95_ms: figure('rtt_p95_ms', run) || null,
+      rtt_p99_ms: figure('rtt_p99_ms', run) || null,
+      peak_rss_bytes: figure('peak_rss_bytes', run) || null,
+      lost_share: figure('lost_share', run),
+    }));
+  }
+
+  /** The sweep of the result. @param {import('../result.js').Metrics} metrics @param {Found} found */
+  result(metrics, found) {
+    const values = this.values.map((value) => ({
+      value: this.typed(value, found),
+      runs: this.runsOf(metrics, value),
+    }));
+    return sweepOf(this.variable, values, found.variables[this.variable]);
+  }
+
+  /** In teardown(): ends what an interrupt left of it. @param {Found} found */
+  stopInstances(found) {
+    for (const { id, testbed } of ask('GET', '/instances')) {
+      if (testbed === found.testbed && !found.instances.includes(id))
+        ask('DELETE', `/instances/${id}`, undefined, 60_000);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/** From the turns of two sides to what parts them, row by row, and to a verdict. */
+import { spreadOf } from '../dataplane/sweep.js';
+import { fewestPairs, pairedShift } from './signed-rank.js';
+
+/**
+ * Figures of one turn by name, units in the names; null where it could not be measured.
+ * @typedef {Record<string, number | null>} Turn
+ * @typedef {{ throughput: number, latency: number, memory: number, tolerance: number }} Targets of the candidate as a
+ *   multiple of the baseline; tolerance is the share of a target within which a run need not tell
+ * @typedef {'met' | 'missed' | 'uncertain'} Judged
+ * @typedef {{ target: 'throughput' | 'latency' | 'memory' | 'first reply', figure: string, bound: number | null,
+ *   ratio: number | null, low: number | null, high: number | null, different: boolean, judged: Judged | null }} Comparison
+ *   first reply has no target
+ */
+
+/** What each target is judged by, and whether more of it is better. */
+const JUDGED_BY = /** @type {const} */ ([
+  { target: 'throughput', figure: 'mbit_64k', more: true },
+  { target: 'latency', figure: 'rtt_ms', more: false },
+  { target: 'memory', figure: 'peak_rss_mib', more: false },
+]);
+
+/** Told beside them, and not judged. */
+const BESIDE = /** @type {const} */ ({ target: 'first reply', figure: 'handshake_ms' });
+
+/** Of the three figures of a row together, so that a row that is no different is flagged in one of twenty runs at most. */
+const ROW_ALPHA = 0.05;
+const ALPHA = ROW_ALPHA / JUDGED_BY.length;
+
+/** Turns of each side that a comparison needs at least. */
+export const FEWEST_TURNS = fewestPairs(ALPHA);
+
+/** @param {Turn[]} turns @returns {Record<string, import('../dataplane/sweep.js').Spread | null>} */
+export function figuresOf(turns) {
+  const names = [...new Set(turns.flatMap((turn) => Object.keys(turn)))];
+  return Object.fromEntries(names.map((name) => [name, spreadOf(turns.map((turn) => turn[name] ?? null))]));
+}
+
+/**
+ * How many times the baseline the candidate is, by the pairs of turns, with its confidence interval.
+ * @param {Turn[]} baseline
+ * @param {Turn[]} candidate
+ * @param {string} figure
+ */
+export function ratioOf(baseline, candidate, figure) {
+  const logs = baseline.flatMap((turn, index) => {
+    const [own, other] = [turn[figure], candidate[index]?.[figure]];
+    return own && other ? [Math.log(other / own)] : [];
+  });
+  const shift = pairedShift(logs, ALPHA);
+  const of = (/** @type {number | null | undefined} */ log) =>
+    log === null || log === undefined ? null : Math.exp(log);
+  return { ratio: of(shift?.estimate), low: of(shift?.low), high: of(shift?.high) };
+}
+
+/**
+ * A target is missed where the whole interval is beyond it, and met where none of it is further beyond than the
+ * tolerance; where the interval is wider than that, the run cannot tell.
+ * @param {{ low: number | null, high: number | null }} interval
+ * @param {number} bound
+ * @param {boolean} more whether more is better
+ * @param {number} tolerance
+ * @returns {Judged}
+ */
+export function judgeTarget({ low, high }, bound, more, tolerance) {
+  if (low === null || high === null) return 'uncertain';
+  if (more ? high < bound : low > bound) return 'missed';
+  const met = more ? low >= bound * (1 - tolerance) : high <= bound * (1 + tolerance);
+  return met ? 'met' : 'uncertain';
+}
+
+/**
+ * @param {Turn[]} baseline turns in their order; the candidate's at the same place was measured beside it
+ * @param {Turn[]} candidate
+ * @param {Targets} targets
+ * @returns {Comparison[]}
+ */
+export function compareTurns(baseline, candidate, targets) {
+  const judged = JUDGED_BY.map(({ target, figure, more }) => {
+    const found = ratioOf(baseline, candidate, figure);
+    const { low, high } = found;
+    const bound = targets[target];
+    return {
+      target,
+      figure,
+      bound,
+      ...found,
+      different: low !== null && high !== null && (low > 1 || high < 1),
+      judged: judgeTarget(found, bound, more, targets.tolerance),
+    };
+  });
+  const beside = ratioOf(baseline, candidate, BESIDE.figure);
+  if (beside.ratio === null) return judged;
+  // It is not of the three that share a row's confidence, so that a difference has to be larger.
+  const { low, high } = beside;
+  const within = 1 + targets.tolerance;
+  const different = low !== null && high !== null && (low > within || high < 1 / within);
+  return [...judged, { ...BESIDE, bound: null, ...beside, different, judged: null }];
+}

@@ -1,0 +1,95 @@
+/** How a row ended on one side, by name. */
+
+/**
+ * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'crashed at start' | 'not ready' |
+ *   'died in mid-run' | 'corrupted payload' | 'impossible here' | 'not reached'} Name
+ * @typedef {{ outcome: Name, detail: string | null }} Outcome
+ */
+
+/** Kinds of errors that say that payload was changed on the way. */
+export const CORRUPT = ['corrupted', 'truncated'];
+
+/** The end of a row that is no program under test. */
+const FOREIGN = { sshd: 'server', 'naive-client': 'client', namespaces: null };
+
+/** Whether the file that a start lacks is the program under test. @param {string} path @param {string} binary */
+const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-box|xray)$/.test(path));
+
+/** What a program under test says that does not come up. @param {string} line @returns {Name} */
+function ofProgram(line) {
+  if (/ was not ready within /.test(line)) return 'not ready';
+  if (/ did not get port /.test(line)) return 'not reached';
+  if (/\(signal \d+\)/.test(line)) return 'crashed at start';
+  const status = Number(/\(exit status (\d+)\)/.exec(line)?.[1] ?? 0);
+  // A shell's, of what it cannot run.
+  if (status === 126 || status === 127) return 'missing binary';
+  // Go's panics end with 2, Rust's with 101; so does many a program that does not know its arguments.
+  if (status > 127 || status === 101) return 'crashed at start';
+  return status === 2 && !/\busage\b|--help/i.test(line) ? 'crashed at start' : 'refused configuration';
+}
+
+/**
+ * The program is to blame where the line is of its process; of a namespace, this machine's kernel is.
+ * @param {Pick<import('./matrix.js').Row, 'needs'>} row
+ * @param {string} binary path of the program under test, '' for the one that `make testbeds` builds
+ * @param {string} line the sidecar's, of a start that failed
+ * @param {boolean} [cannot] the sidecar says that this machine or user cannot run it
+ * @returns {Outcome}
+ */
+export function ofFailedStart({ needs }, binary, line, cannot = false) {
+  const missing = /needs (.+), which does not exist/.exec(line)?.[1];
+  if (missing && isProgram(missing, binary)) return { outcome: 'missing binary', detail: line };
+  if (cannot || /^(testbed \S+ needs|(a network )?namespace) /.test(line))
+    return { outcome: 'impossible here', detail: line };
+  const end = /^process (server|client) of testbed /.exec(line)?.[1];
+  if (!end) return { outcome: 'not reached', detail: line };
+  if (needs && FOREIGN[needs] === end) return { outcome: 'impossible here', detail: line };
+  const outcome = ofProgram(line);
+  return { outcome, detail: outcome === 'missing binary' ? `cannot be executed: ${line}` : line };
+}
+
+/**
+ * @param {Record<string, number>} errors by kind, of all probes of the row
+ * @param {{ name: string, exit: string | null }[]} processes of the instance, after them
+ * @returns {Outcome}
+ */
+export function ofProbes(errors, processes) {
+  const dead = processes.filter(({ exit }) => exit !== null);
+  if (dead.length > 0) {
+    const detail = dead.map(({ name, exit }) => `${name} ended: ${exit}`).join(', ');
+    return { outcome: 'died in mid-run', detail };
+  }
+  const kinds = Object.keys(errors).filter((kind) => errors[kind] > 0);
+  if (kinds.length === 0) return { outcome: 'measured', detail: null };
+  const detail = kinds.map((kind) => `${errors[kind]} × ${kind}`).join(', ');
+  return { outcome: kinds.some((kind) => CORRUPT.includes(kind)) ? 'corrupted payload' : 'errors', detail };
+}
+
+/** Worst first: what a row is called whose turns ended differently. */
+const ORDER = /** @type {Name[]} */ ([
+  'missing binary',
+  'impossible here',
+  'refused configuration',
+  'crashed at start',
+  'not ready',
+  'corrupted payload',
+  'died in mid-run',
+  'errors',
+  'not reached',
+  'measured',
+]);
+
+/** @param {Outcome[]} outcomes of the turns of one side @returns {Outcome} */
+export function worst(outcomes) {
+  const told = [...outcomes].sort((a, b) => Number(b.detail !== null) - Number(a.detail !== null));
+  const first = ORDER.map((name) => told.find(({ outcome }) => outcome === name)).find(Boolean);
+  return first ?? { outcome: 'not reached', detail: null };
+}
+
+/**
+ * Whether a side has another turn: what answers nothing, or carries no transfer, costs time and tells no more.
+ * @param {Pick<import('./result.js').Notes, 'outcomes' | 'turns'>} notes
+ */
+export const goesOn = ({ outcomes, turns }) =>
+  outcomes.every(({ outcome }) => outcome === 'measured' || outcome === 'errors') &&
+  turns.every(({ rtt_ms: rtt, mbit_64k: rate }) => rtt && rate);

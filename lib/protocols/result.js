@@ -1,0 +1,78 @@
+/** The section `protocols` of a result. */
+import { FEWEST_TURNS, compareTurns, figuresOf } from './compare.js';
+import { coverage } from './matrix.js';
+import { worst } from './outcome.js';
+import { knownOf } from './sides.js';
+
+/**
+ * @typedef {import('./sides.js').Side} Side
+ * @typedef {import('./matrix.js').Row} Row
+ * @typedef {object} Notes what one side of a row left
+ * @property {import('./compare.js').Turn[]} turns
+ * @property {import('./outcome.js').Outcome[]} outcomes of the turns; a side that cannot go on has no more of them
+ * @property {string | null} version
+ *
+ * @typedef {object} Asked
+ * @property {Row[]} rows
+ * @property {Side} baseline
+ * @property {Side | null} candidate
+ * @property {number} turns
+ * @property {number} extraTurns the first of them, in which all sizes of writes were measured and tunnels opened
+ * @property {import('./compare.js').Targets} targets
+ * @property {boolean} [covers] whether the rows are those of the matrix, so that they cover types of sing-box
+ */
+
+/** @typedef {Record<string, Record<string, Notes>>} AllNotes by row, then by side */
+
+/** @param {AllNotes} notes @param {Asked} asked */
+export function protocolsOf(notes, asked) {
+  const { rows, baseline, candidate, turns, extraTurns, targets, covers = true } = asked;
+  return {
+    baseline: describe(notes, baseline),
+    candidate: candidate && describe(notes, candidate),
+    turns,
+    extra_turns: Math.min(turns, extraTurns),
+    fewest_turns: FEWEST_TURNS,
+    targets: candidate ? targets : null,
+    rows: rows.map((row) => rowOf(row, notes[row.row], asked)),
+    coverage: covers ? coverage : { inbound: [], outbound: [] },
+  };
+}
+
+/** @param {AllNotes} notes @param {Side} side */
+const describe = (notes, { name, engine, binary }) => ({
+  engine,
+  binary: binary.split('/').pop() || engine,
+  version:
+    Object.values(notes)
+      .map((row) => row[name]?.version)
+      .find(Boolean) ?? null,
+});
+
+/** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Asked} asked */
+function rowOf(row, notes, { baseline, candidate, targets }) {
+  const sides = candidate ? [baseline, candidate] : [baseline];
+  const compared = candidate !== null && sides.every(({ engine }) => row.engines[engine] === true);
+  return {
+    row: row.row,
+    inbound: row.inbound,
+    outbound: row.outbound,
+    transport: row.transport,
+    security: row.security,
+    multiplex: row.multiplex,
+    udp: row.udp,
+    baseline: sideOf(row, notes, baseline),
+    candidate: candidate && sideOf(row, notes, candidate),
+    comparison: compared && notes ? compareTurns(notes.baseline.turns, notes.candidate.turns, targets) : [],
+  };
+}
+
+/** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side */
+function sideOf(row, notes, side) {
+  const lack = row.engines[side.engine];
+  const known = knownOf(row, side);
+  if (lack !== true)
+    return { outcome: /** @type {const} */ ('impossible here'), detail: lack, known, figures: {} };
+  const { outcomes, turns } = notes?.[side.name] ?? { outcomes: [], turns: [] };
+  return { ...worst(outcomes), known, figures: figuresOf(turns) };
+}

@@ -1,0 +1,261 @@
+/** One turn of one side: all probes through its instance, and what they measured. */
+import { measure, startEcho, tryAsk } from '../dataplane/meter.js';
+import { cpusOf } from '../dataplane/environment.js';
+import { SAMPLES_MOST } from '../dataplane/load.js';
+import { probesCut, recordErrors, recordSeries, recordUse } from '../dataplane/probe-operation.js';
+import { knownErrors } from '../dataplane/scenario.js';
+import { usageOf } from '../sidecar.js';
+import { spreadOf } from '../dataplane/sweep.js';
+import { CORRUPT, ofProbes } from './outcome.js';
+import { MIB, SHORT_BYTES } from './transfer.js';
+import { FAR_HOST, entryOf } from './way.js';
+
+/**
+ * @typedef {object} Sizes how much one turn does
+ * @property {number} handshakes
+ * @property {number} round_trips
+ * @property {number} datagrams
+ * @property {string[]} writes figures of the transfers
+ * @property {number[]} tunnels
+ *
+ * @typedef {import('../dataplane/scenario.js').Plane} Plane
+ */
+
+/** Bytes of a write, by the figure. */
+const WRITES = /** @type {Record<string, number>} */ ({ mbit_1k: 1024, mbit_64k: 64 * 1024, mbit_1m: MIB });
+/** What each moves of a transfer's bytes: those that are not judged are shorter, and small writes are slow. */
+const SHARES = /** @type {Record<string, number>} */ ({ mbit_1k: 1 / 8, mbit_64k: 1, mbit_1m: 1 / 2 });
+/** All sizes of writes, and the one that is judged. */
+export const ALL_WRITES = Object.keys(WRITES);
+export const JUDGED_WRITES = ['mbit_64k'];
+/** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
+const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
+/** Requests over all tunnels, however many are open: enough for a 95th percentile. */
+const TUNNEL_REQUESTS = 1000;
+/** A datagram may be lost; a path that loses more than this share is broken. */
+const LOST_MOST = 0.05;
+
+/** Median of nanoseconds, in milliseconds. @param {number[] | undefined} series */
+function medianMs(series) {
+  const spread = spreadOf(series ?? []);
+  return spread && spread.median / 1e6;
+}
+
+/** @param {number[] | undefined} series ns @param {number} share */
+function quantileMs(series, share) {
+  if (!series || series.length === 0) return null;
+  return [...series].sort((a, b) => a - b)[Math.ceil(series.length * share) - 1] / 1e6;
+}
+
+/** CPU seconds of probes and far ends, in the parts that were measured. @param {string | null} window @returns {number} */
+const measuringCpu = (window) =>
+  usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
+
+/** The probes of one turn: `reach`, then `carry` where that brought anything back, then `end`. */
+export class Turn {
+  /**
+   * @param {Plane} plane
+   * @param {any[]} instances one, or those of a chain, the first hop first
+   * @param {string} operation that its samples are recorded under
+   */
+  constructor(plane, instances, operation) {
+    this.plane = plane;
+    this.instances = instances;
+    this.instance = instances[0];
+    this.operation = operation;
+    this.attempted = 0;
+    /** @type {Record<string, number>} */
+    this.errors = {};
+    /** @type {import('./compare.js').Turn} */
+    this.figures = {};
+    this.peakBytes = 0;
+    /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
+    this.far = undefined;
+    /** @type {string[]} what it could not carry at once, and probes that were cut */
+    this.limits = [];
+  }
+
+  /**
+   * @param {Record<string, unknown>} spec
+   * @returns {import('../dataplane/meter.js').Measured | null}
+   */
+  probe(spec) {
+    const { probe_cpus: cpus, wait } = this.plane.environment.placement;
+    const measured = measure({
+      cpus: cpusOf(cpus),
+      wait,
+      keep: SAMPLES_MOST,
+      instance: this.instance.id,
+      usage_window: this.plane.data.window,
+      limit_s: 30,
+      ...this.wayTo(spec.kind === 'udp' ? 'udp' : 'tcp'),
+      ...spec,
+    });
+    if ('error' in measured) {
+      if (spec.kind !== 'concurrency') this.note({ [measured.error.kind]: 1 }, 1);
+      return null;
+    }
+    const { outcome } = measured;
+    if (outcome.stopped === 'limit') {
+      probesCut.add(1);
+      this.limits.push(`its ${spec.kind} probe was cut at its time limit`);
+    }
+    if (spec.kind !== 'concurrency') this.account(outcome);
+    return measured;
+  }
+
+  /**
+   * Through SOCKS to the run's far end; where the client takes traffic otherwise, straight to where it takes it.
+   * @param {'tcp' | 'udp'} kind
+   */
+  wayTo(kind) {
+    const { scheme, address } = entryOf(this.instance);
+    if (scheme === 'socks5') return { target: this.plane.target(kind), proxy: { address } };
+    if (scheme === 'direct') return { target: address };
+    const namespace = { instance: this.instance.id, name: 'client' };
+    const { placement } = this.plane.environment;
+    this.far ??= startEcho({
+      host: FAR_HOST,
+      engine: 'events',
+      namespace: { ...namespace, name: 'server' },
+      cpus: cpusOf(placement.echo_cpus),
+    });
+    return { target: this.far[kind], namespace };
+  }
+
+  /** @param {import('../dataplane/meter.js').Outcome} outcome */
+  account({ errors, usage, attempted }) {
+    const { lost = 0, ...others } = errors;
+    this.note({ ...others, ...(lost > attempted * LOST_MOST ? { lost } : {}) }, attempted);
+    if (usage) this.peakBytes = Math.max(this.peakBytes, usage.total.peak_rss_bytes);
+  }
+
+  /** @param {Record<string, number>} errors @param {number} attempted */
+  note(errors, attempted) {
+    this.attempted += attempted;
+    for (const [kind, count] of Object.entries(errors)) this.errors[kind] = (this.errors[kind] ?? 0) + count;
+    recordErrors(this.operation, knownErrors(errors));
+  }
+
+  /** First replies and round trips. @param {Sizes} sizes @returns {boolean} whether anything came back */
+  reach(sizes) {
+    const handshake = this.probe({
+      kind: 'handshake',
+      first_reply: true,
+      payload_bytes: 64,
+      warmup: 2,
+      count: sizes.handshakes,
+      ...PATIENCE,
+    });
+    const trips = this.probe({ kind: 'tcp', warmup: 20, count: sizes.round_trips, ...PATIENCE });
+    if (trips) {
+      recordSeries(this.operation, trips.values.round_trip);
+      recordUse(this.operation, trips.outcome);
+    }
+    this.figures.handshake_ms = medianMs(handshake?.values.total);
+    this.figures.rtt_ms = medianMs(trips?.values.round_trip);
+    this.figures.rtt_p95_ms = quantileMs(trips?.values.round_trip, 0.95);
+    return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
+  }
+
+  /**
+   * Transfers, datagrams, tunnels.
+   * @param {Sizes} sizes
+   * @param {number} bytes of a transfer in writes of 64 KiB
+   * @param {boolean} udp
+   */
+  carry(sizes, bytes, udp) {
+    for (const name of sizes.writes) this.transfer(name, bytes);
+    if (udp) this.datagrams(sizes.datagrams);
+    this.figures.peak_rss_mib = this.peakBytes > 0 ? this.peakBytes / MIB : null;
+    for (const tunnels of sizes.tunnels) this.tunnels(tunnels);
+  }
+
+  /** Last: how it ended. */
+  end() {
+    const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
+    this.figures.failed_share = this.attempted > 0 ? failed / this.attempted : null;
+    const processes = this.instances.flatMap(({ id }, hop) =>
+      (tryAsk('GET', `/instances/${id}`)?.processes ?? []).map((/** @type {any} */ process) => ({
+        ...process,
+        name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
+      })),
+    );
+    const { outcome, detail } = ofProbes(this.errors, processes);
+    return { outcome, detail: [detail, ...this.limits].filter(Boolean).join('; ') || null };
+  }
+
+  /**
+   * Once more where a tunnel breaks: that one is an error, and the next tells the rate.
+   * @param {number} bytes
+   * @param {number} writeBytes
+   */
+  move(bytes, writeBytes) {
+    return this.moveOnce(bytes, writeBytes) ?? this.moveOnce(bytes, writeBytes);
+  }
+
+  /**
+   * @param {number} bytes
+   * @param {number} writeBytes
+   * @returns {import('../dataplane/meter.js').Outcome & { measuring_cpus: number } | null} null where not all came
+   */
+  moveOnce(bytes, writeBytes) {
+    const { window } = this.plane.data;
+    const before = measuringCpu(window);
+    // xray says that a tunnel is there before it has opened it: the warm-up pays for that.
+    const transfer = {
+      bytes,
+      warmup_bytes: MIB,
+      write_bytes: writeBytes,
+      direction: 'down',
+      every_byte: true,
+    };
+    const outcome = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer, ...PATIENCE })?.outcome;
+    const whole = outcome && outcome.succeeded === outcome.attempted && outcome.duration_s > 0;
+    return whole
+      ? { ...outcome, measuring_cpus: (measuringCpu(window) - before) / outcome.duration_s }
+      : null;
+  }
+
+  /** How fast a short transfer is. @returns {number | null} bytes a second */
+  rate() {
+    const moved = this.move(SHORT_BYTES, WRITES.mbit_64k);
+    return moved && moved.bytes / moved.duration_s;
+  }
+
+  /** @param {string} name of the figure @param {number} bytes */
+  transfer(name, bytes) {
+    const writeBytes = WRITES[name];
+    const moved = this.move(Math.max(1, Math.round((bytes * SHARES[name]) / MIB)) * MIB, writeBytes);
+    this.figures[name] = moved && (moved.bytes * 8) / moved.duration_s / 1e6;
+    if (name !== 'mbit_64k') return;
+    this.figures.measuring_cpus = moved && moved.measuring_cpus;
+    const cpu = moved?.usage?.total.cpu_s;
+    this.figures.cpu_s_per_gib = moved && cpu ? cpu / (moved.bytes / (1024 * MIB)) : null;
+  }
+
+  /** @param {number} count */
+  datagrams(count) {
+    const sent = this.probe({ kind: 'udp', warmup: 5, count });
+    this.figures.udp_rtt_ms = medianMs(sent?.values.round_trip);
+    this.figures.udp_lost_share = sent ? 1 - sent.outcome.succeeded / sent.outcome.attempted : null;
+  }
+
+  /** How many a protocol carries at once is a property of it, and no error. @param {number} connections */
+  tunnels(connections) {
+    const open = this.probe({
+      kind: 'concurrency',
+      connections,
+      payload_bytes: 256,
+      warmup: connections,
+      count: Math.max(connections, TUNNEL_REQUESTS),
+    });
+    const { tunnels, errors = {} } = open?.outcome ?? {};
+    this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))), 0);
+    const all = tunnels && tunnels.open === tunnels.asked && Object.keys(errors).length === 0;
+    const failed = Object.entries(errors).map(([kind, count]) => `, ${count} × ${kind}`);
+    if (!all)
+      this.limits.push(`of ${connections} tunnels at once ${tunnels?.open ?? 0} opened${failed.join('')}`);
+    this.figures[`tunnels_${connections}_p95_ms`] = all ? quantileMs(open?.values.round_trip, 0.95) : null;
+  }
+}

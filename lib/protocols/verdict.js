@@ -1,0 +1,87 @@
+/** What the rows of a run say together. */
+import { crossedReasons, invalidReasons, isInterrupted } from '../verdict.js';
+
+/**
+ * @typedef {object} SideResult
+ * @property {import('./outcome.js').Name} outcome
+ * @property {string | null} detail
+ * @property {string | null} known what it is known to break now and then
+ * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
+ *
+ * @typedef {object} RowResult
+ * @property {string} row
+ * @property {SideResult} baseline
+ * @property {SideResult | null} candidate null where there is none
+ * @property {import('./compare.js').Comparison[]} comparison
+ *
+ * @typedef {object} Base the rest of the result
+ * @property {string} verdict
+ * @property {import('../thresholds.js').Judged[]} thresholds
+ * @property {import('../validity.js').Check[]} validity
+ */
+
+/** What a known fault excuses: this share of a turn's operations, and no figure that is judged. */
+const KNOWN_MOST = 0.1;
+const JUDGED = ['rtt_ms', 'mbit_64k'];
+
+/** @param {SideResult} side */
+function isFine({ outcome, known, figures }) {
+  if (outcome === 'measured' || outcome === 'impossible here') return true;
+  if (outcome !== 'errors' || known === null) return false;
+  const failed = figures.failed_share?.max ?? 1;
+  return failed <= KNOWN_MOST && JUDGED.every((figure) => figures[figure]);
+}
+
+/** @param {string} row @param {string} name @param {SideResult | null} side */
+function told(row, name, side) {
+  if (side === null || isFine(side)) return [];
+  return [`${row}: ${name}: ${side.outcome}${side.detail ? `: ${side.detail}` : ''}`];
+}
+
+/** @param {import('./compare.js').Comparison} line */
+function missed({ target, ratio, low, high, bound }) {
+  const percent = (/** @type {number | null} */ value) => `${(100 * Number(value)).toFixed(0)} %`;
+  return `${target} is ${percent(ratio)} of the baseline (${percent(low)} to ${percent(high)}), and ${percent(bound)} is the target`;
+}
+
+/** Why a run has nothing to judge; a run passes by what it measured. @param {RowResult[]} rows @param {boolean} compared */
+function empty(rows, compared) {
+  if (!rows.some(({ baseline }) => JUDGED.some((figure) => baseline.figures[figure])))
+    return ['no row was measured'];
+  if (compared && !rows.some(({ comparison }) => comparison.some(({ ratio }) => ratio !== null)))
+    return ['no row was compared'];
+  return [];
+}
+
+/**
+ * A row that did not run, or that missed a target with confidence, is a failure, whatever else the run was. Errors of a
+ * row are told by its outcome.
+ * @param {Base} base
+ * @param {RowResult[]} rows
+ * @param {boolean} compared whether there is a candidate
+ * @returns {{ verdict: string, reasons: string[] }}
+ */
+export function verdictOf({ verdict, thresholds, validity }, rows, compared) {
+  const broken = rows.flatMap(({ row, baseline, candidate }) => [
+    ...told(row, 'baseline', baseline),
+    ...told(row, 'candidate', candidate),
+  ]);
+  const judged = (/** @type {string} */ as) =>
+    rows.flatMap(({ row, comparison }) =>
+      comparison.filter((line) => line.judged === as).map((line) => ({ row, line })),
+    );
+  const misses = judged('missed').map(({ row, line }) => `${row}: ${missed(line)}`);
+  const crossed = crossedReasons(thresholds);
+  const unclear = [
+    ...invalidReasons(validity),
+    ...empty(rows, compared),
+    ...judged('uncertain').map(
+      ({ row, line }) => `${row}: ${line.target}: the turns differ too much to tell`,
+    ),
+  ];
+  const reasons = [...broken, ...misses, ...crossed, ...unclear];
+  if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
+  const failed = broken.length > 0 || misses.length > 0 || (verdict === 'fail' && crossed.length > 0);
+  if (failed) return { verdict: 'fail', reasons };
+  return { verdict: reasons.length > 0 ? 'inconclusive' : 'pass', reasons };
+}

@@ -1,0 +1,223 @@
+/**
+ * How does each proxy protocol perform, and how does a candidate compare with the baseline?
+ *
+ * Each row of lib/protocols/matrix.js through a real client and a real server: time to a tunnel's first reply, round
+ * trip, throughput in writes of 1 KiB, 64 KiB and 1 MiB, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds for
+ * each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
+ * processes of its own and the order reversed from pair to pair. The first pair finds out how long a transfer has to be.
+ * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
+ * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS, TUNNELS (a list), TARGET_THROUGHPUT (0.9),
+ * TARGET_LATENCY (1.2), TARGET_MEMORY (1), TOLERANCE (0.05).
+ */
+import { roundsLoad } from '../../lib/dataplane/load.js';
+import { ask, tryAsk } from '../../lib/dataplane/meter.js';
+import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { currentProfile, envCount } from '../../lib/profiles.js';
+import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
+import { showTurns } from '../../lib/protocols/live.js';
+import { goesOn } from '../../lib/protocols/outcome.js';
+import { protocolsOf } from '../../lib/protocols/result.js';
+import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
+import { bytesFor } from '../../lib/protocols/transfer.js';
+import { ALL_WRITES, JUDGED_WRITES, Turn } from '../../lib/protocols/turn.js';
+import { verdictOf } from '../../lib/protocols/verdict.js';
+
+/**
+ * `alone` and `compared` are turns of each side; in the first of them, `extra`, all sizes of writes are measured and
+ * tunnels opened. As many of them begin with the one side as with the other.
+ */
+const PROFILES = {
+  smoke: {
+    alone: 1,
+    compared: 2,
+    extra: 2,
+    handshakes: 20,
+    round_trips: 200,
+    datagrams: 100,
+    transfer_s: 0.1,
+    tunnels: '10,100',
+  },
+  quick: {
+    alone: 3,
+    compared: 7,
+    extra: 2,
+    handshakes: 30,
+    round_trips: 300,
+    datagrams: 100,
+    transfer_s: 0.25,
+    tunnels: '10,100,1000',
+  },
+  full: {
+    alone: 10,
+    compared: 12,
+    extra: 4,
+    handshakes: 100,
+    round_trips: 1000,
+    datagrams: 500,
+    transfer_s: 0.5,
+    tunnels: '10,100,1000',
+  },
+};
+
+const profile = currentProfile();
+if (!(profile in PROFILES))
+  throw `PROFILE=${profile}: the matrix compares protocols under one load, so that its shape does not apply; choose smoke, quick or full`;
+const base = PROFILES[/** @type {'smoke' | 'quick' | 'full'} */ (profile)];
+const { baseline, candidate } = sidesOf();
+const sides = candidate ? [baseline, candidate] : [baseline];
+const rows = selectedRows();
+const turns = envCount('TURNS', candidate ? base.compared : base.alone);
+if (turns > 50) throw `TURNS=${turns}: at most 50`;
+const tunnels = (__ENV.TUNNELS || base.tunnels).split(',').map(Number);
+if (tunnels.some((number) => !Number.isInteger(number) || number < 1 || number > 4096))
+  throw `TUNNELS=${__ENV.TUNNELS}: whole numbers from 1 to 4096 are wanted`;
+const targets = targetsOf();
+/** So many at once take seconds to open: in half of the extra turns. Every other row begins with the other side. */
+const MANY_TUNNELS = 500;
+
+/** What else a turn does. @param {number} turn */
+const extraOf = (turn) => ({
+  writes: turn < base.extra ? ALL_WRITES : JUDGED_WRITES,
+  tunnels: tunnels.filter((number) => turn < (number < MANY_TUNNELS ? base.extra : base.extra / 2)),
+});
+
+/** @param {string} row @param {import('../../lib/protocols/sides.js').Side} side */
+const operationOf = (row, side) =>
+  row.replace(/[^a-z0-9]/g, '_') + (side.name === 'candidate' ? '_candidate' : '');
+
+const operations = Object.fromEntries(
+  rows.flatMap((row) =>
+    sides
+      .filter(({ engine }) => row.engines[engine] === true)
+      .map((side) => [
+        operationOf(row.row, side),
+        {
+          title: side.name === 'candidate' ? `${row.row}, candidate` : row.row,
+          latencyIs: 'from a request of 1,024 bytes sent to its echo received',
+          optional: true,
+          bounds: { failed: 1, errors: undefined },
+        },
+      ]),
+  ),
+);
+
+/** @typedef {import('../../lib/protocols/result.js').Notes} Notes */
+
+const script = planeScenario({
+  system: 'protocols',
+  name: 'matrix',
+  title: 'Every proxy protocol',
+  load: roundsLoad(rows.map(() => ({ loop: 'closed', count: 1, factor: 1 }))),
+  parameters: {
+    rows: rows.map(({ row }) => row).join(','),
+    turns,
+    handshakes: base.handshakes,
+    round_trips: base.round_trips,
+    datagrams: base.datagrams,
+    transfer_s: base.transfer_s,
+    tunnels: tunnels.join(','),
+    ...(candidate ? { ...targets } : {}),
+  },
+  operations,
+  ownInstances: true,
+  // It has room for all tunnels, so that each row has the same far end, in namespaces too.
+  echo: 'events',
+  prepare() {
+    ask('DELETE', '/notes');
+    return { instances: instanceIds() };
+  },
+  round(_round, index, plane) {
+    const row = rows[index];
+    /** @type {Record<string, Notes>} */
+    const notes = Object.fromEntries(
+      sides.map(({ name }) => [name, { turns: [], outcomes: [], version: null }]),
+    );
+    const able = sides.filter(({ engine }) => row.engines[engine] === true);
+    const measured = new Measured(plane, index, notes);
+    try {
+      for (let turn = 0; turn < turns; turn += 1) measured.pair(able, turn);
+    } finally {
+      for (const side of able) showTurns(operationOf(row.row, side), notes[side.name]);
+      tryAsk('POST', `/notes/${row.row}`, notes);
+    }
+  },
+  end(data) {
+    const { instances } = /** @type {any} */ (data);
+    stopAllBut(instances);
+  },
+  more: () => ({
+    protocols: protocolsOf(tryAsk('GET', '/notes') ?? {}, {
+      rows,
+      baseline,
+      candidate,
+      turns,
+      extraTurns: base.extra,
+      targets,
+    }),
+  }),
+  judge: (result) => verdictOf(result, result.protocols.rows, candidate !== null),
+});
+
+/** The turns of one row. */
+class Measured {
+  /**
+   * @param {import('../../lib/dataplane/scenario.js').Plane} plane
+   * @param {number} index of the row
+   * @param {Record<string, Notes>} notes
+   */
+  constructor(plane, index, notes) {
+    this.plane = plane;
+    this.index = index;
+    this.row = rows[index];
+    this.notes = notes;
+    /** @type {number | null} of a transfer, once it is known how fast the row is */
+    this.bytes = null;
+  }
+
+  /**
+   * One turn of each side that still runs the row, in an order that is reversed from turn to turn and from row to row.
+   * @param {import('../../lib/protocols/sides.js').Side[]} able
+   * @param {number} turn
+   */
+  pair(able, turn) {
+    const { row, plane } = this;
+    const running = able.filter(({ name }) => goesOn(this.notes[name]));
+    const up = startSides(
+      running.map((side) => ({ row, side })),
+      plane,
+    );
+    try {
+      const begun = running.flatMap((side, index) => {
+        const [own, started] = [this.notes[side.name], up[index]];
+        if ('failed' in started) {
+          own.outcomes.push(started.failed);
+          return [];
+        }
+        own.version = Object.values(started.started.versions)[0] ?? null;
+        return [{ own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
+      });
+      this.measure((this.index + turn) % 2 === 0 ? begun : begun.reverse(), { ...base, ...extraOf(turn) });
+    } finally {
+      stopSides(up);
+    }
+  }
+
+  /** @param {{ own: Notes, turn: Turn }[]} begun @param {import('../../lib/protocols/turn.js').Sizes} sizes */
+  measure(begun, sizes) {
+    const reached = begun.filter(({ turn }) => turn.reach(sizes));
+    if (reached.length > 0) {
+      this.bytes ??= bytesFor(
+        reached.map(({ turn }) => turn.rate()),
+        base.transfer_s,
+      );
+    }
+    for (const { turn } of reached) turn.carry(sizes, Number(this.bytes), this.row.udp);
+    for (const { own, turn } of begun) {
+      own.outcomes.push(turn.end());
+      own.turns.push(turn.figures);
+    }
+  }
+}
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

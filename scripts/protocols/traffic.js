@@ -1,0 +1,130 @@
+/**
+ * How does realistic traffic fare through a protocol?
+ *
+ * Small requests, pages, a video stream, each alone and then all three at once, through one row of
+ * lib/protocols/matrix.js, in open loops: a request that has to wait is counted from its intended start. Beside each the
+ * same direct.
+ * Variables: PROTOCOL (trojan; of a list the one with a SOCKS client that the matrix has first), SECONDS of each use,
+ * ROUNDS, BASELINE, BASELINE_ENGINE.
+ */
+import { cpusOf } from '../../lib/dataplane/environment.js';
+import { roundsLoad } from '../../lib/dataplane/load.js';
+import { measureAll } from '../../lib/dataplane/meter.js';
+import {
+  recordErrors,
+  recordLateness,
+  recordSeries,
+  recordUse,
+} from '../../lib/dataplane/probe-operation.js';
+import { controlName, knownErrors, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { currentProfile, envCount } from '../../lib/profiles.js';
+import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
+import { knownOf, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+import { USES } from '../../lib/protocols/users.js';
+
+const PROFILES = {
+  smoke: { rounds: 1, seconds: 3 },
+  quick: { rounds: 3, seconds: 10 },
+  full: { rounds: 3, seconds: 30 },
+};
+const profile = currentProfile();
+if (!(profile in PROFILES))
+  throw `PROFILE=${profile}: this traffic has its own shape; choose smoke, quick or full`;
+const base = PROFILES[/** @type {'smoke' | 'quick' | 'full'} */ (profile)];
+const seconds = envCount('SECONDS', base.seconds);
+const rounds = envCount('ROUNDS', base.rounds);
+const { baseline } = sidesOf();
+const wanted = selectedRows('trojan');
+const row = wanted.find(
+  ({ engines, variables }) => engines[baseline.engine] === true && (variables.inbound ?? 'socks') === 'socks',
+);
+if (!row)
+  throw `PROTOCOL=${__ENV.PROTOCOL}: none has a SOCKS client that ${baseline.engine} runs: add a row, or leave this scenario out with ONLY=protocols/matrix`;
+const left = wanted.filter((other) => other !== row).map((other) => other.row);
+
+/** Alone, and together with the others. @type {{ name: string, use: import('../../lib/protocols/users.js').Use }[]} */
+const measured = Object.entries(USES).flatMap(([name, use]) => [
+  { name, use: { ...use, title: `${use.title}, alone` } },
+  { name: `mixed_${name}`, use: { ...use, title: `${use.title}, with the others` } },
+]);
+const steps = [...Object.keys(USES).map((name) => [name]), Object.keys(USES).map((name) => `mixed_${name}`)];
+
+const script = planeScenario({
+  system: 'protocols',
+  name: 'traffic',
+  title: `Realistic traffic through ${row.row}`,
+  load: roundsLoad(
+    Array.from({ length: rounds }, () => ({ loop: 'closed', count: 1, factor: 1 })),
+    left.length > 0 ? [`one row a run: not ${left.join(', ')}`] : [],
+  ),
+  parameters: { protocol: row.row, engine: baseline.engine, rounds, seconds },
+  operations: Object.assign(
+    {},
+    ...measured.map(({ name, use }) =>
+      withControl(name, {
+        title: use.title,
+        latencyIs: use.latencyIs,
+        series: use.series,
+        loop: 'open',
+        bounds: knownOf(row, baseline) ? { failed: 0.1, errors: undefined } : {},
+      }),
+    ),
+  ),
+  echo: 'events',
+  ownInstances: true,
+  prepare: () => ({ instances: instanceIds() }),
+  round(_round, index, plane) {
+    const [started] = startSides([{ row, side: baseline }], plane);
+    if ('failed' in started)
+      throw new Error(`${row.row}: ${started.failed.outcome}: ${started.failed.detail}`);
+    const { id, outputs } = started.started;
+    const proxy = { address: outputs.DATAPLANE_URL.split('://')[1] };
+    const through = { proxy, instance: id, usage_window: plane.data.window };
+    try {
+      for (const [step, names] of steps.entries()) {
+        const both = [
+          () => measureUses(plane, names, through, (name) => name),
+          () => measureUses(plane, names, {}, controlName),
+        ];
+        for (const side of (index + step) % 2 === 0 ? both : both.reverse()) side();
+      }
+    } finally {
+      stopSides([started]);
+    }
+  },
+  end: (data) => stopAllBut(/** @type {any} */ (data).instances),
+});
+
+/**
+ * Uses that run at once, one way.
+ * @param {import('../../lib/dataplane/scenario.js').Plane} plane
+ * @param {string[]} names
+ * @param {object} via
+ * @param {(name: string) => string} operationOf
+ */
+function measureUses(plane, names, via, operationOf) {
+  const { probe_cpus: cpus, wait } = plane.environment.placement;
+  const uses = names.map((name) => USES[name.replace('mixed_', '')]);
+  const specs = uses.map(({ spec }) => ({
+    target: plane.target('tcp'),
+    cpus: cpusOf(cpus),
+    wait,
+    limit_s: seconds + 30,
+    ...via,
+    ...spec(seconds),
+  }));
+  for (const [index, found] of measureAll(specs).entries()) {
+    const operation = operationOf(names[index]);
+    if ('error' in found) {
+      recordErrors(operation, knownErrors({ [found.error.kind]: 1 }));
+      continue;
+    }
+    recordSeries(operation, found.values[uses[index].series] ?? []);
+    recordErrors(operation, knownErrors(found.outcome.errors));
+    recordLateness(operation, found.values.lateness);
+    recordUse(operation, found.outcome);
+  }
+}
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

@@ -1,0 +1,140 @@
+//! Where the bytes of a connection go: buffers fresh, zeroed and from a pool; headers copied and borrowed.
+
+use std::hint::black_box;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::bench::{Bencher, Case, Key, Suite};
+use crate::memory;
+
+/// A datagram, a TLS record and what proxies read at once.
+const SIZES: [usize; 3] = [2 << 10, 16 << 10, 64 << 10];
+const POOL: usize = 64;
+const PACKET: usize = 1500;
+/// Of SOCKS5's UDP header with an IPv4 address: reserved, fragment, type, address, port.
+const HEADER: usize = 10;
+
+fn key(
+    subject: &'static str,
+    operation: &'static str,
+    implementation: &'static str,
+    bytes: usize,
+) -> Key {
+    Key {
+        subject,
+        operation,
+        implementation,
+        bytes: Some(bytes),
+        rules: None,
+    }
+}
+
+fn fresh(bytes: usize) -> Vec<u8> {
+    Vec::with_capacity(black_box(bytes))
+}
+
+/// The one that was given back last is taken first: its bytes are still in the caches.
+fn pooled(bencher: &mut Bencher<'_>, bytes: usize, mut with: impl FnMut(&mut Vec<u8>)) {
+    let pool = Mutex::new(Vec::from_iter((0..POOL).map(|_| Vec::with_capacity(bytes))));
+    let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
+    bencher.iter(|| {
+        let mut buffer = lock().pop().unwrap_or_default();
+        with(&mut buffer);
+        lock().push(black_box(buffer));
+    });
+    assert_eq!(lock().len(), POOL);
+}
+
+fn write(buffer: &mut Vec<u8>, payload: &[u8]) {
+    buffer.clear();
+    buffer.extend_from_slice(black_box(payload));
+}
+
+fn allocate(bytes: usize) -> Vec<Case> {
+    let payload: Arc<[u8]> = (0..bytes).map(|index| index as u8).collect();
+    let again = Arc::clone(&payload);
+    vec![
+        memory::copy(bytes),
+        Case::new(key("buffer", "take", "fresh", bytes), move |bencher| {
+            bencher.iter(|| drop(black_box(fresh(bytes))));
+        }),
+        Case::new(
+            key("buffer", "take", "fresh, zeroed", bytes),
+            move |bencher| {
+                bencher.iter(|| drop(black_box(vec![0_u8; black_box(bytes)])));
+            },
+        ),
+        Case::new(key("buffer", "take", "pooled", bytes), move |bencher| {
+            pooled(bencher, bytes, |buffer| {
+                black_box(buffer);
+            });
+        }),
+        Case::new(
+            key("buffer", "take and fill", "fresh", bytes),
+            move |bencher| {
+                bencher.iter(|| {
+                    let mut buffer = fresh(bytes);
+                    write(&mut buffer, &payload);
+                    drop(black_box(buffer));
+                });
+            },
+        ),
+        Case::new(
+            key("buffer", "take and fill", "pooled", bytes),
+            move |bencher| {
+                pooled(bencher, bytes, |buffer| write(buffer, &again));
+            },
+        ),
+    ]
+}
+
+fn headers() -> Vec<Case> {
+    let packet: Bytes = (0..PACKET).map(|index| index as u8).collect();
+    let (counted, copied) = (packet.clone(), packet.clone());
+    vec![
+        Case::new(key("header", "take", "copied", HEADER), move |bencher| {
+            bencher.iter(|| black_box(black_box(&copied)[..black_box(HEADER)].to_vec()));
+        }),
+        Case::new(
+            key("header", "take", "shared (Bytes::slice)", HEADER),
+            move |bencher| {
+                bencher.iter(|| black_box(black_box(&counted).slice(..black_box(HEADER))));
+            },
+        ),
+        Case::new(
+            key("header", "take", "borrowed (slice)", HEADER),
+            move |bencher| {
+                bencher.iter(|| {
+                    black_box(&black_box(&packet)[..black_box(HEADER)]);
+                });
+            },
+        ),
+    ]
+}
+
+/// As large as what a proxy keeps for a connection: addresses, counters, two halves of a cipher.
+#[derive(Clone, Copy)]
+struct State([u64; 32]);
+
+fn state() -> Case {
+    let bytes = size_of::<State>();
+    Case::new(key("connection state", "take", "boxed", bytes), |bencher| {
+        let state = State([1; 32]);
+        bencher.iter(|| {
+            let boxed = Box::new(black_box(state));
+            black_box(boxed.0[3]);
+            drop(black_box(boxed));
+        });
+    })
+}
+
+pub fn suite() -> Suite {
+    let mut cases: Vec<Case> = SIZES.into_iter().flat_map(allocate).collect();
+    cases.extend(headers());
+    cases.push(state());
+    Suite {
+        cases,
+        ..Suite::default()
+    }
+}

@@ -1,0 +1,67 @@
+//! Memory: the copy that everything is compared with, and the bandwidth beyond the caches.
+
+use std::hint::black_box;
+
+use crate::bench::{Case, Key, Suite};
+
+/// A copy of so many bytes from one buffer to another.
+pub fn copy(bytes: usize) -> Case {
+    let key = Key {
+        subject: "memory",
+        operation: "copy",
+        implementation: "memcpy",
+        bytes: Some(bytes),
+        rules: None,
+    };
+    let source: Vec<u8> = (0..bytes).map(|index| index as u8).collect();
+    let mut target = vec![0; bytes];
+    Case::new(key, move |bencher| {
+        bencher.iter(|| {
+            black_box(&mut target[..]).copy_from_slice(black_box(&source));
+            black_box(&target);
+        });
+        assert_eq!(target, source);
+    })
+}
+
+/// The sum of a block's words, whose order does not matter, so that nothing waits for anything but memory.
+fn sum(block: &[u64]) -> u64 {
+    let mut lanes = [0_u64; 16];
+    for words in block.chunks_exact(16) {
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane = lane.wrapping_add(*word);
+        }
+    }
+    lanes.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Read, write and copy of a block that no cache holds.
+pub fn suite(block_bytes: usize) -> Suite {
+    let key = |operation, implementation| Key {
+        subject: "memory",
+        operation,
+        implementation,
+        bytes: Some(block_bytes),
+        rules: None,
+    };
+    let words: Vec<u64> = (0..block_bytes / 8).map(|index| index as u64).collect();
+    let expected = sum(&words);
+    let mut block = vec![1_u8; block_bytes];
+    Suite {
+        cases: vec![
+            Case::new(key("read", "sum"), move |bencher| {
+                bencher.iter(|| assert_eq!(sum(black_box(&words)), expected));
+            }),
+            Case::new(key("write", "memset"), move |bencher| {
+                let mut value = 0_u8;
+                bencher.iter(|| {
+                    value = value.wrapping_add(1);
+                    block.fill(black_box(value));
+                    black_box(&block);
+                });
+            }),
+            copy(block_bytes),
+        ],
+        ..Suite::default()
+    }
+}

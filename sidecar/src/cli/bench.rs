@@ -1,0 +1,114 @@
+//! `sidecar bench primitives`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::up::Interrupts;
+use super::{Place, say};
+use crate::failure::{Failure, Result};
+use crate::primitives::{self, Mode, Report, Section, Workers};
+use crate::process::cpus;
+use crate::testbed::catalogue::Catalogue;
+
+#[derive(Subcommand)]
+pub enum Bench {
+    /// What encryption, hashes, rule sets, buffers and memory cost here
+    #[command(
+        after_help = "Exit codes: 0 done, 2 wrong usage, 3 the numbers cannot be trusted, 4 not built or failed, 130 interrupted."
+    )]
+    Primitives(Primitives),
+}
+
+#[derive(Args)]
+pub struct Primitives {
+    /// How long: under 1, 5 and 15 minutes on a quiet machine
+    #[arg(long, value_enum, default_value = "quick")]
+    mode: Mode,
+    /// These parts only
+    #[arg(long, value_name = "PART,…", value_enum, value_delimiter = ',')]
+    only: Vec<Section>,
+    /// The CPU to measure on [default: the last one that may be used]
+    #[arg(long, value_name = "N")]
+    cpu: Option<usize>,
+    /// Print JSON (k6/schemas/primitives.schema.json)
+    #[arg(long)]
+    json: bool,
+    /// Write primitives.json and primitives.md into this folder, too
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Bench {
+    pub fn run(self) -> Result<u8> {
+        match self {
+            Self::Primitives(primitives) => primitives.run(),
+        }
+    }
+}
+
+impl Primitives {
+    fn run(self) -> Result<u8> {
+        let cpu = choose(self.cpu)?;
+        let root = Catalogue::find(self.place.root)
+            .ok()
+            .map(|catalogue| catalogue.root);
+        let workers = Workers::find(root.as_deref())?;
+        if let Some(out) = &self.out {
+            std::fs::create_dir_all(out).map_err(|error| unwritable(out, &error))?;
+        }
+        let interrupts = Interrupts::listen()?;
+        let told = |what: &str| eprintln!("sidecar: {what}");
+        let report = primitives::run(
+            &workers,
+            self.mode,
+            &self.only,
+            cpu,
+            &interrupts.arrived,
+            told,
+        )?;
+        let (json, markdown) = (json(&report)?, primitives::markdown(&report));
+        if let Some(out) = &self.out {
+            write(&out.join("primitives.json"), &json)?;
+            write(&out.join("primitives.md"), &markdown)?;
+        }
+        say(if self.json {
+            json.trim_end()
+        } else {
+            markdown.trim_end()
+        });
+        Ok(report.exit_code())
+    }
+}
+
+fn choose(cpu: Option<usize>) -> Result<usize> {
+    let allowed = cpus::allowed()
+        .map_err(|error| Failure::setup(format!("CPUs: {}", error.desc()), "give --cpu"))?;
+    match (cpu, allowed.last()) {
+        (Some(cpu), _) if allowed.contains(&cpu) => Ok(cpu),
+        (Some(cpu), _) => Err(Failure::invalid(
+            format!("--cpu {cpu} does not exist or may not be used here"),
+            format!("give one of {}", cpus::format(&allowed)),
+        )),
+        (None, last) => Ok(last.copied().unwrap_or_default()),
+    }
+}
+
+fn json(report: &Report) -> Result<String> {
+    serde_json::to_string_pretty(report)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::setup(format!("JSON: {error}"), "report it"))
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::invalid(
+        format!("--out: {}: {error}", path.display()),
+        "name a folder that can be written",
+    )
+}

@@ -1,0 +1,170 @@
+//! Runs the workers: finds their programs, starts one per section, reads what they found.
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant, SystemTime};
+
+use nix::sys::signal::Signal;
+use procfs::{Current, LoadAverage};
+
+use super::model::Answer;
+use super::plan::{self, Mode, Section};
+use super::report::{Outcome, Report};
+use crate::failure::{Failure, Result};
+use crate::process::exec;
+use crate::process::folder::Folder;
+use crate::process::signals::Arrived;
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// A worker that takes longer has gone wrong.
+const LIMIT: Duration = Duration::from_secs(1800);
+const MEND: &str =
+    "run make bin/primitives bin/primitives-portable, which takes some minutes the first time";
+
+/// The two builds of the worker.
+pub struct Workers {
+    accelerated: PathBuf,
+    portable: PathBuf,
+}
+
+impl Workers {
+    /// Looks beside this program, else in `bin` of the root.
+    pub fn find(root: Option<&Path>) -> Result<Self> {
+        let beside = std::env::current_exe().ok();
+        let beside = beside
+            .as_deref()
+            .and_then(Path::parent)
+            .map(Path::to_path_buf);
+        let folders: Vec<PathBuf> = beside
+            .into_iter()
+            .chain(root.map(|root| root.join("bin")))
+            .collect();
+        let find = |name: &str| {
+            folders
+                .iter()
+                .map(|folder| folder.join(name))
+                .find(|path| path.is_file())
+                .ok_or_else(|| Failure::setup(format!("bin/{name} is not built"), MEND))
+        };
+        Ok(Self {
+            accelerated: find("primitives")?,
+            portable: find("primitives-portable")?,
+        })
+    }
+}
+
+/// Measures the sections on one CPU. `told` hears of each one that begins.
+pub fn run(
+    workers: &Workers,
+    mode: Mode,
+    only: &[Section],
+    cpu: usize,
+    interrupted: &Receiver<Arrived>,
+    told: impl Fn(&str),
+) -> Result<Report> {
+    let (began, clock) = (SystemTime::now(), Instant::now());
+    let load = load();
+    let plan = mode.plan();
+    let mut answers = Vec::new();
+    for section in plan::sections(only) {
+        let portable = section.has_portable().then_some(&workers.portable);
+        for program in std::iter::once(&workers.accelerated).chain(portable) {
+            let name = program.file_name().unwrap_or_default().to_string_lossy();
+            told(&format!("{name}: {}", section.name()));
+            let mut words = vec![program.display().to_string()];
+            words.extend(["--section", section.name()].map(str::to_owned));
+            words.extend(plan.options());
+            answers.push((section, answer(words, cpu, &name, interrupted)?));
+        }
+    }
+    Report::new(Outcome {
+        mode,
+        plan,
+        cpu,
+        began,
+        duration: clock.elapsed(),
+        load: [load, self::load()],
+        answers,
+    })
+}
+
+fn load() -> f64 {
+    LoadAverage::current().map_or(0.0, |load| f64::from(load.one))
+}
+
+fn answer(
+    mut words: Vec<String>,
+    cpu: usize,
+    name: &str,
+    interrupted: &Receiver<Arrived>,
+) -> Result<Answer> {
+    let failed = |error: &dyn std::fmt::Display| Failure::setup(format!("{name}: {error}"), MEND);
+    let work = Folder::create("windtunnel-primitives-").map_err(|error| {
+        Failure::setup(format!("temporary folder: {error}"), "make room in TMPDIR")
+    })?;
+    words.extend(["--work".to_owned(), work.path().display().to_string()]);
+    // Criterion talks to standard output, and looks at the environment.
+    let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &words)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(&error))?;
+    wait(child, name, interrupted)?;
+    let text = std::fs::read(work.path().join("report.json")).map_err(|error| failed(&error))?;
+    serde_json::from_slice(&text).map_err(|error| failed(&error))
+}
+
+/// Waits for the end of a worker, and ends it where somebody interrupts.
+fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result<()> {
+    // Read as it comes: a full pipe would stop the worker.
+    let mut errors = child.stderr.take();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        if let Some(errors) = &mut errors {
+            let _ = errors.read_to_string(&mut text);
+        }
+        text
+    });
+    let began = Instant::now();
+    let status = loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            break status;
+        }
+        let given_up = match interrupted.recv_timeout(LOOK_EVERY) {
+            Err(RecvTimeoutError::Timeout) if began.elapsed() < LIMIT => None,
+            Err(RecvTimeoutError::Timeout) => Some(Failure::setup(
+                format!("{name} did not end within {} minutes", LIMIT.as_secs() / 60),
+                "try a shorter --mode, or a quieter machine",
+            )),
+            _ => Some(Failure::given_up("bench primitives")),
+        };
+        if let Some(failure) = given_up {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failure);
+        }
+    };
+    let errors = reader.join().unwrap_or_default();
+    if status.success() {
+        return Ok(());
+    }
+    if status.signal() == Some(Signal::SIGKILL as i32) {
+        return Err(Failure::setup(
+            format!("{name} was killed, as a kernel without enough memory does it"),
+            "see docs/primitives.md for what each mode takes, or choose parts with --only",
+        ));
+    }
+    let own = errors.lines().rev().find(|line| !line.trim().is_empty());
+    Err(Failure::setup(
+        format!(
+            "{name} failed ({status}): {}",
+            own.unwrap_or("it said nothing")
+        ),
+        MEND,
+    ))
+}

@@ -1,0 +1,263 @@
+//! The network namespaces of one start: making them, joining them by links, setting them up.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::unistd::geteuid;
+use serde::{Deserialize, Serialize};
+
+use super::errand::{Errand, PATIENCE};
+use super::file::{End, Process};
+use super::logs::Log;
+use super::parts::Parts;
+use super::setting::Setting;
+use crate::failure::{Failure, Result};
+use crate::process::namespace::{Namespace, not_permitted};
+use crate::process::protocol::Exit;
+
+/// By name.
+pub type Namespaces = BTreeMap<String, Arc<Namespace>>;
+
+/// A namespace of an instance that runs, as JSON has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamespaceOf {
+    pub instance: String,
+    pub name: String,
+}
+
+/// The program that makes links, and what to do where there is none.
+const IP: &str = "ip";
+const IP_MEND: &str = "apt-get install iproute2";
+/// Where Debian has what only administrators use; others do not look there.
+const ADMINISTRATORS: &str = "/usr/sbin:/sbin";
+/// With which a set-up command ends where this machine or this user has not what it takes: EX_UNAVAILABLE of
+/// sysexits.h.
+const UNAVAILABLE: i32 = 69;
+/// What `ip` says of a link or a rule that the kernel was built without.
+const NOT_BUILT_IN: [&str; 2] = ["Operation not supported", "Unknown device type"];
+/// How much of what a command printed is quoted.
+const MAX_CHARS: usize = 300;
+
+impl Setting<'_> {
+    /// Makes the namespaces, empty: their files are known to templates from here on.
+    pub fn make_namespaces(&mut self, parts: &Parts<'_>) -> Result<()> {
+        for (_, namespace) in &parts.namespaces {
+            let made = Namespace::create().map_err(|error| self.not_made(&error))?;
+            self.namespaces
+                .insert(namespace.name.clone(), Arc::new(made));
+        }
+        Ok(())
+    }
+
+    fn not_made(&self, error: &std::io::Error) -> Failure {
+        let name = &self.launch.testbed.file.name;
+        if not_permitted(error) {
+            let mend = match geteuid().is_root() {
+                true => "give this root CAP_SYS_ADMIN: a container has it where it is privileged",
+                false => {
+                    "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+                }
+            };
+            return Failure::unsupported(
+                format!("testbed {name} makes network namespaces, and this user may not"),
+                mend,
+            );
+        }
+        Failure::setup(
+            format!("a network namespace of testbed {name} cannot be made: {error}"),
+            "look at the machine's limits",
+        )
+    }
+
+    /// Joins the namespaces by their links, and runs their set-up commands.
+    pub fn set_up_namespaces(&self, parts: &Parts<'_>) -> Result<()> {
+        for (index, namespace) in &parts.namespaces {
+            for (key, value) in &namespace.sysctl {
+                let value = self.render(&format!("namespace[{index}].sysctl.{key}"), value)?;
+                self.set_sysctl(&namespace.name, key, &value)?;
+            }
+            self.ip(&namespace.name, ["link", "set", "lo", "up"])?;
+        }
+        for (index, link) in &parts.links {
+            self.join(*index, &link.ends)?;
+        }
+        for (index, namespace) in &parts.namespaces {
+            for (step, command) in namespace.setup.iter().enumerate() {
+                let field = format!("namespace[{index}].setup[{step}]");
+                let command: Result<Vec<_>> = command
+                    .iter()
+                    .map(|part| self.render(&field, part))
+                    .collect();
+                self.inside(
+                    &namespace.name,
+                    command?,
+                    "mend the command in the testbed file",
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The namespace that a process runs in; none for this machine's own network.
+    pub fn namespace_of(&self, index: usize, process: &Process) -> Result<Option<Arc<Namespace>>> {
+        let name = self.render(&format!("process[{index}].namespace"), &process.namespace)?;
+        if name.is_empty() {
+            return Ok(None);
+        }
+        self.namespace(&format!("process[{index}].namespace"), &name)
+            .map(Some)
+    }
+
+    fn namespace(&self, field: &str, name: &str) -> Result<Arc<Namespace>> {
+        self.namespaces.get(name).cloned().ok_or_else(|| {
+            Failure::invalid(
+                format!(
+                    "{}: {field}: this start has no namespace {name:?}",
+                    self.file_name()
+                ),
+                "declare it under [[namespace]], or mend its `when`",
+            )
+        })
+    }
+
+    fn set_sysctl(&self, namespace: &str, key: &str, value: &str) -> Result<()> {
+        // What /proc/sys/net shows is of whoever opens it.
+        let path = Path::new("/proc/sys").join(key.replace('.', "/"));
+        self.namespace("sysctl", namespace)?
+            .run(|| std::fs::write(&path, value))
+            .and_then(|written| written)
+            .map_err(|error| {
+                let what = format!("{}: {key} = {value}: {error}", self.of_testbed(namespace));
+                match error.raw_os_error().map(Errno::from_raw) {
+                    Some(Errno::EROFS | Errno::EPERM) => Failure::unsupported(
+                        what,
+                        "make /proc/sys writable: containers have it read-only unless privileged",
+                    ),
+                    _ => Failure::setup(
+                        what,
+                        "mend the setting in the testbed file, or take a kernel that has it",
+                    ),
+                }
+            })
+    }
+
+    fn join(&self, index: usize, [one, other]: &[End; 2]) -> Result<()> {
+        let field = |end: usize| format!("link[{index}].ends[{end}].namespace");
+        self.namespace(&field(0), &one.namespace)?;
+        let there = self.namespace(&field(1), &other.namespace)?.path();
+        let there = there.display().to_string();
+        let (device, peer) = (one.device.as_str(), other.device.as_str());
+        self.ip(
+            &one.namespace,
+            [
+                "link", "add", device, "type", "veth", "peer", "name", peer, "netns", &there,
+            ],
+        )?;
+        for (number, end) in [one, other].into_iter().enumerate() {
+            for address in &end.addresses {
+                let field = format!("link[{index}].ends[{number}].addresses");
+                let address = self.render(&field, address)?;
+                let mut words = vec!["address", "add", &address, "dev", &end.device];
+                // Nobody else is there who could have the same address.
+                words.extend(address.contains(':').then_some("nodad"));
+                self.ip(&end.namespace, words)?;
+            }
+            self.ip(&end.namespace, ["link", "set", &end.device, "up"])?;
+        }
+        Ok(())
+    }
+
+    fn ip<'w>(&self, namespace: &str, words: impl IntoIterator<Item = &'w str>) -> Result<()> {
+        let command = std::iter::once(IP).chain(words).map(str::to_owned);
+        self.inside(namespace, command.collect(), IP_MEND)
+    }
+
+    /// Runs one command in a namespace; `mend` is said where there is no such program.
+    fn inside(&self, namespace: &str, command: Vec<String>, mend: &str) -> Result<()> {
+        let what = self.of_testbed(namespace);
+        let env = self.administrators();
+        let shown = self.redactor.text(&command.join(" "));
+        let is_ip = command[0] == IP;
+        self.check_program_of(&what, &command[0], &env, mend)?;
+        let errand = Errand {
+            title: format!("namespace {namespace}"),
+            command,
+            env: &env,
+            work: self.work.path(),
+            namespace: Some(self.namespace("setup", namespace)?.path()),
+            cancelled: self.launch.cancelled,
+        };
+        let log = Arc::new(Log::keeping_all(self.redactor.clone()));
+        let exit = errand.run(Arc::clone(&log));
+        if (self.launch.cancelled)() {
+            return Err(Failure::given_up(what));
+        }
+        let lacks = |exit: &Exit| {
+            *exit == Exit::Status(UNAVAILABLE)
+                || is_ip && NOT_BUILT_IN.iter().any(|text| log.all().contains(text))
+        };
+        let wrong = match exit {
+            Ok(Some(Exit::Status(0))) => return Ok(()),
+            Ok(Some(exit)) if lacks(&exit) => {
+                return Err(Failure::unsupported(
+                    format!(
+                        "{what}: `{shown}`: this machine lacks what it asks for; {}",
+                        said(&log)
+                    ),
+                    "take a kernel and a user that have it",
+                ));
+            }
+            Ok(Some(exit)) => format!("failed ({exit}); {}", said(&log)),
+            Ok(None) => format!("did not end within {} s", PATIENCE.as_secs()),
+            Err(error) => format!("cannot be started: {error}"),
+        };
+        Err(Failure::setup(
+            format!("{what}: `{shown}` {wrong}"),
+            "mend the testbed file",
+        ))
+    }
+
+    fn of_testbed(&self, namespace: &str) -> String {
+        format!(
+            "namespace {namespace} of testbed {}",
+            self.launch.testbed.file.name
+        )
+    }
+
+    /// The environment of commands that set a network up. iptables has a lock of its own: the machine's is for root
+    /// alone, and says nothing of these networks.
+    pub fn administrators(&self) -> BTreeMap<String, String> {
+        let mut env = self.env.clone();
+        let own = env.get("PATH").filter(|path| !path.is_empty());
+        let path = own.into_iter().map(String::as_str).chain([ADMINISTRATORS]);
+        let path = path.collect::<Vec<_>>().join(":");
+        let lock = self.work.path().join("xtables.lock");
+        env.insert("PATH".to_owned(), path);
+        env.insert("XTABLES_LOCKFILE".to_owned(), lock.display().to_string());
+        env
+    }
+
+    /// The files of the namespaces, for templates.
+    pub fn namespace_files(&self) -> BTreeMap<&str, PathBuf> {
+        let namespaces = self.namespaces.iter();
+        namespaces
+            .map(|(name, namespace)| (name.as_str(), namespace.path()))
+            .collect()
+    }
+}
+
+/// What a command printed last, in words.
+fn said(log: &Log) -> String {
+    let printed = log.all();
+    let line = printed.lines().rfind(|line| !line.trim().is_empty());
+    line.map_or_else(
+        || "it printed nothing".to_owned(),
+        |line| {
+            let line: String = line.trim().chars().take(MAX_CHARS).collect();
+            format!("it printed: {line}")
+        },
+    )
+}

@@ -1,0 +1,254 @@
+//! `sidecar bench primitives` with workers that are shell scripts: what is done with their answers.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use common::{Root, eventually, one_line, signal};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+/// Writes a program into the root's bin; `script` knows $section and $work.
+fn worker(root: &Path, name: &str, script: &str) -> PathBuf {
+    let path = root.join("bin").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text = format!(
+        "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in --section) section=$2 ;; --work) work=$2 ;; esac; shift; done\n{script}\n"
+    );
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+fn row(names: [&str; 3], bytes: Option<u64>, median: f64) -> Value {
+    let [subject, operation, implementation] = names;
+    let mut row = json!({
+        "subject": subject, "operation": operation, "implementation": implementation,
+        "rounds": [{ "median": median, "low": median * 0.99, "high": median * 1.01, "samples": 10, "iterations": 1e4 }],
+    });
+    if let Some(bytes) = bytes {
+        row["bytes"] = bytes.into();
+    }
+    row
+}
+
+fn answer(measurements: &[Value]) -> Value {
+    json!({
+        "portable": false, "rustc": "rustc 1.95.0", "cpu_features": ["aes"], "versions": { "ring": "0.17.14" },
+        "checked": 7, "run_ns": 1000, "wait_ns": 10, "measurements": measurements, "skipped": [],
+    })
+}
+
+/// Workers that answer for the controls, the memory and the AEADs; a copy of 64 KiB takes so many nanoseconds.
+fn answering(copy: f64) -> Root {
+    let root = Root::new();
+    let control = answer(&[
+        row(["control", "empty", "loop"], None, 0.3),
+        row(["control", "work", "sha2"], None, 1000.0),
+        row(["control", "work twice", "sha2"], None, 2000.0),
+        row(["control", "work again", "sha2"], None, 1001.0),
+    ]);
+    let memory = answer(&[row(["memory", "copy", "memcpy"], Some(1 << 28), 2e7)]);
+    let size = Some(64 << 10);
+    let aead = answer(&[
+        row(["memory", "copy", "memcpy"], size, copy),
+        row(["aes-256-gcm", "encrypt", "ring"], size, 10_000.0),
+        row(["chacha20-poly1305", "encrypt", "ring"], size, 30_000.0),
+    ]);
+    let portable = answer(&[
+        row(["aes-256-gcm", "encrypt", "portable"], size, 800_000.0),
+        row(
+            ["chacha20-poly1305", "encrypt", "portable"],
+            size,
+            800_100.0,
+        ),
+    ]);
+    for (name, report) in [
+        ("control", control),
+        ("memory", memory),
+        ("aead", aead),
+        ("portable", portable),
+    ] {
+        fs::write(root.path().join(name), report.to_string()).unwrap();
+    }
+    let dir = root.path().display().to_string();
+    worker(
+        root.path(),
+        "primitives",
+        &format!("cp '{dir}'/$section \"$work\"/report.json"),
+    );
+    worker(
+        root.path(),
+        "primitives-portable",
+        &format!("cp '{dir}'/portable \"$work\"/report.json"),
+    );
+    root
+}
+
+fn bench(root: &Root, more: &[&str]) -> Output {
+    let mut arguments = vec!["bench", "primitives", "--only", "aead"];
+    arguments.extend(more);
+    root.sidecar(&arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_tables_say_throughput_overhead_and_winner() {
+    let output = bench(&answering(1000.0), &[]);
+    let tables = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{tables}{}",
+        text(&output.stderr)
+    );
+    for line in [
+        "| Algorithm | Implementation | 64 KiB |",
+        "| memory | memcpy | 61.0 GiB/s |",
+        "| aes-256-gcm | ring | 6.10 GiB/s |",
+        "| aes-256-gcm encrypt | ring | 10.0 µs | 9.90 µs–10.1 µs | 6.10 GiB/s | 10.0 |",
+        "| ring | Bulk data | 64 KiB | 10.0 µs (6.10 GiB/s) | 30.0 µs (2.03 GiB/s) | aes-256-gcm (3.00×) |",
+        "| portable | Bulk data | 64 KiB | 800 µs (78.1 MiB/s) | 800 µs (78.1 MiB/s) | tie |",
+        "| aes-256-gcm encrypt | 64 KiB | 78.1 MiB/s | — | 6.10 GiB/s (80.0×) |",
+        "- twice the work (ok): took 2.00 times as long; 1.8 to 2.2 is accepted",
+        "verdict: pass",
+    ] {
+        assert!(
+            tables.lines().any(|one| one == line),
+            "{line}\nis not in\n{tables}"
+        );
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_be_true_is_not_shown_and_nothing_is_compared_with_it() {
+    let root = answering(10.0);
+    let output = bench(&root, &["--out", "out"]);
+    let tables = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{tables}");
+    for line in [
+        "| memory | memcpy | not plausible |",
+        "| aes-256-gcm encrypt | ring | 10.0 µs | 9.90 µs–10.1 µs | 6.10 GiB/s | — |",
+        "- plausible (NOT OK): 1 measurement cannot be true",
+        "- not plausible: memory copy of memcpy, 64 KiB: 6554 GB/s: no core moves more than 1024",
+        "verdict: inconclusive",
+    ] {
+        assert!(
+            tables.lines().any(|one| one == line),
+            "{line}\nis not in\n{tables}"
+        );
+    }
+}
+
+#[test]
+fn json_has_every_round_and_is_what_out_holds() {
+    let root = answering(1000.0);
+    let out = root.path().join("out");
+    let output = bench(&root, &["--json", "--out", &out.display().to_string()]);
+    assert_eq!(output.status.code(), Some(0));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["schema"], "windtunnel.primitives/1");
+    assert_eq!(report["known_answers"], 3 * 7);
+    assert_eq!(report["winners"][0]["winner"], "aes-256-gcm");
+    assert_eq!(report["winners"][1]["winner"], Value::Null);
+    assert_eq!(report["measurements"][0]["rounds"][0]["samples"], 10);
+    assert_eq!(
+        fs::read(out.join("primitives.json")).unwrap(),
+        output.stdout
+    );
+    let markdown = fs::read_to_string(out.join("primitives.md")).unwrap();
+    assert!(markdown.starts_with("# Primitives\n"), "{markdown}");
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_one_line() {
+    let root = Root::new();
+    let output = bench(&root, &[]);
+    assert_eq!(output.status.code(), Some(4));
+    one_line(
+        &output.stderr,
+        &["bin/primitives is not built", "make bin/primitives"],
+    );
+    let output = bench(&root, &["--cpu", "999"]);
+    assert_eq!(output.status.code(), Some(2));
+    one_line(&output.stderr, &["--cpu 999", "give one of"]);
+
+    let root = answering(1000.0);
+    worker(
+        root.path(),
+        "primitives",
+        "echo 'primitives: aes-256-gcm of ring does not give the known answer' >&2; exit 1",
+    );
+    let output = bench(&root, &[]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("aes-256-gcm of ring does not give the known answer"));
+    worker(
+        root.path(),
+        "primitives",
+        "echo '{' > \"$work\"/report.json",
+    );
+    let output = bench(&root, &[]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(
+        text(&output.stderr).contains("primitives: EOF"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_worker_that_is_killed_and_a_kernel_that_tells_less_are_named() {
+    let root = answering(1000.0);
+    worker(root.path(), "primitives", "kill -9 $$");
+    let output = bench(&root, &[]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("was killed, as a kernel without enough memory does it"));
+
+    let root = answering(1000.0);
+    for name in ["control", "aead", "portable"] {
+        let path = root.file(name);
+        let mut report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        report["run_ns"] = Value::Null;
+        fs::write(&path, report.to_string()).unwrap();
+    }
+    let output = bench(&root, &[]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("- waiting for the CPU (not told): the kernel"));
+}
+
+#[test]
+fn whatever_ends_the_sidecar_ends_the_worker_and_removes_its_folder() {
+    for (end, code) in [(Signal::SIGINT, Some(130)), (Signal::SIGKILL, None)] {
+        ends_with_nothing_left(end, code);
+    }
+}
+
+fn ends_with_nothing_left(end: Signal, code: Option<i32>) {
+    let root = answering(1000.0);
+    let seen = root.path().join("pid");
+    let script = format!(
+        "echo $$ > '{0}.new'; mv '{0}.new' '{0}'; exec sleep 600",
+        seen.display()
+    );
+    worker(root.path(), "primitives", &script);
+    let child = root
+        .sidecar(&["bench", "primitives"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    eventually("the worker runs", || seen.exists());
+    let pid: i32 = fs::read_to_string(&seen).unwrap().trim().parse().unwrap();
+    signal(common::pid(&child), end);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), code, "{}", text(&output.stderr));
+    let worker = format!("/proc/{pid}");
+    eventually("the worker has ended", || !Path::new(&worker).exists());
+    root.nothing_is_left();
+}

@@ -1,0 +1,142 @@
+/** The real workers, once, in smoke mode. Not `*.test.js`: `make test` does not build them, `make test-primitives` does. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { descendants, isAlive, until } from '../support/processes.js';
+
+const CIPHERS = ['aes-128-gcm', 'aes-256-gcm', 'chacha20-poly1305'];
+const SIZES = [64, 512, 1460, 16384, 65536, 262144, 1048576];
+const PASS = 0;
+const INCONCLUSIVE = 3;
+
+const folder = mkdtempSync(join(tmpdir(), 'windtunnel-primitives-test-'));
+/** @type {{ code: number, stdout: string, report: any }} */
+let run;
+
+/** @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
+const command = (...args) =>
+  new Promise((resolve) => {
+    execFile(args[0], args.slice(1), { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+
+before(async () => {
+  const { code, stdout } = await command(
+    'bin/sidecar',
+    'bench',
+    'primitives',
+    '--mode',
+    'smoke',
+    '--out',
+    folder,
+  );
+  run = { code, stdout, report: JSON.parse(readFileSync(join(folder, 'primitives.json'), 'utf8')) };
+});
+
+after(() => rmSync(folder, { recursive: true }));
+
+/** @param {Record<string, unknown>} key @returns {any} */
+function row(key) {
+  const found = run.report.measurements.filter((/** @type {any} */ one) =>
+    Object.entries(key).every(([name, value]) => one[name] === value),
+  );
+  assert.equal(found.length, 1, `${JSON.stringify(key)}: ${found.length} rows`);
+  return found[0];
+}
+
+test('every cipher is measured in both directions, at every size, by every implementation', () => {
+  for (const subject of CIPHERS)
+    for (const operation of ['encrypt', 'decrypt'])
+      for (const implementation of ['ring', 'rustcrypto', 'portable'])
+        for (const bytes of SIZES)
+          assert.ok(row({ subject, operation, implementation, bytes }).time_ns.median > 0);
+});
+
+test('the measurement knows its own known answers; only a busy machine may make it inconclusive', () => {
+  const failed = run.report.validity.filter((/** @type {any} */ check) => !check.ok);
+  assert.equal(run.code, failed.length === 0 ? PASS : INCONCLUSIVE);
+  const names = failed.map((/** @type {any} */ check) => check.check);
+  for (const name of ['twice the work', 'plausible'])
+    assert.ok(!names.includes(name), JSON.stringify(failed));
+  assert.ok(run.report.known_answers >= 60, `${run.report.known_answers} known answers`);
+});
+
+test('more bytes take longer, so nothing was optimised away', () => {
+  const cases = [
+    ...CIPHERS.map((subject) => ({ section: 'aead', subject, operation: 'encrypt', implementation: 'ring' })),
+    ...CIPHERS.map((subject) => ({
+      section: 'aead',
+      subject,
+      operation: 'decrypt',
+      implementation: 'rustcrypto',
+    })),
+    { section: 'hash', subject: 'blake3', operation: 'hash', implementation: 'blake3' },
+    { section: 'hash', subject: 'sha-256', operation: 'hash', implementation: 'portable' },
+    { section: 'aead', subject: 'memory', operation: 'copy', implementation: 'memcpy' },
+  ];
+  for (const key of cases) {
+    const small = row({ ...key, bytes: 16384 }).time_ns.median;
+    const large = row({ ...key, bytes: 1048576 }).time_ns.median;
+    assert.ok(
+      large > 16 * small,
+      `${JSON.stringify(key)}: 64 times the bytes took ${large / small} times as long`,
+    );
+  }
+});
+
+test('portable code is portable: with AES in the CPU it is several times slower', (t) => {
+  if (!run.report.cpu_features.includes('aes')) {
+    t.skip('this CPU has no AES');
+    return;
+  }
+  for (const subject of ['aes-128-gcm', 'aes-256-gcm']) {
+    const key = { subject, operation: 'encrypt', bytes: 65536 };
+    const portable = row({ ...key, implementation: 'portable' }).time_ns.median;
+    const accelerated = row({ ...key, implementation: 'rustcrypto' }).time_ns.median;
+    assert.ok(portable > 2 * accelerated, `${subject}: ${portable / accelerated}`);
+  }
+});
+
+test('the result is valid, and its tables are those of the reference document', async () => {
+  const { code, stdout, stderr } = await command('bin/k6', 'x', 'validate', join(folder, 'primitives.json'));
+  assert.equal(code, 0, stdout + stderr);
+  assert.equal(readFileSync(join(folder, 'primitives.md'), 'utf8').trim(), run.stdout.trim());
+  for (const title of [
+    'Encryption throughput',
+    'Decryption throughput',
+    'Overhead of encryption, 64 KiB',
+    'Realistic packet sizes',
+    'Rule sets',
+    'The physical limit',
+  ])
+    assert.match(run.stdout, new RegExp(`^## ${title}`, 'm'));
+});
+
+test('a result that says nonsense is refused', async () => {
+  const path = join(folder, 'nonsense.json');
+  writeFileSync(path, JSON.stringify({ ...run.report, verdict: 'fast' }));
+  const { code, stdout, stderr } = await command('bin/k6', 'x', 'validate', path);
+  assert.equal(code, 2);
+  assert.match(stdout + stderr, /verdict/);
+});
+
+test('nothing runs on, and nothing is left, when the sidecar is killed', async () => {
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
+  const child = spawn('bin/sidecar', ['bench', 'primitives', '--mode', 'full', '--only', 'hash'], {
+    stdio: 'ignore',
+    env: { ...process.env, TMPDIR: temporary },
+  });
+  const worker = await until(
+    () => descendants(Number(child.pid)).find((process) => process.command.includes('--section')),
+    'the worker',
+  );
+  child.kill('SIGKILL');
+  await until(() => !isAlive(worker.pid), 'the end of the worker');
+  await until(() => readdirSync(temporary).length === 0, 'the end of its folder');
+});

@@ -1,0 +1,221 @@
+/** The matrix scenario: rows in named outcomes, a slowed candidate flagged where it is slow, bad input in one line. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { errorLines, startBench } from '../support/bench.js';
+import { ROOT, temporaryFolder } from '../support/k6.js';
+import { descendants, until } from '../support/processes.js';
+
+const ONLY = 'protocols/matrix';
+const CANDIDATE = join(ROOT, 'tests/fixtures/candidate');
+const folder = temporaryFolder('protocols-matrix');
+after(folder.remove);
+
+/** @param {any} result @param {string} name */
+const rowOf = (result, name) => result.protocols.rows.find((/** @type {any} */ { row }) => row === name);
+
+test('a row has its figures, and the coverage says what was measured', async () => {
+  const bench = startBench({ ONLY, PROFILE: 'smoke', PROTOCOL: 'trojan,ssh,direct' });
+  try {
+    await bench.ended;
+    const result = bench.result('protocols-matrix');
+    const { figures, outcome, detail } = rowOf(result, 'trojan').baseline;
+    assert.equal(outcome, 'measured', detail);
+    for (const name of [
+      'handshake_ms',
+      'rtt_ms',
+      'mbit_1k',
+      'mbit_64k',
+      'mbit_1m',
+      'udp_rtt_ms',
+      'tunnels_10_p95_ms',
+      'tunnels_100_p95_ms',
+      'cpu_s_per_gib',
+      'peak_rss_mib',
+      'measuring_cpus',
+    ])
+      assert.ok(figures[name]?.median > 0, name);
+    assert.equal(figures.udp_lost_share.median < 0.05, true);
+    assert.equal(rowOf(result, 'direct').baseline.outcome, 'measured');
+    assert.match(rowOf(result, 'ssh').baseline.outcome, /measured|impossible here/);
+    const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+    assert.match(report, /### Baseline: sing-box 1\.12\.12/);
+    assert.match(report, /\| ✓ \| inbound \| direct \| direct: measured/);
+    assert.match(report, /\| \? \| outbound \| tor \| no row: needs the Tor network/);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a candidate with faults has a named outcome in each row, and the other rows go on', async () => {
+  const bench = startBench({
+    ONLY,
+    CANDIDATE,
+    PROFILE: 'smoke',
+    TURNS: '7',
+    TUNNELS: '10',
+    PROTOCOL: 'socks,http,mixed,shadowsocks-aes-128-gcm,trojan,vmess,vless,tuic,anytls',
+  });
+  try {
+    assert.equal(await bench.ended, 99);
+    const result = bench.result('protocols-matrix');
+    const outcome = (/** @type {string} */ row) => rowOf(result, row).candidate.outcome;
+    assert.deepEqual(['socks', 'http', 'mixed', 'vmess', 'vless', 'tuic', 'anytls'].map(outcome), [
+      'corrupted payload',
+      'measured',
+      'errors',
+      'died in mid-run',
+      'crashed at start',
+      'not ready',
+      'refused configuration',
+    ]);
+    assert.match(rowOf(result, 'anytls').candidate.detail, /unknown inbound type: anytls/);
+    assert.match(rowOf(result, 'vmess').candidate.detail, /^server ended: exit status 3/);
+    assert.ok(rowOf(result, 'vmess').candidate.figures.rtt_ms.median > 0, 'it died after it had worked');
+    const mute = rowOf(result, 'mixed').candidate.figures;
+    assert.deepEqual([mute.rtt_ms, 'mbit_64k' in mute], [null, false], 'what never answers is not asked on');
+    for (const { row, baseline } of result.protocols.rows)
+      assert.equal(baseline.outcome, 'measured', `${row}: ${baseline.detail}`);
+    const judged = (/** @type {string} */ row, /** @type {string} */ target) =>
+      rowOf(result, row).comparison.find((/** @type {any} */ line) => line.target === target).judged;
+    assert.equal(judged('trojan', 'throughput'), 'missed', 'the server runs a thirtieth of the time');
+    const delayed = judged('shadowsocks-aes-128-gcm', 'latency');
+    assert.equal(delayed, 'missed', 'each answer is held for 5 ms');
+    for (const target of ['throughput', 'latency'])
+      assert.notEqual(judged('http', target), 'missed', 'the same program is no slower');
+    assert.equal(result.verdict, 'fail');
+    for (const part of [
+      /anytls: candidate: refused configuration/,
+      /trojan: throughput is \d+ % of the baseline/,
+    ])
+      assert.ok(
+        result.reasons.some((/** @type {string} */ line) => part.test(line)),
+        result.reasons.join('\n'),
+      );
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a candidate that is missing is told, and the baseline is measured all the same', async () => {
+  const bench = startBench({
+    ONLY,
+    CANDIDATE: '/nowhere/sing-box',
+    PROFILE: 'smoke',
+    PROTOCOL: 'socks,http',
+  });
+  try {
+    assert.equal(await bench.ended, 99);
+    for (const { baseline, candidate } of bench.result('protocols-matrix').protocols.rows)
+      assert.deepEqual([baseline.outcome, candidate.outcome], ['measured', 'missing binary']);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a candidate that cannot be executed is told as one that is missing', async () => {
+  const file = join(ROOT, 'package.json');
+  const bench = startBench({ ONLY, CANDIDATE: file, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: 'socks' });
+  try {
+    assert.equal(await bench.ended, 99);
+    const { outcome, detail } = rowOf(bench.result('protocols-matrix'), 'socks').candidate;
+    assert.equal(outcome, 'missing binary');
+    assert.match(detail, /^cannot be executed: process server .*Permission denied/);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a run that can compare nothing is not passed', async () => {
+  const bench = startBench({ ONLY, CANDIDATE: 'xray', PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: 'tuic' });
+  try {
+    assert.equal(await bench.ended, 3);
+    const { verdict, reasons } = bench.result('protocols-matrix');
+    assert.equal(verdict, 'inconclusive');
+    assert.ok(reasons.includes('no row was compared'), reasons.join('\n'));
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a crossed threshold of the environment fails the run', async () => {
+  const environment = JSON.parse(readFileSync(join(ROOT, 'environments/local.json'), 'utf8'));
+  environment.systems.protocols.thresholds = { matrix: { socks: { 'p(95)': 1e-6 } } };
+  delete environment.$schema;
+  const file = join(folder.path, 'local.json');
+  writeFileSync(file, JSON.stringify(environment));
+  const bench = startBench({ ONLY, ENV: file, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: 'socks' });
+  try {
+    await bench.ended;
+    const { verdict, reasons, validity } = bench.result('protocols-matrix');
+    const valid = validity.every((/** @type {any} */ { ok }) => ok !== false);
+    // A machine that is busy with something else says nothing of a threshold.
+    assert.equal(verdict, valid ? 'fail' : 'inconclusive', reasons.join('\n'));
+    assert.ok(
+      reasons.some((/** @type {string} */ line) => /socks: p\(95\)<.* does not hold/.test(line)),
+      reasons.join('\n'),
+    );
+  } finally {
+    bench.remove();
+  }
+});
+
+test('a result is written though the sidecar ends in mid-run', async () => {
+  const bench = startBench({ ONLY, PROFILE: 'smoke', TURNS: '50', TUNNELS: '10', PROTOCOL: 'socks' });
+  try {
+    const all = () => descendants(Number(bench.child.pid));
+    // Beside the environment's own testbed.
+    const clients = () => all().filter(({ command }) => /run -c client\.json/.test(command)).length;
+    await until(() => clients() > 1, 'the first turn');
+    const children = all();
+    const sidecar = children.filter(({ command }) => /sidecar serve/.test(command));
+    assert.equal(sidecar.length, 1, JSON.stringify(children));
+    process.kill(sidecar[0].pid, 'SIGKILL');
+    assert.notEqual(await bench.ended, 0);
+    const { verdict, protocols } = bench.result('protocols-matrix');
+    assert.notEqual(verdict, 'pass');
+    assert.equal(protocols.rows[0].baseline.outcome, 'not reached');
+  } finally {
+    bench.remove();
+  }
+});
+
+test('xray is compared in the rows that it has, and says why not in the others', async () => {
+  const bench = startBench({ ONLY, CANDIDATE: 'xray', PROFILE: 'smoke', PROTOCOL: 'vless,tuic' });
+  try {
+    await bench.ended;
+    const result = bench.result('protocols-matrix');
+    assert.equal(result.protocols.candidate.engine, 'xray');
+    assert.equal(rowOf(result, 'vless').candidate.outcome, 'measured');
+    assert.deepEqual(
+      rowOf(result, 'vless').comparison.map((/** @type {any} */ { target }) => target),
+      ['throughput', 'latency', 'memory', 'first reply'],
+    );
+    assert.equal(rowOf(result, 'tuic').candidate.outcome, 'impossible here');
+    assert.deepEqual(rowOf(result, 'tuic').comparison, []);
+  } finally {
+    bench.remove();
+  }
+});
+
+for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
+  [{ PROTOCOL: 'socks6' }, /PROTOCOL=socks6: no such row; there are socks, http/],
+  [{ CANDIDATE: 'sing-box-rust' }, /CANDIDATE=sing-box-rust: give the absolute path/],
+  [{ CANDIDATE, CANDIDATE_ENGINE: 'v2ray' }, /CANDIDATE_ENGINE=v2ray: choose from/],
+  [{ PROFILE: 'soak' }, /choose smoke, quick or full/],
+  [{ TURNS: '51' }, /TURNS=51: at most 50/],
+  [{ TUNNELS: '0' }, /TUNNELS=0/],
+])) {
+  test(`${JSON.stringify(variables)} is refused in one line`, async () => {
+    const bench = startBench({ ONLY, ...variables });
+    try {
+      assert.equal(await bench.ended, 4, bench.output.stdout);
+      const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
+      assert.equal(lines.length, 1, bench.output.stdout);
+      assert.match(lines[0], line);
+    } finally {
+      bench.remove();
+    }
+  });
+}

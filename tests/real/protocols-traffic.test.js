@@ -1,0 +1,111 @@
+/** The scenarios of two hops and of realistic traffic, for real. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { errorLines, startBench } from '../support/bench.js';
+import { ROOT, operation } from '../support/k6.js';
+
+test('a chain of two rows carries payload, and each row alone beside it', async () => {
+  const bench = startBench({ ONLY: 'protocols/chain', PROFILE: 'smoke', CHAINS: 'trojan+socks' });
+  try {
+    await bench.ended;
+    const { rows } = bench.result('protocols-chain').protocols;
+    assert.deepEqual(
+      rows.map((/** @type {any} */ { row, baseline }) => [row, baseline.outcome]),
+      [
+        ['trojan', 'measured'],
+        ['socks', 'measured'],
+        ['trojan+socks', 'measured'],
+      ],
+    );
+    for (const { baseline } of rows) assert.ok(baseline.figures.udp_rtt_ms.median > 0);
+    const { hop_1_cpu_s: first, hop_2_cpu_s: second } = rows[2].baseline.figures;
+    const [less, more] = [first.median, second.median].sort((a, b) => a - b);
+    assert.ok(
+      less > more / 20,
+      `each process of both hops carries the payload: ${first.median}, ${second.median} s`,
+    );
+  } finally {
+    bench.remove();
+  }
+});
+
+test('the hop that dies is named', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/chain',
+    PROFILE: 'smoke',
+    CHAINS: 'http+vmess',
+    BASELINE: join(ROOT, 'tests/fixtures/candidate'),
+  });
+  try {
+    assert.equal(await bench.ended, 99);
+    const { rows } = bench.result('protocols-chain').protocols;
+    const { outcome, detail } = rows[2].baseline;
+    assert.equal(outcome, 'died in mid-run', detail);
+    assert.match(detail, /^server of hop 2 ended: exit status 3/);
+  } finally {
+    bench.remove();
+  }
+});
+
+test('traffic goes through a row, each use alone and all at once', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/traffic',
+    PROFILE: 'smoke',
+    SECONDS: '2',
+    PROTOCOL: 'tproxy,vless',
+  });
+  try {
+    await bench.ended;
+    const result = bench.result('protocols-traffic');
+    assert.equal(result.run.parameters.protocol, 'vless', 'the first that has a SOCKS client');
+    assert.ok(result.notes.includes('one row a run: not tproxy'), result.notes.join('\n'));
+    for (const use of ['requests', 'pages', 'video']) {
+      for (const name of [use, `mixed_${use}`, `${use}_direct`, `mixed_${use}_direct`]) {
+        const { requests, success, loop } = operation(result, name);
+        assert.ok(
+          success > 0 && success === requests && loop === 'open',
+          `${name}: ${success} of ${requests}`,
+        );
+      }
+    }
+    const video = operation(result, 'video').transfer.mbit_per_s;
+    assert.ok(video > 6 && video < 10, `${video} Mbit/s of a stream of 8`);
+  } finally {
+    bench.remove();
+  }
+});
+
+for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
+  [{ ONLY: 'protocols/chain', CHAINS: 'trojan' }, /CHAINS=trojan: two rows/],
+  [{ ONLY: 'protocols/chain', CHAINS: 'trojan+socks6' }, /CHAINS: socks6: no such row/],
+  [
+    { ONLY: 'protocols/chain', CHAINS: 'trojan+direct' },
+    /CHAINS=trojan\+direct: two rows with a client and a server/,
+  ],
+  [{ ONLY: 'protocols/chain', CHAINS: 'ssh+trojan' }, /CHAINS=ssh\+trojan: ssh cannot be the first hop/],
+  [
+    { ONLY: 'protocols/chain', CHAINS: 'wireguard+trojan', BASELINE_ENGINE: 'xray' },
+    /CHAINS=wireguard\+trojan: wireguard cannot be the first hop with xray/,
+  ],
+  [
+    { ONLY: 'protocols/traffic', PROTOCOL: 'tproxy' },
+    /PROTOCOL=tproxy: none has a SOCKS client that sing-box runs/,
+  ],
+  [
+    { ONLY: 'protocols/traffic', PROTOCOL: 'tuic', BASELINE_ENGINE: 'xray' },
+    /PROTOCOL=tuic: none has a SOCKS client that xray runs/,
+  ],
+])) {
+  test(`${JSON.stringify(variables)} is refused in one line`, async () => {
+    const bench = startBench(variables);
+    try {
+      assert.equal(await bench.ended, 4, bench.output.stdout);
+      const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
+      assert.equal(lines.length, 1, bench.output.stdout);
+      assert.match(lines[0], line);
+    } finally {
+      bench.remove();
+    }
+  });
+}

@@ -1,0 +1,202 @@
+/** Every row of the protocol matrix for real: verified payload goes through a client and a server, and nothing is left. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { rowsOf } from '../../lib/protocols/matrix.js';
+import { temporaryFolder } from '../support/k6.js';
+import { commandLines, descendants, isAlive, until } from '../support/processes.js';
+import { probe, variablesOf, way } from '../support/rows.js';
+import { startSidecar } from '../support/sidecar.js';
+
+const ROUND_TRIPS = 100;
+const LOST_MOST = 5;
+/** The sidecar: this machine or user cannot run it. */
+const CANNOT = 501;
+const MIB = 1024 * 1024;
+/** Requirements that a machine may lack, and how each row says so. */
+const OPTIONAL = { sshd: '/usr/sbin/sshd' };
+
+const logs = temporaryFolder('protocols');
+/** @type {Awaited<ReturnType<typeof startSidecar>>} */
+let sidecar;
+/** @type {{ tcp: string, udp: string }} */
+let echo;
+
+before(async () => {
+  sidecar = await startSidecar(logs.path);
+  ({ body: echo } = await sidecar.ask('POST', '/echoes', {}));
+});
+
+after(async () => {
+  await sidecar.stop();
+  logs.remove();
+});
+
+/** @param {any} instance @param {'tcp' | 'udp' | 'throughput'} kind @param {object} [more] */
+async function move(instance, kind, more = {}) {
+  const place = await way(sidecar, instance, echo, kind === 'udp' ? 'udp' : 'tcp');
+  return probe(sidecar, { kind, ...place, count: ROUND_TRIPS, ...more });
+}
+
+/** Of tunnels where an engine is known to break some. */
+const TRIES = 12;
+
+/**
+ * @param {any} instance
+ * @param {Parameters<typeof move>[1]} kind
+ * @param {object} more
+ * @param {boolean} breaks whether the engine is known to break a tunnel now and then
+ */
+async function moveWhole(instance, kind, more, breaks) {
+  for (let tries = breaks ? TRIES : 1; tries > 1; tries -= 1) {
+    const { state, outcome } = await move(instance, kind, more);
+    if (state === 'done' && outcome.succeeded === outcome.attempted) return outcome;
+  }
+  const last = await move(instance, kind, more);
+  whole(last);
+  return last.outcome;
+}
+
+/** That no way leads past them. @param {any} outcome of a probe that measured what the instance used */
+function wentThrough({ usage }) {
+  for (const { name, role, cpu_s: cpu } of usage.processes)
+    assert.ok(role !== 'system' || cpu > 0, `${name} did nothing`);
+}
+
+/** A datagram may be lost, and none may be changed. @param {any} instance @param {boolean} breaks */
+async function moveDatagrams(instance, breaks) {
+  let state;
+  let outcome;
+  for (let tries = breaks ? TRIES : 1; tries > 0 && !outcome?.succeeded; tries -= 1)
+    ({ state, outcome } = await move(instance, 'udp', { timeout_ms: 1000 }));
+  assert.equal(state, 'done');
+  const { lost = 0, ...others } = outcome.errors;
+  assert.ok(lost <= LOST_MOST, `${lost} lost`);
+  assert.ok(breaks || Object.keys(others).length === 0, JSON.stringify(others));
+  assert.ok(outcome.succeeded > 0);
+}
+
+/** @param {any} state of a probe that must have moved all it had to */
+function whole({ state, outcome, error }) {
+  assert.equal(state, 'done', JSON.stringify(error));
+  assert.equal(outcome.succeeded, outcome.attempted, JSON.stringify(outcome.errors));
+  assert.ok(outcome.succeeded > 0);
+}
+
+for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
+  for (const row of rowsOf(engine)) {
+    const missing = row.needs === 'sshd' && !existsSync(OPTIONAL.sshd) && `${OPTIONAL.sshd} is not installed`;
+    test(`${row.row} on ${engine}: payload goes through whole`, { skip: missing }, async (context) => {
+      const variables = { ...variablesOf(row, echo), engine };
+      const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {
+        variables,
+      });
+      if (status === CANNOT && row.needs) {
+        context.skip(instance.error);
+        return;
+      }
+      assert.equal(status, 201, JSON.stringify(instance));
+      const started = descendants(sidecar.pid).filter(({ command }) => !command.startsWith('bin/sidecar'));
+      try {
+        const systems = instance.processes.filter((/** @type {any} */ { role }) => role === 'system');
+        assert.deepEqual(
+          systems.map((/** @type {any} */ { name }) => name),
+          row.variables.protocol === 'direct' ? ['client'] : ['server', 'client'],
+        );
+        const breaks = Boolean(row.known?.[engine]);
+        await moveWhole(instance, 'tcp', {}, breaks);
+        const transfer = { bytes: 8 * MIB, write_bytes: 64 * 1024, direction: breaks ? 'down' : 'both' };
+        wentThrough(await moveWhole(instance, 'throughput', { transfer, instance: instance.id }, breaks));
+        if (row.udp) {
+          await moveDatagrams(instance, breaks);
+        } else {
+          const { outcome } = await move(instance, 'udp', { count: 1 });
+          assert.ok(!outcome?.succeeded, 'the matrix says that it has no UDP');
+        }
+      } finally {
+        await sidecar.ask('DELETE', `/instances/${instance.id}`);
+      }
+      assert.ok(started.length > 0);
+      assert.deepEqual(
+        started.filter(({ pid }) => isAlive(pid)),
+        [],
+      );
+    });
+  }
+}
+
+for (const inbound of ['redirect', 'tproxy', 'tun']) {
+  test(`${inbound}: past a client that takes nothing, nothing gets there`, async (context) => {
+    const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {
+      variables: { protocol: 'direct', inbound },
+    });
+    if (status === CANNOT) {
+      context.skip(instance.error);
+      return;
+    }
+    assert.equal(status, 201, JSON.stringify(instance));
+    try {
+      whole(await move(instance, 'tcp', { count: 1 }));
+      process.kill(instance.processes[0].pid, 'SIGKILL');
+      await until(() => !isAlive(instance.processes[0].pid), 'the end of the client');
+      for (const kind of /** @type {const} */ (['tcp', 'udp'])) {
+        const { outcome } = await move(instance, kind, {
+          count: 1,
+          handshake_timeout_ms: 1000,
+          timeout_ms: 1000,
+        });
+        assert.ok(!outcome?.succeeded, `${kind} is forwarded`);
+      }
+    } finally {
+      await sidecar.ask('DELETE', `/instances/${instance.id}`);
+    }
+  });
+}
+
+test('block refuses', async () => {
+  const instance = await sidecar.start('protocols', { protocol: 'block' });
+  for (const kind of /** @type {const} */ (['tcp', 'udp'])) {
+    const { error, outcome } = await move(instance, kind, { count: 1 });
+    const kinds = error ? [error.kind] : Object.keys(outcome.errors);
+    assert.deepEqual(kinds, [kind === 'tcp' ? 'socks_not_allowed' : 'control_closed']);
+  }
+  await sidecar.ask('DELETE', `/instances/${instance.id}`);
+});
+
+test('user and password are asked for, and no secret is in an argument', async () => {
+  const instance = await sidecar.start('protocols', { protocol: 'trojan', security: 'tls', auth: true });
+  whole(await move(instance, 'tcp'));
+  const { proxy } = await way(sidecar, instance, echo, 'tcp');
+  const wrong = { address: proxy.address, username: proxy.username, password: 'wrong' };
+  const { error } = await move(instance, 'tcp', { proxy: wrong, count: 1 });
+  assert.equal(error.kind, 'socks_auth_failed');
+  assert.ok(!commandLines().join().includes(proxy.password));
+  await sidecar.ask('DELETE', `/instances/${instance.id}`);
+});
+
+/** A program that is no proxy. @param {string} name @param {string} text */
+function program(name, text) {
+  const path = join(logs.path, name);
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+for (const [what, binary, error] of /** @type {[string, () => string, RegExp][]} */ ([
+  ['is missing', () => '/nowhere/sing-box', /needs \/nowhere\/sing-box, which does not exist/],
+  ['crashes at the start', () => program('crash', 'kill -SEGV $$'), /server of testbed protocols .*signal/],
+  [
+    'refuses the configuration',
+    () => program('refuse', 'echo "FATAL decode config: unknown inbound type: anytls" >&2; exit 1'),
+    /server of testbed protocols .*unknown inbound type: anytls/,
+  ],
+])) {
+  test(`a binary that ${what} is named in one line`, async () => {
+    const variables = { protocol: 'anytls', security: 'tls', binary: binary() };
+    const { status, body } = await sidecar.ask('POST', '/testbeds/protocols/start', { variables });
+    assert.ok([422, 502].includes(status), String(status));
+    assert.match(body.error, error);
+    assert.ok(!body.error.includes('\n'));
+  });
+}

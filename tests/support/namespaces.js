@@ -1,0 +1,53 @@
+/** Network namespaces, as the kernel shows them to whoever looks from outside. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readlinkSync } from 'node:fs';
+
+/** @param {string} path */
+function target(path) {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+/** @param {string} path */
+function entries(path) {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** The namespaces that a process is in or has open, by the kernel's names. @param {number | string} pid */
+const heldBy = (pid) =>
+  [`/proc/${pid}/ns/net`, ...entries(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`)]
+    .map(target)
+    .filter((name) => name.startsWith('net:['));
+
+/** Those of some processes that are not this process's own. @param {number[]} pids @returns {string[]} */
+export const namespacesOf = (pids) => [
+  ...new Set(pids.flatMap(heldBy).filter((name) => name !== target('/proc/self/ns/net'))),
+];
+
+/** Processes that are in a namespace or have it open. @param {string} namespace @returns {string[]} */
+export const holders = (namespace) =>
+  entries('/proc').filter((pid) => /^\d+$/.test(pid) && heldBy(pid).includes(namespace));
+
+/** What `ip` shows of this process's own network. */
+export const ownNetwork = () =>
+  ['netns', 'link', 'rule', 'route']
+    .map((what) => spawnSync('ip', [what, 'show'], { encoding: 'utf8' }).stdout)
+    .join('');
+
+/** What the testbeds of transparent proxies take of a machine. */
+const TAKEN = [
+  'ip link add near type veth peer name far',
+  'ip rule add fwmark 1 lookup 100',
+  'iptables -t mangle -A PREROUTING -p udp -j TPROXY --on-port 1 --tproxy-mark 1',
+  'echo 1 > /proc/sys/net/ipv4/ip_forward',
+].join(' && ');
+
+/** Whether this user may make network namespaces, and the machine has what the testbeds take. */
+export const mayMakeNamespaces = () => spawnSync('unshare', ['-n', 'sh', '-c', TAKEN]).status === 0;

@@ -1,0 +1,42 @@
+/** Starts rows of the protocol matrix, and probes them through the sidecar. */
+import { FAR_HOST, entryOf } from '../../lib/protocols/way.js';
+
+export { variablesOf } from '../../lib/protocols/way.js';
+
+/** @typedef {Awaited<ReturnType<typeof import('./sidecar.js').startSidecar>>} Sidecar */
+
+/**
+ * Runs a probe to its end.
+ * @param {Sidecar} sidecar
+ * @param {object} spec
+ */
+export async function probe(sidecar, spec) {
+  const { status, body } = await sidecar.ask('POST', '/probes', spec);
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  for (;;) {
+    const { body: state } = await sidecar.ask('GET', `/probes/${body.id}?wait_s=20`);
+    if (state.state !== 'running') return state;
+  }
+}
+
+/**
+ * How a probe gets to the far end through an instance.
+ * @param {Sidecar} sidecar
+ * @param {any} instance
+ * @param {{ tcp: string, udp: string }} echo
+ * @param {'tcp' | 'udp'} kind
+ */
+export async function way(sidecar, { id, outputs, secret_outputs: secrets }, echo, kind) {
+  const { scheme, address } = entryOf({ outputs });
+  const target = echo[kind];
+  if (scheme === 'direct') return { target: address };
+  if (scheme !== 'socks5') {
+    const namespace = { instance: id, name: 'server' };
+    const { body: far } = await sidecar.ask('POST', '/echoes', { host: FAR_HOST, namespace });
+    return { target: far[kind], namespace: { instance: id, name: 'client' } };
+  }
+  const user = outputs.DATAPLANE_USERNAME
+    ? { username: outputs.DATAPLANE_USERNAME, password: secrets.DATAPLANE_PASSWORD }
+    : {};
+  return { target, proxy: { address, ...user } };
+}

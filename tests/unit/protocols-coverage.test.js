@@ -1,0 +1,43 @@
+/** The matrix as a list: rows differ, and what none covers has a reason. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EXTENT } from '../../lib/protocols/extent.js';
+import { MATRIX, coverage } from '../../lib/protocols/matrix.js';
+
+/** Each row costs time in every profile. */
+const ROWS_MOST = 50;
+
+test('rows differ, and what an engine lacks has a reason', () => {
+  assert.ok(MATRIX.length <= ROWS_MOST, `${MATRIX.length} rows`);
+  assert.equal(new Set(MATRIX.map(({ row }) => row)).size, MATRIX.length);
+  assert.equal(new Set(MATRIX.map(({ variables }) => JSON.stringify(variables))).size, MATRIX.length);
+  for (const { row, engines } of MATRIX) {
+    assert.equal(engines['sing-box'], true, row);
+    assert.ok(engines.xray === true || engines.xray.length > 10, row);
+  }
+});
+
+test('the coverage has every inbound and outbound of sing-box 1.12, each with rows or a reason', () => {
+  assert.deepEqual([coverage.inbound.length, coverage.outbound.length], [17, 19]);
+  for (const { type, rows, reason } of [...coverage.inbound, ...coverage.outbound])
+    assert.ok(rows.length > 0 ? reason === null : Boolean(reason), type);
+});
+
+test('every row is of one protocol, and all that is said of a protocol has a row', () => {
+  const rows = coverage.protocols.flatMap((protocol) => protocol.rows);
+  assert.deepEqual(rows.sort(), MATRIX.map(({ row }) => row).sort());
+  const protocols = coverage.protocols.map(({ protocol }) => protocol);
+  for (const [protocol, { leftOut = [] }] of Object.entries(EXTENT)) {
+    assert.ok(protocols.includes(protocol), protocol);
+    for (const line of leftOut) assert.match(line, /^[^:]+: .{10}/, 'what is left out, and why');
+  }
+});
+
+/** Which transports of sing-box's trojan, vmess and vless have a row, or a reason. */
+for (const protocol of ['trojan', 'vmess', 'vless'])
+  test(`${protocol}: no transport of sing-box is passed over in silence`, () => {
+    const measured = MATRIX.filter(({ inbound }) => inbound === protocol).map(({ transport }) => transport);
+    const leftOut = (EXTENT[protocol].leftOut ?? []).map((line) => line.split(':')[0]);
+    for (const transport of ['tcp', 'http', 'ws', 'quic', 'grpc', 'httpupgrade'])
+      assert.ok(measured.includes(transport) || leftOut.includes(transport), transport);
+  });

@@ -1,0 +1,280 @@
+/** What the turns of two sides say: intervals against the textbook, no difference flagged as no difference. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FEWEST_TURNS, compareTurns, figuresOf, judgeTarget } from '../../lib/protocols/compare.js';
+import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
+import { fewestPairs, pairedShift } from '../../lib/protocols/signed-rank.js';
+import { protocolsOf } from '../../lib/protocols/result.js';
+import { knownOf } from '../../lib/protocols/sides.js';
+import { MIB, SHORT_BYTES, bytesFor } from '../../lib/protocols/transfer.js';
+import { verdictOf } from '../../lib/protocols/verdict.js';
+
+const TARGETS = { throughput: 0.9, latency: 1.2, memory: 1, tolerance: 0.05 };
+
+/** A linear congruential generator, so that a failure can be repeated. @param {number} seed */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return (state + 1) / 2147483649;
+  };
+}
+
+/** @param {() => number} uniform */
+const normal = (uniform) => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+
+/** @param {() => number} uniform @param {number} count @param {{ mbit?: number, rtt?: number, rss?: number, reply?: number }} [factors] */
+const turns = (uniform, count, { mbit = 1, rtt = 1, rss = 1, reply = 1 } = {}) =>
+  Array.from({ length: count }, () => ({
+    handshake_ms: 2 * reply * Math.exp(0.05 * normal(uniform)),
+    mbit_64k: 2000 * mbit * Math.exp(0.05 * normal(uniform)),
+    rtt_ms: 0.2 * rtt * Math.exp(0.05 * normal(uniform)),
+    peak_rss_mib: 55 * rss * Math.exp(0.01 * normal(uniform)),
+  }));
+
+test('the interval is that of the signed-rank test', () => {
+  // Hollander and Wolfe, depression scale factors of 9 patients: R's wilcox.test(paired, conf.int) says the same.
+  const x = [1.83, 0.5, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.3];
+  const y = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
+  const found = pairedShift(
+    x.map((value, index) => value - y[index]),
+    0.05,
+  );
+  assert.ok(found);
+  const digits = (/** @type {number | null} */ value) => Number(Number(value).toFixed(4));
+  assert.deepEqual([found.estimate, found.low, found.high].map(digits), [0.46, 0.01, 0.786]);
+});
+
+test('too few pairs have an estimate and no interval', () => {
+  assert.equal(pairedShift([], 0.05), null);
+  assert.deepEqual(pairedShift([1, 3], 0.05), { estimate: 2, low: null, high: null });
+  assert.deepEqual([fewestPairs(0.05), FEWEST_TURNS], [6, 7]);
+});
+
+test('of rows without any difference at most one in twenty is flagged, and fewer miss a target', () => {
+  const uniform = random(7);
+  const runs = 2000;
+  let flagged = 0;
+  let missed = 0;
+  for (let run = 0; run < runs; run += 1) {
+    const lines = compareTurns(turns(uniform, 8), turns(uniform, 8), TARGETS);
+    flagged += Number(lines.some(({ different }) => different));
+    missed += Number(lines.some(({ judged }) => judged === 'missed'));
+  }
+  assert.ok(flagged / runs <= 0.05 + 0.015, `${flagged} of ${runs} flagged`);
+  assert.ok(flagged > 0, 'the interval is not so wide that nothing is ever told');
+  assert.ok(missed <= flagged);
+});
+
+for (const [what, factors, target] of /** @type {[string, object, string][]} */ ([
+  ['half the throughput', { mbit: 0.5 }, 'throughput'],
+  ['twice the round trip', { rtt: 2 }, 'latency'],
+  ['a fifth more memory', { rss: 1.2 }, 'memory'],
+])) {
+  test(`${what} misses ${target} and nothing else`, () => {
+    const uniform = random(3);
+    const lines = compareTurns(turns(uniform, 10), turns(uniform, 10, factors), TARGETS);
+    assert.deepEqual(
+      lines.filter(({ judged }) => judged === 'missed').map((line) => line.target),
+      [target],
+    );
+  });
+}
+
+test('another first reply is flagged beside the targets, and judges nothing', () => {
+  const uniform = random(5);
+  const lines = compareTurns(turns(uniform, 10), turns(uniform, 10, { reply: 1.5 }), TARGETS);
+  const { different, judged, bound } = lines[3];
+  assert.deepEqual([lines[3].target, different, judged, bound], ['first reply', true, null, null]);
+  assert.deepEqual(
+    lines.filter((line) => line.judged !== 'met' && line.judged !== null),
+    [],
+  );
+  const without = (/** @type {object[]} */ all) => all.map((turn) => ({ ...turn, handshake_ms: null }));
+  const one = turns(uniform, 10);
+  assert.equal(compareTurns(without(one), without(one), TARGETS).length, 3);
+});
+
+test('a transfer is as long as the faster side needs, where the slower one can bear it', () => {
+  assert.equal(bytesFor([400 * MIB, 200 * MIB], 0.25), 100 * MIB);
+  assert.equal(bytesFor([400 * MIB, 20 * MIB], 0.25), 20 * MIB);
+  assert.equal(bytesFor([400 * MIB, null], 0.25), 100 * MIB);
+  assert.equal(bytesFor([1000], 0.25), MIB);
+  assert.equal(bytesFor([null, null], 0.25), SHORT_BYTES);
+});
+
+test('a target is met, missed, or cannot be told', () => {
+  assert.equal(judgeTarget({ low: 0.95, high: 1 }, 0.9, true, 0.05), 'met');
+  assert.equal(judgeTarget({ low: 0.86, high: 1 }, 0.9, true, 0.05), 'met');
+  assert.equal(judgeTarget({ low: 0.8, high: 1 }, 0.9, true, 0.05), 'uncertain');
+  assert.equal(judgeTarget({ low: 0.7, high: 0.89 }, 0.9, true, 0.05), 'missed');
+  assert.equal(judgeTarget({ low: 1.21, high: 1.3 }, 1.2, false, 0.05), 'missed');
+  assert.equal(judgeTarget({ low: null, high: null }, 1, false, 0.05), 'uncertain');
+});
+
+test('figures that one turn lacks are of the others', () => {
+  assert.deepEqual(figuresOf([{ a: 1, b: null }, { a: 3 }, { a: 2, b: null }]), {
+    a: { median: 2, min: 1, max: 3 },
+    b: null,
+  });
+});
+
+test('a start that failed has a name', () => {
+  const of = (/** @type {string} */ line, more = {}) => {
+    const { needs = undefined, binary = '/x/candidate', cannot = false } = /** @type {any} */ (more);
+    return ofFailedStart({ needs }, binary, line, cannot).outcome;
+  };
+  const server = (/** @type {string} */ how) => `process server of testbed protocols ${how}`;
+  const ended = (/** @type {string} */ how, said = 'it printed nothing') =>
+    server(`ended before it was ready (${how}); ${said}`);
+  const needs = (/** @type {string} */ path) => `testbed protocols needs ${path}, which does not exist`;
+  const lines = /** @type {[string, string, object?][]} */ ([
+    [needs('/x/candidate'), 'missing binary'],
+    [needs('/x y/candidate'), 'missing binary', { binary: '/x y/candidate' }],
+    [needs('/r/bin/sing-box'), 'missing binary', { binary: '' }],
+    [needs('/usr/sbin/sshd'), 'impossible here'],
+    ['testbed protocols needs the program iptables, which is not installed', 'impossible here'],
+    ['namespace proxy of testbed protocols: `sh take tproxy` failed (exit status 2); x', 'impossible here'],
+    [ended('exit status 1', 'no such device'), 'impossible here', { cannot: true }],
+    [ended('exit status 1'), 'impossible here', { needs: 'sshd' }],
+    [ended('exit status 1'), 'refused configuration', { needs: 'naive-client' }],
+    ['generate keys of testbed protocols: sh make-keys failed (exit status 2); x', 'not reached'],
+    ['process site of testbed protocols ended before it was ready (exit status 2); x', 'not reached'],
+    ['the sidecar does not answer: request timeout', 'not reached'],
+    [ended('exit status 126', 'Exec format error'), 'missing binary'],
+    [ended('exit status 127'), 'missing binary'],
+    [ended('signal 11'), 'crashed at start'],
+    [ended('exit status 2', 'panic: x'), 'crashed at start'],
+    [ended('exit status 101'), 'crashed at start'],
+    [ended('exit status 2', "Usage: proxy [OPTIONS] | try '--help'"), 'refused configuration'],
+    [ended('exit status 1'), 'refused configuration'],
+    [server('was not ready within 5 s (127.0.0.1:1: refused); it printed nothing'), 'not ready'],
+  ]);
+  for (const [line, outcome, more] of lines) assert.equal(of(line, more), outcome, line);
+  assert.match(
+    String(ofFailedStart({}, '/x', ended('exit status 126')).detail),
+    /^cannot be executed: process server/,
+  );
+});
+
+test('a turn has the name of the worst that happened in it', () => {
+  const alive = [{ name: 'server', exit: null }];
+  assert.equal(ofProbes({}, alive).outcome, 'measured');
+  assert.equal(ofProbes({ closed: 1 }, alive).outcome, 'errors');
+  assert.equal(ofProbes({ closed: 1, corrupted: 1 }, alive).outcome, 'corrupted payload');
+  assert.equal(ofProbes({ corrupted: 1 }, [{ name: 'server', exit: 'signal 9' }]).outcome, 'died in mid-run');
+  const measured = /** @type {const} */ ({ outcome: 'measured', detail: null });
+  const errors = /** @type {const} */ ({ outcome: 'errors', detail: '1 × closed' });
+  assert.deepEqual(worst([measured, errors, measured]), errors);
+  assert.equal(worst([]).outcome, 'not reached');
+});
+
+test('a side that answers nothing, or carries no transfer, has no further turn', () => {
+  const of = (
+    /** @type {any} */ outcome,
+    rtt = /** @type {number | null} */ (0.2),
+    rate = /** @type {any} */ (900),
+  ) => goesOn({ outcomes: [{ outcome, detail: null }], turns: [{ rtt_ms: rtt, mbit_64k: rate }] });
+  assert.deepEqual([of('measured'), of('errors'), goesOn({ outcomes: [], turns: [] })], [true, true, true]);
+  assert.deepEqual(
+    [of('died in mid-run'), of('errors', null), of('errors', 0.2, null), of('errors', null, undefined)],
+    [false, false, false, false],
+  );
+});
+
+const SPREAD = { median: 1, min: 1, max: 1 };
+const FIGURES = { rtt_ms: SPREAD, mbit_64k: SPREAD, failed_share: { median: 0, min: 0, max: 0 } };
+
+/** @param {object} [more] @returns {any} */
+const side = (more) => ({ outcome: 'measured', detail: null, known: null, figures: FIGURES, ...more });
+
+/** @param {object} [more] @returns {import('../../lib/protocols/verdict.js').RowResult} */
+const row = (more) => ({ row: 'trojan', baseline: side(), candidate: null, comparison: [], ...more });
+
+/** @param {object} [more] @returns {any} */
+const base = (more) => ({ verdict: 'pass', thresholds: [], validity: [], ...more });
+
+const MET = {
+  target: 'memory',
+  figure: 'peak_rss_mib',
+  bound: 1,
+  ratio: 1.1,
+  low: 1.05,
+  high: 1.2,
+  different: true,
+  judged: 'met',
+};
+
+test('the verdict is of rows and targets together', () => {
+  const of = (/** @type {object} */ more) => verdictOf(base(), [row(), row(more)], false).verdict;
+  assert.equal(of({}), 'pass');
+  assert.equal(of({ baseline: side({ outcome: 'impossible here', detail: 'no sshd' }) }), 'pass');
+  assert.equal(of({ baseline: side({ outcome: 'not ready' }) }), 'fail');
+  assert.equal(of({ candidate: side({ outcome: 'missing binary' }) }), 'fail');
+  assert.equal(of({ comparison: [{ ...MET, judged: 'missed' }] }), 'fail');
+  assert.equal(of({ comparison: [{ ...MET, judged: 'uncertain' }] }), 'inconclusive');
+});
+
+test('a known fault excuses a few operations of its own side, and no figure', () => {
+  const failed = (/** @type {number} */ max) => ({ ...FIGURES, failed_share: { ...SPREAD, max } });
+  const errors = { outcome: 'errors', detail: '1 × closed', known: 'breaks', figures: failed(0.01) };
+  const of = (/** @type {object} */ more) =>
+    verdictOf(base(), [row({ baseline: side({ ...errors, ...more }) })], false).verdict;
+  assert.equal(of({}), 'pass');
+  assert.equal(of({ known: null }), 'fail');
+  assert.equal(of({ figures: failed(0.2) }), 'fail');
+  assert.equal(of({ figures: { ...failed(0.01), mbit_64k: null } }), 'fail');
+  assert.equal(of({ outcome: 'corrupted payload' }), 'fail');
+  const other = row({ baseline: side(errors), candidate: side({ ...errors, known: null }) });
+  assert.deepEqual(verdictOf(base(), [other], false).reasons, ['trojan: candidate: errors: 1 × closed']);
+});
+
+test('a fault is known of our own build of the engine alone', () => {
+  const known = { 'sing-box': 'breaks' };
+  const of = (/** @type {any} */ engine, binary = '') => knownOf({ known }, { engine, binary });
+  assert.deepEqual([of('sing-box'), of('sing-box', '/x'), of('xray')], ['breaks', null, null]);
+  assert.equal(knownOf({}, { engine: 'xray', binary: '' }), null);
+});
+
+test('a run that measured nothing, or compared nothing, is not passed', () => {
+  const none = side({ outcome: 'impossible here', figures: {} });
+  const nothing = verdictOf(base(), [row({ baseline: none })], false);
+  assert.deepEqual(nothing, { verdict: 'inconclusive', reasons: ['no row was measured'] });
+  const alone = verdictOf(base(), [row({ candidate: none })], true);
+  assert.deepEqual(alone, { verdict: 'inconclusive', reasons: ['no row was compared'] });
+  assert.equal(verdictOf(base(), [row({ candidate: side(), comparison: [MET] })], true).verdict, 'pass');
+});
+
+test("the environment's thresholds and the run's validity count, too", () => {
+  const crossed = {
+    thresholds: [{ operation: 'trojan', expression: 'p(95)<1', value: 2, unit: 'ms', ok: false }],
+  };
+  const failed = verdictOf(base({ verdict: 'fail', ...crossed }), [row()], false);
+  assert.deepEqual(failed, { verdict: 'fail', reasons: ['trojan: p(95)<1 does not hold: 2 ms'] });
+  const busy = { validity: [{ check: 'generator CPU', ok: false, detail: 'full' }] };
+  const unsure = verdictOf(base({ verdict: 'inconclusive', ...crossed, ...busy }), [row()], false);
+  assert.equal(unsure.verdict, 'inconclusive');
+  const cut = { validity: [{ check: 'complete', ok: false, detail: 'interrupted' }] };
+  const broken = row({ baseline: side({ outcome: 'crashed at start' }) });
+  assert.equal(verdictOf(base(cut), [broken], false).verdict, 'inconclusive');
+});
+
+test('a side has its own known faults, and no more extra turns than turns', () => {
+  /** @type {any} */
+  const tuic = { row: 'tuic', engines: { 'sing-box': true, xray: 'has none' }, known: { xray: 'breaks' } };
+  const found = protocolsOf(
+    {},
+    {
+      rows: [tuic],
+      baseline: { name: 'baseline', engine: 'sing-box', binary: '' },
+      candidate: { name: 'candidate', engine: 'xray', binary: '' },
+      turns: 1,
+      extraTurns: 2,
+      targets: TARGETS,
+    },
+  );
+  assert.equal(found.extra_turns, 1);
+  const [{ baseline, candidate }] = found.rows;
+  assert.deepEqual([baseline.known, baseline.outcome], [null, 'not reached']);
+  assert.deepEqual([candidate?.known, candidate?.detail], ['breaks', 'has none']);
+});
