@@ -4,7 +4,7 @@
 export const PROMISED = 0.05;
 const CONFIDENCE = 0.95;
 
-/** @typedef {{ target: string, low: number | null, different: boolean, judged: string }} Line of a result's comparison */
+/** @typedef {{ target: string, low: number | null, different: boolean, judged: string | null }} Line of a result's comparison */
 
 /**
  * @typedef {object} Count
@@ -23,7 +23,8 @@ const CONFIDENCE = 0.95;
 export function count(runs) {
   /** @type {Map<string, Count['rows'][number]>} */
   const rows = new Map();
-  for (const { row, comparison } of runs.flatMap((run) => run.rows)) {
+  for (const { row, comparison: lines } of runs.flatMap((run) => run.rows)) {
+    const comparison = lines.filter(({ judged }) => judged !== null);
     if (comparison.length === 0 || comparison.some(({ low }) => low === null)) continue;
     const own = rows.get(row) ?? { row, compared: 0, flagged: 0, missed: 0, targets: {} };
     rows.set(row, own);

@@ -1,7 +1,7 @@
 /**
  * Does the comparison of protocols tell sing-box from itself?
  *
- * Run by `make benchmark-protocols`: RUNS times the matrix with our own sing-box as the candidate by its path, and the rows
+ * Run by `make benchmark-protocols`: RUNS times the matrix with our own sing-box as the candidate, too, and the rows
  * counted whose sides were told apart. No run is begun after MINUTES, and one that is still going then is ended and not counted.
  * PROTOCOL, PROFILE, TURNS and TUNNELS are the matrix's own. Writes a-a.json and a-a.md into results/RUN_ID.
  */
@@ -17,6 +17,8 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What of the caller's variables would make another comparison of it. */
 const OTHERS = ['RUNS', 'MINUTES', 'ONLY', 'BASELINE', 'BASELINE_ENGINE', 'CANDIDATE_ENGINE', 'RUN_ID'];
 const REFUTED = 99;
+/** Exit codes of a run that has measured nothing: bad usage, nothing set up. Its own line says why. */
+const REFUSED = [2, 4];
 
 /** @param {string} variable @param {number} fallback */
 function whole(variable, fallback) {
@@ -30,24 +32,33 @@ const runs = whole('RUNS', 5);
 const end = Date.now() + whole('MINUTES', 60) * 60_000;
 const id = process.env.RUN_ID || `protocols-a-a-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OTHERS.includes(name)));
-env.CANDIDATE = join(ROOT, 'bin/sing-box');
+env.CANDIDATE = 'sing-box';
 
 let interrupted = false;
-// It reaches the run, too, which cleans up; what was counted before is still told.
+/** @type {import('node:child_process').ChildProcess | undefined} */
+let child;
+// Ctrl-C reaches the run, too, which cleans up; what was counted before is still told.
 process.on('SIGINT', () => (interrupted = true));
+for (const signal of ['SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    interrupted = true;
+    child?.kill('SIGINT');
+  });
+}
 
 /** @param {string} run @returns {Promise<any>} its result; null where it did not end */
 async function compare(run) {
   const command = ['x', 'bench', '--only', 'protocols/matrix', '--run-id', run];
   const timeout = Math.max(1, end - Date.now());
-  const child = spawn('bin/k6', command, {
+  child = spawn('bin/k6', command, {
     cwd: ROOT,
     env,
     timeout,
     killSignal: 'SIGINT',
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  await once(child, 'close');
+  const [code] = await once(child, 'close');
+  if (REFUSED.includes(code)) process.exit(code);
   const path = join(ROOT, 'results', run, 'protocols-matrix.json');
   if (!existsSync(path)) return null;
   const result = JSON.parse(readFileSync(path, 'utf8'));

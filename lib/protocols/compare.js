@@ -6,7 +6,7 @@ import { fewestPairs, pairedShift } from './signed-rank.js';
  * Figures of one turn by name, units in the names; null where it could not be measured.
  * @typedef {Record<string, number | null>} Turn
  * @typedef {{ throughput: number, latency: number, memory: number, tolerance: number }} Targets of the candidate as a
- *   multiple of the baseline; tolerance is the share of a target within which a run need not tell
+ *   multiple of the baseline; tolerance is the share of a target by which it may be missed
  * @typedef {'met' | 'missed' | 'uncertain'} Judged
  * @typedef {{ target: 'throughput' | 'latency' | 'memory' | 'first reply', figure: string, bound: number | null,
  *   ratio: number | null, low: number | null, high: number | null, different: boolean, judged: Judged | null }} Comparison
@@ -54,19 +54,19 @@ export function ratioOf(baseline, candidate, figure) {
 }
 
 /**
- * A target is missed where the whole interval is beyond it, and met where none of it is further beyond than the
- * tolerance; where the interval is wider than that, the run cannot tell.
- * @param {{ low: number | null, high: number | null }} interval
+ * A target is missed where the whole interval is beyond it and the estimate further beyond than the tolerance, and met
+ * where none of the interval is further beyond than that; else the run cannot tell.
+ * @param {{ ratio: number | null, low: number | null, high: number | null }} found
  * @param {number} bound
  * @param {boolean} more whether more is better
  * @param {number} tolerance
  * @returns {Judged}
  */
-export function judgeTarget({ low, high }, bound, more, tolerance) {
-  if (low === null || high === null) return 'uncertain';
-  if (more ? high < bound : low > bound) return 'missed';
-  const met = more ? low >= bound * (1 - tolerance) : high <= bound * (1 + tolerance);
-  return met ? 'met' : 'uncertain';
+export function judgeTarget({ ratio, low, high }, bound, more, tolerance) {
+  if (ratio === null || low === null || high === null) return 'uncertain';
+  const limit = bound * (more ? 1 - tolerance : 1 + tolerance);
+  if (more ? high < bound && ratio < limit : low > bound && ratio > limit) return 'missed';
+  return (more ? low >= limit : high <= limit) ? 'met' : 'uncertain';
 }
 
 /**

@@ -29,7 +29,7 @@ function ofProgram(line) {
 }
 
 /**
- * The program is to blame where the line is of its process; of a namespace, this machine's kernel is.
+ * The program is to blame where the line is of its process. What `make` builds is missing by the user's own fault.
  * @param {Pick<import('./matrix.js').Row, 'needs'>} row
  * @param {string} binary path of the program under test, '' for the one that `make testbeds` builds
  * @param {string} line the sidecar's, of a start that failed
@@ -39,7 +39,7 @@ function ofProgram(line) {
 export function ofFailedStart({ needs }, binary, line, cannot = false) {
   const missing = /needs (.+), which does not exist/.exec(line)?.[1];
   if (missing && isProgram(missing, binary)) return { outcome: 'missing binary', detail: line };
-  if (cannot || /^(testbed \S+ needs|(a network )?namespace) /.test(line))
+  if (cannot || /^testbed \S+ needs (the program |\/usr\/)/.test(line))
     return { outcome: 'impossible here', detail: line };
   const end = /^process (server|client) of testbed /.exec(line)?.[1];
   if (!end) return { outcome: 'not reached', detail: line };

@@ -1,12 +1,13 @@
 /** The section `protocols` of a result. */
 import { FEWEST_TURNS, compareTurns, figuresOf } from './compare.js';
+import { besideBaseline, excused } from './excuse.js';
 import { coverage } from './matrix.js';
 import { worst } from './outcome.js';
-import { knownOf } from './sides.js';
 
 /**
  * @typedef {import('./sides.js').Side} Side
  * @typedef {import('./matrix.js').Row} Row
+ * @typedef {import('./verdict.js').SideResult} SideResult
  * @typedef {object} Notes what one side of a row left
  * @property {import('./compare.js').Turn[]} turns
  * @property {import('./outcome.js').Outcome[]} outcomes of the turns; a side that cannot go on has no more of them
@@ -52,6 +53,7 @@ const describe = (notes, { name, engine, binary }) => ({
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Asked} asked */
 function rowOf(row, notes, { baseline, candidate, targets }) {
   const sides = candidate ? [baseline, candidate] : [baseline];
+  const own = excused(row, baseline, sideOf(row, notes, baseline));
   const compared = candidate !== null && sides.every(({ engine }) => row.engines[engine] === true);
   return {
     row: row.row,
@@ -61,18 +63,16 @@ function rowOf(row, notes, { baseline, candidate, targets }) {
     security: row.security,
     multiplex: row.multiplex,
     udp: row.udp,
-    baseline: sideOf(row, notes, baseline),
-    candidate: candidate && sideOf(row, notes, candidate),
+    baseline: own,
+    candidate: candidate && besideBaseline(row, { baseline, candidate }, own, sideOf(row, notes, candidate)),
     comparison: compared && notes ? compareTurns(notes.baseline.turns, notes.candidate.turns, targets) : [],
   };
 }
 
-/** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side */
+/** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */
 function sideOf(row, notes, side) {
   const lack = row.engines[side.engine];
-  const known = knownOf(row, side);
-  if (lack !== true)
-    return { outcome: /** @type {const} */ ('impossible here'), detail: lack, known, figures: {} };
+  if (lack !== true) return { outcome: 'impossible here', detail: lack, known: null, figures: {} };
   const { outcomes, turns } = notes?.[side.name] ?? { outcomes: [], turns: [] };
-  return { ...worst(outcomes), known, figures: figuresOf(turns) };
+  return { ...worst(outcomes), known: null, figures: figuresOf(turns) };
 }

@@ -63,13 +63,6 @@ export function rowNamed(name, variable) {
   throw `${variable}: ${name}: no such row; there are ${MATRIX.map(({ row }) => row).join(', ')}`;
 }
 
-/**
- * What our own build of a side's engine is known to get wrong now and then; another program is excused nothing.
- * @param {Pick<import('./matrix.js').Row, 'known'>} row
- * @param {Pick<Side, 'engine' | 'binary'>} side
- */
-export const knownOf = ({ known }, { engine, binary }) => (binary === '' ? (known?.[engine] ?? null) : null);
-
 /** What a candidate must reach, as multiples of the baseline. @returns {import('./compare.js').Targets} */
 export const targetsOf = () => ({
   throughput: envNumber('TARGET_THROUGHPUT', 0.9),

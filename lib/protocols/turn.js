@@ -15,25 +15,25 @@ import { FAR_HOST, entryOf } from './way.js';
  * @property {number} handshakes
  * @property {number} round_trips
  * @property {number} datagrams
- * @property {string[]} writes figures of the transfers
  * @property {number[]} tunnels
  *
  * @typedef {import('../dataplane/scenario.js').Plane} Plane
+ * @typedef {import('../dataplane/meter.js').Outcome & { measuring_s: number }} Moved with the CPU time of probe and far end
  */
 
 /** Bytes of a write, by the figure. */
 const WRITES = /** @type {Record<string, number>} */ ({ mbit_1k: 1024, mbit_64k: 64 * 1024, mbit_1m: MIB });
-/** What each moves of a transfer's bytes: those that are not judged are shorter, and small writes are slow. */
-const SHARES = /** @type {Record<string, number>} */ ({ mbit_1k: 1 / 8, mbit_64k: 1, mbit_1m: 1 / 2 });
-/** All sizes of writes, and the one that is judged. */
-export const ALL_WRITES = Object.keys(WRITES);
-export const JUDGED_WRITES = ['mbit_64k'];
+/** Of the bytes of a transfer in writes of 64 KiB: these are not judged, and small writes are slow. */
+const SHARES = { mbit_1k: 1 / 4, mbit_1m: 1 };
 /** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
 /** Requests over all tunnels, however many are open: enough for a 95th percentile. */
 const TUNNEL_REQUESTS = 1000;
 /** A datagram may be lost; a path that loses more than this share is broken. */
 const LOST_MOST = 0.05;
+
+/** @param {number} value @returns {number | null} */
+const finite = (value) => (Number.isFinite(value) ? value : null);
 
 /** Median of nanoseconds, in milliseconds. @param {number[] | undefined} series */
 function medianMs(series) {
@@ -51,7 +51,7 @@ function quantileMs(series, share) {
 const measuringCpu = (window) =>
   usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
 
-/** The probes of one turn: `reach`, then `carry` where that brought anything back, then `end`. */
+/** The probes of one turn: `reach`, then `bulk` and `extras` where that brought anything back, then `end`. */
 export class Turn {
   /**
    * @param {Plane} plane
@@ -68,6 +68,8 @@ export class Turn {
     this.errors = {};
     /** @type {import('./compare.js').Turn} */
     this.figures = {};
+    /** @type {(Moved | null)[]} transfers in writes of 64 KiB */
+    this.bulks = [];
     this.peakBytes = 0;
     /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
     this.far = undefined;
@@ -158,16 +160,33 @@ export class Turn {
     return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
   }
 
+  /** A transfer in writes of 64 KiB; its figures are of all of these together. @param {number} bytes */
+  bulk(bytes) {
+    this.figures.mbit_64k ??= null;
+    const moved = this.move(bytes, WRITES.mbit_64k);
+    this.bulks.push(moved);
+    const whole = this.bulks.filter((one) => one !== null);
+    if (whole.length === 0) return;
+    const sum = (/** @type {(one: Moved) => number} */ of) =>
+      whole.reduce((total, one) => total + of(one), 0);
+    const gib = sum(({ bytes: all }) => all) / (1024 * MIB);
+    const seconds = sum(({ duration_s: own }) => own);
+    const cpu = sum(({ usage }) => usage?.total.cpu_s ?? NaN);
+    this.figures.mbit_64k = (gib * 1024 * MIB * 8) / seconds / 1e6;
+    this.figures.measuring_cpus = finite(sum(({ measuring_s: own }) => own) / seconds);
+    this.figures.cpu_s_per_gib = cpu > 0 ? finite(cpu / gib) : null;
+    this.figures.peak_rss_mib = this.peakBytes > 0 ? this.peakBytes / MIB : null;
+  }
+
   /**
-   * Transfers, datagrams, tunnels.
-   * @param {Sizes} sizes
+   * Other sizes of writes, datagrams, tunnels.
+   * @param {Pick<Sizes, 'datagrams' | 'tunnels'>} sizes
    * @param {number} bytes of a transfer in writes of 64 KiB
    * @param {boolean} udp
    */
-  carry(sizes, bytes, udp) {
-    for (const name of sizes.writes) this.transfer(name, bytes);
+  extras(sizes, bytes, udp) {
+    for (const [name, share] of Object.entries(SHARES)) this.transfer(name, bytes * share);
     if (udp) this.datagrams(sizes.datagrams);
-    this.figures.peak_rss_mib = this.peakBytes > 0 ? this.peakBytes / MIB : null;
     for (const tunnels of sizes.tunnels) this.tunnels(tunnels);
   }
 
@@ -197,7 +216,7 @@ export class Turn {
   /**
    * @param {number} bytes
    * @param {number} writeBytes
-   * @returns {import('../dataplane/meter.js').Outcome & { measuring_cpus: number } | null} null where not all came
+   * @returns {Moved | null} null where not all came
    */
   moveOnce(bytes, writeBytes) {
     const { window } = this.plane.data;
@@ -212,9 +231,7 @@ export class Turn {
     };
     const outcome = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer, ...PATIENCE })?.outcome;
     const whole = outcome && outcome.succeeded === outcome.attempted && outcome.duration_s > 0;
-    return whole
-      ? { ...outcome, measuring_cpus: (measuringCpu(window) - before) / outcome.duration_s }
-      : null;
+    return whole ? { ...outcome, measuring_s: measuringCpu(window) - before } : null;
   }
 
   /** How fast a short transfer is. @returns {number | null} bytes a second */
@@ -225,13 +242,8 @@ export class Turn {
 
   /** @param {string} name of the figure @param {number} bytes */
   transfer(name, bytes) {
-    const writeBytes = WRITES[name];
-    const moved = this.move(Math.max(1, Math.round((bytes * SHARES[name]) / MIB)) * MIB, writeBytes);
+    const moved = this.move(Math.max(1, Math.round(bytes / MIB)) * MIB, WRITES[name]);
     this.figures[name] = moved && (moved.bytes * 8) / moved.duration_s / 1e6;
-    if (name !== 'mbit_64k') return;
-    this.figures.measuring_cpus = moved && moved.measuring_cpus;
-    const cpu = moved?.usage?.total.cpu_s;
-    this.figures.cpu_s_per_gib = moved && cpu ? cpu / (moved.bytes / (1024 * MIB)) : null;
   }
 
   /** @param {number} count */

@@ -5,7 +5,7 @@ import { crossedReasons, invalidReasons, isInterrupted } from '../verdict.js';
  * @typedef {object} SideResult
  * @property {import('./outcome.js').Name} outcome
  * @property {string | null} detail
- * @property {string | null} known what it is known to break now and then
+ * @property {string | null} known the fault that excuses its errors
  * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
  *
  * @typedef {object} RowResult
@@ -20,17 +20,11 @@ import { crossedReasons, invalidReasons, isInterrupted } from '../verdict.js';
  * @property {import('../validity.js').Check[]} validity
  */
 
-/** What a known fault excuses: this share of a turn's operations, and no figure that is judged. */
-const KNOWN_MOST = 0.1;
 const JUDGED = ['rtt_ms', 'mbit_64k'];
 
 /** @param {SideResult} side */
-function isFine({ outcome, known, figures }) {
-  if (outcome === 'measured' || outcome === 'impossible here') return true;
-  if (outcome !== 'errors' || known === null) return false;
-  const failed = figures.failed_share?.max ?? 1;
-  return failed <= KNOWN_MOST && JUDGED.every((figure) => figures[figure]);
-}
+const isFine = ({ outcome, known }) =>
+  outcome === 'measured' || outcome === 'impossible here' || known !== null;
 
 /** @param {string} row @param {string} name @param {SideResult | null} side */
 function told(row, name, side) {

@@ -16,7 +16,7 @@ import { goesOn } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { rowNamed, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
-import { ALL_WRITES, Turn } from '../../lib/protocols/turn.js';
+import { Turn } from '../../lib/protocols/turn.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
 import { closeWindow, openWindow, usageOf } from '../../lib/sidecar.js';
 
@@ -171,10 +171,11 @@ function measureHops(row, hops, own, plane) {
   own.version = Object.values(hops[0].versions)[0] ?? null;
   const windows = hops.map(({ id }) => openWindow(id));
   const turn = new Turn(plane, hops, operationOf(row));
-  const share = { ...sizes, writes: ALL_WRITES, tunnels: [] };
+  const share = { ...sizes, tunnels: [] };
   if (turn.reach(share)) {
     bytes[row.row] ??= bytesFor([turn.rate()], sizes.transfer_s);
-    turn.carry(share, bytes[row.row], row.udp);
+    turn.bulk(bytes[row.row]);
+    turn.extras(share, bytes[row.row], row.udp);
   }
   windows.forEach(closeWindow);
   const ended = turn.end();
@@ -194,10 +195,12 @@ function idleOf(windows, turn) {
       .filter(({ role }) => role === 'system')
       .map(({ name, cpu_s: cpu }) => ({ hop: hop + 1, name, cpu })),
   );
+  if (windows.some((_window, hop) => used.every((process) => process.hop !== hop + 1)))
+    return 'the sidecar does not tell what each hop used, so that a hop may be idle';
   const most = Math.max(...used.map(({ cpu }) => cpu));
   for (const [hop] of windows.entries()) {
     const cpus = used.filter((process) => process.hop === hop + 1).map(({ cpu }) => cpu);
-    turn.figures[`hop_${hop + 1}_cpu_s`] = cpus.length > 0 ? Math.min(...cpus) : null;
+    turn.figures[`hop_${hop + 1}_cpu_s`] = Math.min(...cpus);
   }
   const idle = used.find(({ cpu }) => cpu < most * IDLE);
   return idle ? `${idle.name} of hop ${idle.hop} used no CPU: the traffic went around it` : null;

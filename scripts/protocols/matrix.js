@@ -19,12 +19,12 @@ import { goesOn } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
-import { ALL_WRITES, JUDGED_WRITES, Turn } from '../../lib/protocols/turn.js';
+import { Turn } from '../../lib/protocols/turn.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
 
 /**
- * `alone` and `compared` are turns of each side; in the first of them, `extra`, all sizes of writes are measured and
- * tunnels opened. As many of them begin with the one side as with the other.
+ * `alone` and `compared` are turns of each side; in the first of them, `extra`, datagrams, other sizes of writes and tunnels
+ * are measured, too. As many of them begin with the one side as with the other. `transfer_s` is of each of two transfers.
  */
 const PROFILES = {
   smoke: {
@@ -34,17 +34,17 @@ const PROFILES = {
     handshakes: 20,
     round_trips: 200,
     datagrams: 100,
-    transfer_s: 0.1,
+    transfer_s: 0.05,
     tunnels: '10,100',
   },
   quick: {
     alone: 3,
-    compared: 7,
+    compared: 10,
     extra: 2,
     handshakes: 30,
     round_trips: 300,
     datagrams: 100,
-    transfer_s: 0.25,
+    transfer_s: 0.15,
     tunnels: '10,100,1000',
   },
   full: {
@@ -54,7 +54,7 @@ const PROFILES = {
     handshakes: 100,
     round_trips: 1000,
     datagrams: 500,
-    transfer_s: 0.5,
+    transfer_s: 0.3,
     tunnels: '10,100,1000',
   },
 };
@@ -75,11 +75,8 @@ const targets = targetsOf();
 /** So many at once take seconds to open: in half of the extra turns. Every other row begins with the other side. */
 const MANY_TUNNELS = 500;
 
-/** What else a turn does. @param {number} turn */
-const extraOf = (turn) => ({
-  writes: turn < base.extra ? ALL_WRITES : JUDGED_WRITES,
-  tunnels: tunnels.filter((number) => turn < (number < MANY_TUNNELS ? base.extra : base.extra / 2)),
-});
+/** Tunnels of an extra turn. @param {number} turn */
+const tunnelsOf = (turn) => tunnels.filter((number) => number < MANY_TUNNELS || turn < base.extra / 2);
 
 /** @param {string} row @param {import('../../lib/protocols/sides.js').Side} side */
 const operationOf = (row, side) =>
@@ -196,14 +193,15 @@ class Measured {
         own.version = Object.values(started.started.versions)[0] ?? null;
         return [{ own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
       });
-      this.measure((this.index + turn) % 2 === 0 ? begun : begun.reverse(), { ...base, ...extraOf(turn) });
+      this.measure((this.index + turn) % 2 === 0 ? begun : begun.reverse(), turn);
     } finally {
       stopSides(up);
     }
   }
 
-  /** @param {{ own: Notes, turn: Turn }[]} begun @param {import('../../lib/protocols/turn.js').Sizes} sizes */
-  measure(begun, sizes) {
+  /** @param {{ own: Notes, turn: Turn }[]} begun @param {number} number of the turn */
+  measure(begun, number) {
+    const sizes = { ...base, tunnels: tunnelsOf(number) };
     const reached = begun.filter(({ turn }) => turn.reach(sizes));
     if (reached.length > 0) {
       this.bytes ??= bytesFor(
@@ -211,7 +209,10 @@ class Measured {
         base.transfer_s,
       );
     }
-    for (const { turn } of reached) turn.carry(sizes, Number(this.bytes), this.row.udp);
+    const bytes = Number(this.bytes);
+    // A B B A: what drifts meanwhile meets both alike.
+    for (const { turn } of [...reached, ...reached.toReversed()]) turn.bulk(bytes);
+    if (number < base.extra) for (const { turn } of reached) turn.extras(sizes, bytes, this.row.udp);
     for (const { own, turn } of begun) {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);

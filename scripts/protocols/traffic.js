@@ -18,8 +18,9 @@ import {
 } from '../../lib/dataplane/probe-operation.js';
 import { controlName, knownErrors, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
+import { knownOf } from '../../lib/protocols/excuse.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
-import { knownOf, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+import { selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 import { USES } from '../../lib/protocols/users.js';
 
 const PROFILES = {

@@ -92,7 +92,7 @@ func figuresTable(p result.Protocols, title string, side sideOf) Table {
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
-		"throughput is of downloads in writes of that size; tunnels are all open at once; these, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of half of them. CPU and memory are of client and server together.", p.Turns, p.ExtraTurns))
+		"throughput is of downloads in writes of that size; tunnels are all open at once; these, datagrams, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of half of them. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together.", p.Turns, p.ExtraTurns))
 	if len(bound) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
 			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is.",

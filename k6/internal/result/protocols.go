@@ -46,8 +46,8 @@ type ProtocolRow struct {
 	Comparison []ProtocolComparison `json:"comparison"`
 }
 
-// ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is what
-// it is known to break now and then.
+// ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is
+// the fault that excuses its errors.
 type ProtocolSide struct {
 	Outcome string             `json:"outcome"`
 	Detail  *string            `json:"detail"`

@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"strings"
 	"time"
 
 	"windtunnel/k6/internal/influx"
@@ -31,8 +32,11 @@ func sidePoint(b *influx.Batch, tags influx.Tags, side result.ProtocolSide, comp
 		}
 	}
 	for _, c := range compared {
-		fields[c.Target+"_judged"] = c.Judged
-		fields[c.Target+"_ratio"], fields[c.Target+"_low"], fields[c.Target+"_high"] = c.Ratio, c.Low, c.High
+		target := strings.ReplaceAll(c.Target, " ", "_")
+		if c.Judged != "" { // the first reply has no target
+			fields[target+"_judged"] = c.Judged
+		}
+		fields[target+"_ratio"], fields[target+"_low"], fields[target+"_high"] = c.Ratio, c.Low, c.High
 	}
 	b.Add("protocols", tags, fields, at)
 }
