@@ -10,6 +10,8 @@ import { startSidecar } from '../support/sidecar.js';
 
 const QUERIES = 200;
 const NAMES = 20;
+/** A datagram may be lost on its way through a proxy. */
+const LOST_MOST = 4;
 const logs = mkdtempSync(join(tmpdir(), 'windtunnel-dns-'));
 /** @type {Awaited<ReturnType<typeof startSidecar>>} */
 let sidecar;
@@ -62,6 +64,16 @@ async function resolver(variables) {
   };
 }
 
+/** All but what the way may lose, and nothing wrong. @param {any} probe */
+function assertAnswered(probe) {
+  const { succeeded, errors } = probe.outcome ?? {};
+  assert.ok(succeeded >= QUERIES - LOST_MOST, JSON.stringify(probe));
+  assert.deepEqual(
+    Object.keys(errors).filter((kind) => kind !== 'lost'),
+    [],
+  );
+}
+
 for (const variables of [
   {},
   { dns_outbound: true },
@@ -76,9 +88,15 @@ for (const variables of [
     const client = await resolver(variables);
     try {
       const known = await client.probe({ warmup: NAMES, window: 8 }, { names: NAMES });
-      assert.deepEqual([known.outcome?.succeeded, known.upstream], [QUERIES, NAMES], JSON.stringify(known));
+      assertAnswered(known);
+      assert.ok(
+        known.upstream >= NAMES - LOST_MOST && known.upstream <= NAMES + LOST_MOST,
+        JSON.stringify(known),
+      );
       const fresh = await client.probe({ window: 8 });
-      assert.deepEqual([fresh.outcome?.succeeded, fresh.upstream], [QUERIES, QUERIES], JSON.stringify(fresh));
+      assertAnswered(fresh);
+      const { succeeded } = fresh.outcome;
+      assert.ok(fresh.upstream >= succeeded && fresh.upstream <= QUERIES, JSON.stringify(fresh));
     } finally {
       await client.stop();
     }
@@ -89,8 +107,9 @@ for (const engine of ['sing-box', 'xray']) {
   test(`without its cache ${engine} asks each time`, async () => {
     const client = await resolver({ engine, dns_cache: false });
     try {
-      const { outcome, upstream } = await client.probe({ warmup: NAMES }, { names: NAMES });
-      assert.deepEqual([outcome.succeeded, upstream], [QUERIES, QUERIES + NAMES]);
+      const found = await client.probe({ warmup: NAMES }, { names: NAMES });
+      assertAnswered(found);
+      assert.ok(found.upstream >= QUERIES && found.upstream <= QUERIES + NAMES, JSON.stringify(found));
     } finally {
       await client.stop();
     }
@@ -99,7 +118,7 @@ for (const engine of ['sing-box', 'xray']) {
   test(`${engine}: a server that died is loss with a name`, async () => {
     const client = await resolver({ engine });
     try {
-      assert.equal((await client.probe({})).outcome.succeeded, QUERIES);
+      assertAnswered(await client.probe({}));
       const { processes } = await get(`/instances/${client.instance.id}`);
       process.kill(processes.find(({ name }) => name === 'server').pid, 'SIGKILL');
       const { state, error, outcome, upstream } = await client.probe({
@@ -133,13 +152,15 @@ for (const [variables, caches] of /** @type {[Record<string, string>, boolean][]
       const result = bench.result('protocols-dns');
       for (const name of ['cached', 'uncached', 'cached_burst', 'uncached_burst']) {
         const [own, direct] = [operation(result, name), operation(result, `${name}_direct`)];
-        assert.deepEqual([own.success, direct.success], [400, 400], name);
+        assert.ok(own.success >= 400 - LOST_MOST, name);
+        assert.equal(direct.success, 400, name);
         assert.ok(own.cpu.system_us_per_operation > 0, `${name}: what is measured went through the proxy`);
         const { upstream } = result.dns.rows.find((/** @type {any} */ row) => row.operation === name);
         const known = name.startsWith('cached');
         const each = known ? 100 : 50;
         const expected = known && caches ? 2 * each : 400 + 2 * each;
-        assert.deepEqual(upstream, { queries: expected, expected }, name);
+        assert.equal(upstream.expected, expected, name);
+        assert.ok(Math.abs(upstream.queries - expected) <= LOST_MOST, `${name}: ${upstream.queries}`);
       }
       assert.ok(result.integrity.every((/** @type {any} */ { ok }) => ok === true));
       const names = result.processes.filter(({ role }) => role === 'system').map(({ name }) => name);

@@ -48,6 +48,24 @@ test('a row has its figures, and the coverage says what was measured', async () 
   }
 });
 
+test('rows of every way in are measured, or say what this machine lacks', async () => {
+  const rows = ['naive', 'wireguard', 'redirect', 'tproxy', 'tun'];
+  const bench = startBench({ ONLY, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: rows.join(',') });
+  try {
+    await bench.ended;
+    const result = bench.result('protocols-matrix');
+    for (const name of rows) {
+      const { outcome, detail, figures } = rowOf(result, name).baseline;
+      if (outcome === 'impossible here' && !['naive', 'wireguard'].includes(name)) continue;
+      assert.equal(outcome, 'measured', `${name}: ${detail}`);
+      for (const figure of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'peak_rss_mib', 'tunnels_10_p95_ms'])
+        assert.ok(figures[figure]?.median > 0, `${name}: ${figure}`);
+    }
+  } finally {
+    bench.remove();
+  }
+});
+
 test('a candidate with faults has a named outcome in each row, and the other rows go on', async () => {
   const bench = startBench({
     ONLY,

@@ -31,10 +31,16 @@ for (const [counts, ok, detail] of /** @type {[[number, number, number], boolean
   });
 }
 
-/** @param {number | null} names @param {number} succeeded */
-function recorded(names, succeeded) {
+/** @param {number | null} names @param {number} succeeded @param {number} [warmupFailed] */
+function recorded(names, succeeded, warmupFailed = 0) {
   samples.length = 0;
-  recordUpstream('cached', 120, names, 50, /** @type {any} */ ({ attempted: 70, succeeded }));
+  recordUpstream(
+    'cached',
+    120,
+    names,
+    50,
+    /** @type {any} */ ({ attempted: 70, succeeded, warmup_failed: warmupFailed }),
+  );
   return Object.fromEntries(
     samples.map(({ metric, value }) => [metric.replace('operation_upstream_', ''), value]),
   );
@@ -43,5 +49,6 @@ function recorded(names, succeeded) {
 test('known names ought to get through once, new ones always, and what was lost may', () => {
   assert.deepEqual(recorded(10, 70), { queries: 120, expected: 10, slack: 0 });
   assert.deepEqual(recorded(null, 67), { queries: 120, expected: 120, slack: 3 });
+  assert.equal(recorded(null, 67, 2).slack, 5);
   assert.ok(samples.every(({ tags }) => tags?.operation === 'cached'));
 });

@@ -96,6 +96,8 @@ pub struct Outcome {
     /// Payload of the operations that succeeded, one direction.
     pub bytes: u64,
     pub stopped: Option<Stopped>,
+    /// Operations of the warm-up that failed; told by `udp` and `dns`, null of the others.
+    pub warmup_failed: Option<u64>,
     /// CPU time of the probe's threads over the measured part.
     pub probe_cpu_s: f64,
     pub threads: u64,

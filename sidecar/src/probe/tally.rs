@@ -18,6 +18,8 @@ pub struct Tally {
     pub succeeded: u64,
     pub bytes: u64,
     pub stopped: Option<Stopped>,
+    /// Operations of the warm-up that failed, where the kind of probe tells.
+    pub warmup_failed: Option<u64>,
     failures: u32,
     start_ns: u64,
     /// When the last operation ended; it may have failed.
@@ -35,6 +37,7 @@ impl Tally {
             succeeded: 0,
             bytes: 0,
             stopped: None,
+            warmup_failed: None,
             failures: 0,
             start_ns: 0,
             end_ns: 0,
@@ -109,6 +112,7 @@ impl Tally {
             anomalies: self.anomalies,
             bytes: self.bytes,
             stopped: self.stopped,
+            warmup_failed: self.warmup_failed,
             probe_cpu_s: seconds(self.cpu_ns),
             threads,
             cpus: plan.spec.cpus.clone(),

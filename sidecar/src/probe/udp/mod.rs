@@ -64,6 +64,7 @@ pub fn run_with(
     let measured = Tally::new(series(spec.count));
     part.run(spec.warmup);
     let warm_up = std::mem::replace(&mut part.tally, measured);
+    part.tally.warmup_failed = Some(spec.warmup.saturating_sub(warm_up.succeeded));
     match warm_up.stopped {
         None => {}
         Some(stopped @ (Stopped::Limit | Stopped::Cancelled)) => {
