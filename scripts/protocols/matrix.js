@@ -39,12 +39,12 @@ const PROFILES = {
   },
   quick: {
     alone: 3,
-    compared: 10,
+    compared: 8,
     extra: 2,
     handshakes: 30,
     round_trips: 300,
     datagrams: 100,
-    transfer_s: 0.15,
+    transfer_s: 0.12,
     tunnels: '10,100,1000',
   },
   full: {
