@@ -263,11 +263,12 @@ export class Turn {
       count: Math.max(connections, TUNNEL_REQUESTS),
     });
     const { tunnels, errors = {} } = open?.outcome ?? {};
+    const opened = tunnels?.open ?? 0;
     this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))), 0);
-    const all = tunnels && tunnels.open === tunnels.asked && Object.keys(errors).length === 0;
     const failed = Object.entries(errors).map(([kind, count]) => `, ${count} × ${kind}`);
-    if (!all)
-      this.limits.push(`of ${connections} tunnels at once ${tunnels?.open ?? 0} opened${failed.join('')}`);
+    const all = opened === connections && failed.length === 0;
+    if (!all) this.limits.push(`of ${connections} tunnels at once ${opened} opened${failed.join('')}`);
+    this.figures[`tunnels_${connections}_open`] = opened;
     this.figures[`tunnels_${connections}_p95_ms`] = all ? quantileMs(open?.values.round_trip, 0.95) : null;
   }
 }

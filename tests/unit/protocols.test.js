@@ -240,7 +240,7 @@ test('a known fault excuses a few operations of its own side, and no figure', ()
 });
 
 test('another build may have the fault of the baseline, where that shows it', () => {
-  const few = { ...FIGURES, failed_share: SPREAD, tunnels_10_p95_ms: SPREAD };
+  const few = { ...FIGURES, failed_share: SPREAD, tunnels_10_open: { median: 10, min: 10, max: 10 } };
   few.failed_share = { median: 0, min: 0, max: 0.01 };
   const errors = side({ outcome: 'errors', detail: '1 × closed', figures: few });
   const sides = (/** @type {any} */ engine) => ({
@@ -255,7 +255,7 @@ test('another build may have the fault of the baseline, where that shows it', ()
   assert.equal(of({ ...errors, known: 'breaks' }, 'xray'), null);
   const none = side({
     detail: 'of 10 tunnels at once 0 opened',
-    figures: { ...few, tunnels_10_p95_ms: null },
+    figures: { ...few, tunnels_10_open: { median: 0, min: 0, max: 0 } },
   });
   const found = besideBaseline({}, sides('sing-box'), side({ figures: few }), none);
   assert.deepEqual(
