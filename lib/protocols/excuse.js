@@ -8,7 +8,8 @@
 
 /** A known fault excuses this share of a turn's operations, and no figure that is judged. */
 const MOST = 0.1;
-const JUDGED = ['rtt_ms', 'mbit_64k'];
+/** Figures without which a row tells nothing. */
+export const ESSENTIAL = ['rtt_ms', 'mbit_64k'];
 /** Of the baseline's open tunnels a candidate must open this share; a few of a thousand break now and then. */
 const OPEN_LEAST = 0.9;
 
@@ -16,7 +17,7 @@ const OPEN_LEAST = 0.9;
 const hasFew = ({ outcome, figures }) =>
   outcome === 'errors' &&
   (figures.failed_share?.max ?? 1) <= MOST &&
-  JUDGED.every((figure) => figures[figure]);
+  ESSENTIAL.every((figure) => figures[figure]);
 
 /**
  * What our own build of a side's engine is known to get wrong now and then; of another program nothing is.
@@ -35,8 +36,8 @@ export const excused = (row, side, result) =>
   hasFew(result) ? { ...result, known: knownOf(row, side) } : result;
 
 /**
- * Another build of the baseline's engine may have its fault, where the baseline shows it beside it in the same run. A
- * candidate that opens fewer tunnels than the baseline did is no candidate that was measured.
+ * Another build of the baseline's engine may have its fault, where the baseline shows it beside it in the same row. A
+ * candidate that opens clearly fewer tunnels than the baseline did has errors.
  * @param {Pick<Row, 'known'>} row
  * @param {{ baseline: Pick<Side, 'engine' | 'binary'>, candidate: Pick<Side, 'engine' | 'binary'> }} sides
  * @param {SideResult} baseline

@@ -1,5 +1,6 @@
 /** What the rows of a run say together. */
 import { crossedReasons, invalidReasons, isInterrupted } from '../verdict.js';
+import { ESSENTIAL } from './excuse.js';
 
 /**
  * @typedef {object} SideResult
@@ -20,8 +21,6 @@ import { crossedReasons, invalidReasons, isInterrupted } from '../verdict.js';
  * @property {import('../validity.js').Check[]} validity
  */
 
-const JUDGED = ['rtt_ms', 'mbit_64k'];
-
 /** @param {SideResult} side */
 const isFine = ({ outcome, known }) =>
   outcome === 'measured' || outcome === 'impossible here' || known !== null;
@@ -40,7 +39,7 @@ function missed({ target, ratio, low, high, bound }) {
 
 /** Why a run has nothing to judge; a run passes by what it measured. @param {RowResult[]} rows @param {boolean} compared */
 function empty(rows, compared) {
-  if (!rows.some(({ baseline }) => JUDGED.some((figure) => baseline.figures[figure])))
+  if (!rows.some(({ baseline }) => ESSENTIAL.some((figure) => baseline.figures[figure])))
     return ['no row was measured'];
   if (compared && !rows.some(({ comparison }) => comparison.some(({ ratio }) => ratio !== null)))
     return ['no row was compared'];

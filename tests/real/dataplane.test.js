@@ -1,7 +1,7 @@
 /** Every data-plane scenario, as `make` runs it, through the real sing-box and the real xray. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { errorLines, startBench } from '../support/bench.js';
+import { assertScriptRefuses, errorLines, startBench } from '../support/bench.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, until } from '../support/processes.js';
 
@@ -132,17 +132,7 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
   [{ ONLY: 'dataplane/concurrency', TUNNELS: '1000', PROFILE: 'spike' }, /would open 5000 at once/],
   [{ ONLY: 'dataplane/throughput', DIRECTIONS: 'sideways' }, /DIRECTIONS=sideways/],
 ])) {
-  test(`${JSON.stringify(variables)} is refused in one line`, async () => {
-    const bench = startBench(variables);
-    try {
-      assert.equal(await bench.ended, 4, bench.output.stdout);
-      const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
-      assert.equal(lines.length, 1, bench.output.stdout);
-      assert.match(lines[0], line);
-    } finally {
-      bench.remove();
-    }
-  });
+  test(`${JSON.stringify(variables)} is refused in one line`, () => assertScriptRefuses(variables, line));
 }
 
 test('a sidecar that is killed in mid-probe ends the run with one line', async () => {

@@ -1,4 +1,5 @@
 /** Runs `k6 x bench` into a run of its own under results/, and removes it. */
+import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { K6, ROOT, cleanEnvironment, start } from './k6.js';
@@ -43,4 +44,21 @@ export function startBench(variables, args = []) {
 export function errorLines({ stdout, stderr }) {
   const early = stderr.split('\n').filter((line) => line.trim() !== '');
   return early.length > 0 ? early : stdout.split('\n').filter((line) => line.includes(': set-up failed: '));
+}
+
+/**
+ * A script that refuses its variables says so in one line, and the run ends with 4.
+ * @param {Record<string, string>} variables
+ * @param {RegExp} line
+ */
+export async function assertScriptRefuses(variables, line) {
+  const bench = startBench(variables);
+  try {
+    assert.equal(await bench.ended, 4, bench.output.stdout);
+    const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
+    assert.equal(lines.length, 1, bench.output.stdout);
+    assert.match(lines[0], line);
+  } finally {
+    bench.remove();
+  }
 }

@@ -137,8 +137,8 @@ func comparisonTable(p result.Protocols) Table {
 		return t
 	}
 	t.Notes = []string{
-		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: all of the interval is beyond; "+
-			"met: none of it by more than %s; else the turns differ too much to tell.",
+		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: all of the interval is beyond, and the ratio by more than %s; "+
+			"met: none of the interval is beyond by more than that; else the turns differ too much to tell.",
 			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), percent(p.Targets.Tolerance)),
 		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
 			"An asterisk marks a difference: the interval leaves out 100 %, and of the first reply, which has no target, more than the tolerance beside it.",
