@@ -149,7 +149,7 @@ fn send(mut connection: Patient<'_>, header: Header) -> io::Result<()> {
 }
 
 fn receive(mut connection: Patient<'_>, header: Header, buffer: &mut [u8]) -> io::Result<[u8; 8]> {
-    let mut checker = Checker::default();
+    let mut checker = Checker::new(header.every_byte);
     while checker.received() < header.bytes {
         let left = (header.bytes - checker.received()).min(buffer.len() as u64) as usize;
         let count = some(connection.read(&mut buffer[..left])?)?;

@@ -5,7 +5,7 @@
 //! | Bytes | What |
 //! |---|---|
 //! | 0–7 | [`MAGIC`] |
-//! | 8–15 | one u64: direction (2 bits, highest: 1 up, 2 down, 3 both), size of the far end's writes (25 bits), bytes per direction (37 bits) |
+//! | 8–15 | one u64: direction (2 bits, highest: 1 up, 2 down, 3 both), whether each byte is checked (1 bit), size of the far end's writes (24 bits), bytes per direction (37 bits) |
 //!
 //! "Up": the client sends so many bytes, and the far end answers with 8: the number of bytes that
 //! it received, or, with the highest bit set, the number before the first wrong byte. "Down": the
@@ -27,11 +27,14 @@ pub const MAX_WRITE: usize = 1 << 20;
 /// The most that one direction of one transfer carries, bytes: 128 GiB less one.
 pub const MAX_BYTES: u64 = (1 << BYTES_BITS) - 1;
 const BYTES_BITS: u32 = 37;
+const EVERY_BYTE: u64 = 1 << 61;
 const WRONG: u64 = 1 << 63;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub direction: Direction,
+    /// The receiver checks each byte, not those of one block in [`SAMPLED`] alone.
+    pub every_byte: bool,
     pub write_bytes: usize,
     pub bytes: u64,
 }
@@ -54,7 +57,9 @@ impl Header {
             Direction::Down => 2,
             Direction::Both => 3,
         };
-        let word = direction << 62 | (self.write_bytes as u64) << BYTES_BITS | self.bytes;
+        let every_byte = if self.every_byte { EVERY_BYTE } else { 0 };
+        let word =
+            direction << 62 | every_byte | (self.write_bytes as u64) << BYTES_BITS | self.bytes;
         let mut header = [0; HEADER];
         header[..8].copy_from_slice(&MAGIC);
         header[8..].copy_from_slice(&word.to_be_bytes());
@@ -78,12 +83,13 @@ impl Header {
             3 => Direction::Both,
             _ => return First::Broken,
         };
-        let write_bytes = (word >> BYTES_BITS) as usize & ((1 << (62 - BYTES_BITS)) - 1);
+        let write_bytes = (word >> BYTES_BITS) as usize & ((1 << (61 - BYTES_BITS)) - 1);
         if !(1..=MAX_WRITE).contains(&write_bytes) {
             return First::Broken;
         }
         First::Bulk(Self {
             direction,
+            every_byte: word & EVERY_BYTE != 0,
             write_bytes,
             bytes: word & MAX_BYTES,
         })

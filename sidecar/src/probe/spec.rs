@@ -98,7 +98,7 @@ pub struct Transfer {
     pub write_bytes: u64,
     #[serde(default)]
     pub direction: Direction,
-    /// Whether every byte of what comes down is checked; else each KiB's number, and all of one in 16.
+    /// Whether every byte is checked, in either direction; else each KiB's number, and all of one in 16.
     #[serde(default)]
     pub every_byte: bool,
 }

@@ -2,9 +2,14 @@ use super::*;
 
 #[test]
 fn a_header_comes_back_as_it_was() {
-    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+    for (direction, every_byte) in [
+        (Direction::Up, true),
+        (Direction::Down, false),
+        (Direction::Both, true),
+    ] {
         let header = Header {
             direction,
+            every_byte,
             write_bytes: MAX_WRITE,
             bytes: MAX_BYTES,
         };

@@ -26,7 +26,7 @@ impl Transfer {
         } else {
             0
         };
-        let mut checker = Checker::default();
+        let mut checker = Checker::new(header.every_byte);
         checker.take(rest);
         Self {
             header,

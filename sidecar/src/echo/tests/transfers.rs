@@ -5,12 +5,13 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::{connect, faulty, start};
-use crate::echo::bulk::{Checker, Header, Source, confirmed};
+use crate::echo::bulk::{BLOCK, Checker, Header, Source, confirmed};
 use crate::probe::spec::Direction;
 
 fn transfer(stream: &TcpStream, direction: Direction, bytes: u64) -> Checker {
     let header = Header {
         direction,
+        every_byte: false,
         write_bytes: 5_000,
         bytes,
     };
@@ -41,6 +42,35 @@ fn transfer(stream: &TcpStream, direction: Direction, bytes: u64) -> Checker {
         }
     });
     checker
+}
+
+#[test]
+fn each_byte_that_goes_up_is_checked_where_it_is_asked_for() {
+    let bytes = 40_000;
+    let mut source = Source::new(bytes, bytes as usize);
+    let mut sent = source.next().to_vec();
+    // Neither a block's number nor in a block that is looked at whole anyhow.
+    sent[5 * BLOCK + 500] ^= 0x40;
+    for engine in ["blocking", "events"] {
+        let echo = start(json!({"engine": engine}));
+        for (every_byte, found) in [(true, Err(5 * BLOCK as u64)), (false, Ok(bytes))] {
+            let mut stream = connect(&echo);
+            let header = Header {
+                direction: Direction::Up,
+                every_byte,
+                write_bytes: 5_000,
+                bytes,
+            };
+            stream
+                .write_all(&[&header.encode(), &sent[..]].concat())
+                .unwrap();
+            let mut answer = [0; 8];
+            stream.read_exact(&mut answer).unwrap();
+            let answered = confirmed(answer);
+            let block = answered.map_err(|at| at - at % BLOCK as u64);
+            assert_eq!(block, found, "{engine}, {every_byte}");
+        }
+    }
 }
 
 #[test]

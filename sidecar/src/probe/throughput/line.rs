@@ -36,6 +36,7 @@ impl Line<'_> {
         let transfer = &self.plan.transfer;
         let header = Header {
             direction: transfer.direction,
+            every_byte: transfer.every_byte,
             write_bytes: transfer.write_bytes as usize,
             bytes: self.bytes,
         };
