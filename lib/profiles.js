@@ -86,6 +86,19 @@ export function currentProfile() {
   return /** @type {Profile} */ (name);
 }
 
+/**
+ * What this profile asks of a scenario that the shapes (soak, stress and so on) do not fit.
+ * @template T
+ * @param {{ smoke: T, quick: T, full: T }} sizes
+ * @param {string} why they do not
+ * @returns {T}
+ */
+export function sizesOf(sizes, why) {
+  const profile = currentProfile();
+  if (profile === 'smoke' || profile === 'quick' || profile === 'full') return sizes[profile];
+  throw `PROFILE=${profile}: ${why}; choose smoke, quick or full`;
+}
+
 /** The steps of the shapes, as multiples of the base load. @param {Profile} profile @returns {Step[]} */
 function shapeOf(profile) {
   const steps = {

@@ -3,7 +3,7 @@
  * instance with that value, and the figures of each run, kept for sweep.js by gauges.
  */
 import { Gauge } from 'k6/metrics';
-import { currentProfile, envCount } from '../profiles.js';
+import { envCount, sizesOf } from '../profiles.js';
 import { ask } from './meter.js';
 import { sweepOf } from './sweep.js';
 
@@ -24,12 +24,9 @@ const RUNS_MOST = 50;
  * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
  */
 
-/** Sweeps take smoke, quick and full only. @returns {'smoke' | 'quick' | 'full'} */
-export function sweepProfile() {
-  const profile = currentProfile();
-  if (profile === 'smoke' || profile === 'quick' || profile === 'full') return profile;
-  throw `PROFILE=${profile}: a sweep compares values under one load, so that its shape does not apply; choose smoke, quick or full`;
-}
+/** @template T @param {{ smoke: T, quick: T, full: T }} sizes */
+export const sweepSizes = (sizes) =>
+  sizesOf(sizes, 'a sweep compares values under one load, so that its shape does not apply');
 
 /** @returns {string[]} */
 function readValues() {

@@ -11,7 +11,7 @@
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { SweepRounds, sweepProfile } from '../../lib/dataplane/sweep-rounds.js';
+import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
 import { envCount } from '../../lib/profiles.js';
 
 const SIZES = {
@@ -21,7 +21,7 @@ const SIZES = {
 };
 const CONTROL = 'direct';
 
-const base = SIZES[sweepProfile()];
+const base = sweepSizes(SIZES);
 const sweep = new SweepRounds(base.runs);
 const datagrams = envCount('DATAGRAMS', base.datagrams);
 const payloadBytes = envCount('PAYLOAD_BYTES', 512);

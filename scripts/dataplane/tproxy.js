@@ -12,7 +12,7 @@
 import { loadTransparent } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
-import { SweepRounds, sweepProfile } from '../../lib/dataplane/sweep-rounds.js';
+import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
 import { startFarEnds, stopFarEnds, viasOf } from '../../lib/dataplane/transparent.js';
 import { envCount } from '../../lib/profiles.js';
 
@@ -24,7 +24,7 @@ const SIZES = {
 const TCP_BYTES = 1024;
 const ROUTED = 'sweep_direct';
 
-const base = SIZES[sweepProfile()];
+const base = sweepSizes(SIZES);
 const sweep = (__ENV.SWEEP || 'none') === 'none' ? null : new SweepRounds(base.runs);
 const roundTrips = Math.ceil(envCount('ROUND_TRIPS', base.roundTrips) / base.rounds);
 const datagrams = envCount('DATAGRAMS', base.datagrams);

@@ -12,7 +12,7 @@
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { currentProfile, envCount } from '../../lib/profiles.js';
+import { envCount, sizesOf } from '../../lib/profiles.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { showTurns } from '../../lib/protocols/live.js';
 import { goesOn } from '../../lib/protocols/outcome.js';
@@ -58,11 +58,10 @@ const PROFILES = {
     tunnels: '10,100,1000',
   },
 };
-
-const profile = currentProfile();
-if (!(profile in PROFILES))
-  throw `PROFILE=${profile}: the matrix compares protocols under one load, so that its shape does not apply; choose smoke, quick or full`;
-const base = PROFILES[/** @type {'smoke' | 'quick' | 'full'} */ (profile)];
+const base = sizesOf(
+  PROFILES,
+  'the matrix compares protocols under one load, so that its shape does not apply',
+);
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
 const rows = selectedRows();

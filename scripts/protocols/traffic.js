@@ -17,7 +17,7 @@ import {
   recordUse,
 } from '../../lib/dataplane/probe-operation.js';
 import { controlName, knownErrors, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
-import { currentProfile, envCount } from '../../lib/profiles.js';
+import { envCount, sizesOf } from '../../lib/profiles.js';
 import { knownOf } from '../../lib/protocols/excuse.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { selectedRows, sidesOf } from '../../lib/protocols/sides.js';
@@ -28,10 +28,7 @@ const PROFILES = {
   quick: { rounds: 3, seconds: 10 },
   full: { rounds: 3, seconds: 30 },
 };
-const profile = currentProfile();
-if (!(profile in PROFILES))
-  throw `PROFILE=${profile}: this traffic has its own shape; choose smoke, quick or full`;
-const base = PROFILES[/** @type {'smoke' | 'quick' | 'full'} */ (profile)];
+const base = sizesOf(PROFILES, 'this traffic has its own shape');
 const seconds = envCount('SECONDS', base.seconds);
 const rounds = envCount('ROUNDS', base.rounds);
 const { baseline } = sidesOf();
