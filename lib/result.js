@@ -220,7 +220,11 @@ function checksOf(measured, operations, thresholds, controls) {
   );
   return [
     ...(measured.limit ? [] : [completeness]),
-    validity.generatorCpu(measured.usage, controls.length > 0),
+    validity.generatorCpu(
+      measured.usage,
+      controls.length > 0,
+      metrics.own_instances_cpu_s?.values.count ?? 0,
+    ),
     ...controls.map((control) =>
       validity.headroom(control, measured.operations[control.operation].saturates),
     ),

@@ -28,16 +28,18 @@ const one = (/** @type {number} */ value) => value.toFixed(1);
  * generator took the larger part of it; so is anything else that took a large part.
  * @param {import('./sidecar.js').Usage | null} usage
  * @param {boolean} controlled whether the same load without the system tells what the generator can do
+ * @param {number} unseen CPU seconds of systems under test that are not among the window's processes
  * @returns {Check}
  */
-export function generatorCpu(usage, controlled = false) {
+export function generatorCpu(usage, controlled = false, unseen = 0) {
   const generators = usage?.processes.filter((process) => process.role === 'generator') ?? [];
   if (!usage || generators.length === 0)
     return { check: 'generator CPU', ok: null, detail: 'not measured: no sidecar' };
   if (usage.duration_s === 0) return { check: 'generator CPU', ok: null, detail: 'nothing was measured' };
   const own = generators.reduce((sum, process) => sum + process.cpu_percent, 0);
   const { cpus, busy_percent: busy } = usage.host;
-  const known = usage.processes.reduce((sum, process) => sum + process.cpu_percent, 0);
+  const seen = usage.processes.reduce((sum, process) => sum + process.cpu_percent, 0);
+  const known = seen + (100 * unseen) / usage.duration_s;
   const others = Math.max(0, busy * cpus - known);
   const full = 100 - busy < LEAST_IDLE_PERCENT;
   const names = generators.map((process) => process.name).join(' and ');

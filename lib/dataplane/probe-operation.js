@@ -10,6 +10,7 @@
  * | operation_system_peak_bytes  | trend   | bytes | most resident memory of the system, a sample a probe |
  * | operation_mbit_per_s         | trend   | Mbit/s | payload rate, one direction, a sample a probe    |
  * | probes_cut                   | counter | count | probes that ended before they had measured all       |
+ * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started by itself, while probes measured |
  */
 import { Counter, Trend } from 'k6/metrics';
 import { anomalies, errors, failed, items, lateness, latency } from '../operations.js';
@@ -21,6 +22,7 @@ const systemCpu = new Counter('operation_system_cpu_s');
 const systemPeak = new Trend('operation_system_peak_bytes');
 const rate = new Trend('operation_mbit_per_s');
 export const probesCut = new Counter('probes_cut');
+export const ownInstancesCpu = new Counter('own_instances_cpu_s');
 
 /** For k6Thresholds(): what the summary needs by operation. */
 export const PROBE_METRICS = /** @type {const} */ ({

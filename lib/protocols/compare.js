@@ -8,9 +8,9 @@ import { fewestPairs, pairedShift } from './signed-rank.js';
  * @typedef {{ throughput: number, latency: number, memory: number, tolerance: number }} Targets of the candidate as a
  *   multiple of the baseline; tolerance is the share of a target by which it may be missed
  * @typedef {'met' | 'missed' | 'uncertain'} Judged
- * @typedef {{ target: 'throughput' | 'latency' | 'memory' | 'first reply', figure: string, bound: number | null,
+ * @typedef {{ target: 'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU', figure: string, bound: number | null,
  *   ratio: number | null, low: number | null, high: number | null, different: boolean, judged: Judged | null }} Comparison
- *   first reply has no target
+ *   first reply and CPU have no target
  */
 
 /** What each target is judged by, and whether more of it is better. */
@@ -21,7 +21,13 @@ const JUDGED_BY = /** @type {const} */ ([
 ]);
 
 /** Told beside them, and not judged. */
-const BESIDE = /** @type {const} */ ({ target: 'first reply', figure: 'handshake_ms' });
+const BESIDE = /** @type {const} */ ([
+  { target: 'first reply', figure: 'handshake_ms' },
+  { target: 'CPU', figure: 'cpu_s_per_gib' },
+]);
+
+/** CPUs from which on probe and far end, a thread each, may be what bounds a transfer. */
+export const MEASURING_BOUND = 0.9;
 
 /** Of the three figures of a row together, so that a row that is no different is flagged in one of twenty runs at most. */
 const ROW_ALPHA = 0.05;
@@ -89,11 +95,33 @@ export function compareTurns(baseline, candidate, targets) {
       judged: judgeTarget(found, bound, more, targets.tolerance),
     };
   });
-  const beside = ratioOf(baseline, candidate, BESIDE.figure);
-  if (beside.ratio === null) return judged;
-  // It is not of the three that share a row's confidence, so that a difference has to be larger.
-  const { low, high } = beside;
+  // They are not of the three that share a row's confidence, so that a difference has to be larger.
   const within = 1 + targets.tolerance;
-  const different = low !== null && high !== null && (low > within || high < 1 / within);
-  return [...judged, { ...BESIDE, bound: null, ...beside, different, judged: null }];
+  const beside = BESIDE.map(({ target, figure }) => {
+    const found = ratioOf(baseline, candidate, figure);
+    const { low, high } = found;
+    const different = low !== null && high !== null && (low > within || high < 1 / within);
+    return { target, figure, bound: null, ...found, different, judged: null };
+  }).filter(({ ratio }) => ratio !== null);
+  const bounded = [baseline, candidate].every(isMeterBound);
+  return [...judged, ...beside].map((line) => (bounded ? doubted(line, beside, targets) : line));
+}
+
+/** @param {Turn[]} turns */
+const isMeterBound = (turns) =>
+  (spreadOf(turns.map((turn) => turn.measuring_cpus ?? null))?.median ?? 0) >= MEASURING_BOUND;
+
+/**
+ * Two sides at the meter's limit are equally fast, whatever else they are: there a throughput is not met where the
+ * candidate takes so much more CPU for each byte that it would miss the target by that.
+ * @param {Comparison} line
+ * @param {Comparison[]} beside
+ * @param {Targets} targets
+ * @returns {Comparison}
+ */
+function doubted(line, beside, targets) {
+  if (line.target !== 'throughput' || line.judged !== 'met') return line;
+  const cpu = beside.find(({ target }) => target === 'CPU');
+  const most = (1 + targets.tolerance) / targets.throughput;
+  return Number(cpu?.low ?? 0) > most ? { ...line, judged: 'uncertain' } : line;
 }

@@ -36,17 +36,37 @@ export const excused = (row, side, result) =>
   hasFew(result) ? { ...result, known: knownOf(row, side) } : result;
 
 /**
- * Another build of the baseline's engine may have its fault, where the baseline shows it beside it in the same row. A
- * candidate that opens clearly fewer tunnels than the baseline did has errors.
+ * Whether a candidate that fails as rarely as the baseline would show so many failures more than it in less than one run
+ * of a hundred: of all failures of the two, each is on either side by chance.
+ * @param {number} baseline failed operations
+ * @param {number} candidate
+ */
+export function failsMore(baseline, candidate) {
+  const all = baseline + candidate;
+  // Of the binomial distribution with one half, in logarithms: powers of two end at 1,024.
+  let log = -all * Math.LN2;
+  let tail = 0;
+  for (let count = all; count >= candidate; count -= 1) {
+    tail += Math.exp(log);
+    log += Math.log(count / (all - count + 1));
+  }
+  return tail < 0.01;
+}
+
+/**
+ * Another build of the baseline's engine may have the fault that the baseline is known for, where it does not show it
+ * clearly more often. A candidate that opens clearly fewer tunnels than the baseline did has errors.
  * @param {Pick<Row, 'known'>} row
  * @param {{ baseline: Pick<Side, 'engine' | 'binary'>, candidate: Pick<Side, 'engine' | 'binary'> }} sides
  * @param {SideResult} baseline
  * @param {SideResult} result the candidate's
+ * @param {{ baseline: number, candidate: number }} failed operations of all turns
  * @returns {SideResult}
  */
-export function besideBaseline(row, sides, baseline, result) {
+export function besideBaseline(row, sides, baseline, result, failed) {
   const alike = sides.candidate.engine === sides.baseline.engine;
-  if (alike && baseline.known && hasFew(result)) return { ...result, known: baseline.known };
+  const known = alike && hasFew(result) && knownOf(row, sides.baseline);
+  if (known && !failsMore(failed.baseline, failed.candidate)) return { ...result, known };
   const own = excused(row, sides.candidate, result);
   if (own.outcome !== 'measured' || row.known?.[sides.candidate.engine]) return own;
   const fewer = Object.entries(baseline.figures).some(

@@ -1,5 +1,5 @@
 /** The section `protocols` of a result. */
-import { FEWEST_TURNS, compareTurns, figuresOf } from './compare.js';
+import { FEWEST_TURNS, MEASURING_BOUND, compareTurns, figuresOf } from './compare.js';
 import { besideBaseline, excused } from './excuse.js';
 import { coverage } from './matrix.js';
 import { worst } from './outcome.js';
@@ -34,6 +34,7 @@ export function protocolsOf(notes, asked) {
     turns,
     extra_turns: Math.min(turns, extraTurns),
     fewest_turns: FEWEST_TURNS,
+    measuring_bound_cpus: MEASURING_BOUND,
     targets: candidate ? targets : null,
     rows: rows.map((row) => rowOf(row, notes[row.row], asked)),
     coverage: covers ? coverage : { inbound: [], outbound: [] },
@@ -54,6 +55,7 @@ const describe = (notes, { name, engine, binary }) => ({
 function rowOf(row, notes, { baseline, candidate, targets }) {
   const sides = candidate ? [baseline, candidate] : [baseline];
   const own = excused(row, baseline, sideOf(row, notes, baseline));
+  const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
   const compared = candidate !== null && sides.every(({ engine }) => row.engines[engine] === true);
   return {
     row: row.row,
@@ -64,10 +66,14 @@ function rowOf(row, notes, { baseline, candidate, targets }) {
     multiplex: row.multiplex,
     udp: row.udp,
     baseline: own,
-    candidate: candidate && besideBaseline(row, { baseline, candidate }, own, sideOf(row, notes, candidate)),
+    candidate:
+      candidate && besideBaseline(row, { baseline, candidate }, own, sideOf(row, notes, candidate), failed),
     comparison: compared && notes ? compareTurns(notes.baseline.turns, notes.candidate.turns, targets) : [],
   };
 }
+
+/** Operations that failed in all turns. @param {Notes | undefined} notes */
+const failedOf = (notes) => (notes?.turns ?? []).reduce((sum, { failed }) => sum + Number(failed ?? 0), 0);
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */
 function sideOf(row, notes, side) {

@@ -2,7 +2,13 @@
 import { measure, startEcho, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
-import { probesCut, recordErrors, recordSeries, recordUse } from '../dataplane/probe-operation.js';
+import {
+  ownInstancesCpu,
+  probesCut,
+  recordErrors,
+  recordSeries,
+  recordUse,
+} from '../dataplane/probe-operation.js';
 import { knownErrors } from '../dataplane/scenario.js';
 import { usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
@@ -21,10 +27,17 @@ import { FAR_HOST, entryOf } from './way.js';
  * @typedef {import('../dataplane/meter.js').Outcome & { measuring_s: number }} Moved with the CPU time of probe and far end
  */
 
-/** Bytes of a write, by the figure. */
-const WRITES = /** @type {Record<string, number>} */ ({ mbit_1k: 1024, mbit_64k: 64 * 1024, mbit_1m: MIB });
-/** Of the bytes of a transfer in writes of 64 KiB: these are not judged, and small writes are slow. */
-const SHARES = { mbit_1k: 1 / 4, mbit_1m: 1 };
+/** Bytes of a write of the transfers that are judged. */
+const WRITE_BYTES = 64 * 1024;
+/**
+ * Transfers that are not judged, by the figure; `share` is of the bytes of a judged one: small writes are slow.
+ * @type {Record<string, { writeBytes: number, direction: 'down' | 'up', share: number }>}
+ */
+const OTHERS = {
+  mbit_1k: { writeBytes: 1024, direction: 'down', share: 1 / 4 },
+  mbit_1m: { writeBytes: MIB, direction: 'down', share: 1 },
+  mbit_64k_up: { writeBytes: WRITE_BYTES, direction: 'up', share: 1 },
+};
 /** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
 /** Requests over all tunnels, however many are open: enough for a 95th percentile. */
@@ -98,6 +111,7 @@ export class Turn {
       return null;
     }
     const { outcome } = measured;
+    if (outcome.usage) ownInstancesCpu.add(outcome.usage.total.cpu_s);
     if (outcome.stopped === 'limit') {
       probesCut.add(1);
       this.limits.push(`its ${spec.kind} probe was cut at its time limit`);
@@ -163,7 +177,7 @@ export class Turn {
   /** A transfer in writes of 64 KiB; its figures are of all of these together. @param {number} bytes */
   bulk(bytes) {
     this.figures.mbit_64k ??= null;
-    const moved = this.move(bytes, WRITES.mbit_64k);
+    const moved = this.move(bytes);
     this.bulks.push(moved);
     const whole = this.bulks.filter((one) => one !== null);
     if (whole.length === 0) return;
@@ -179,13 +193,13 @@ export class Turn {
   }
 
   /**
-   * Other sizes of writes, datagrams, tunnels.
+   * Other sizes of writes, uploads, datagrams, tunnels.
    * @param {Pick<Sizes, 'datagrams' | 'tunnels'>} sizes
    * @param {number} bytes of a transfer in writes of 64 KiB
    * @param {boolean} udp
    */
   extras(sizes, bytes, udp) {
-    for (const [name, share] of Object.entries(SHARES)) this.transfer(name, bytes * share);
+    for (const name of Object.keys(OTHERS)) this.transfer(name, bytes);
     if (udp) this.datagrams(sizes.datagrams);
     for (const tunnels of sizes.tunnels) this.tunnels(tunnels);
   }
@@ -193,6 +207,7 @@ export class Turn {
   /** Last: how it ended. */
   end() {
     const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
+    this.figures.failed = failed;
     this.figures.failed_share = this.attempted > 0 ? failed / this.attempted : null;
     const processes = this.instances.flatMap(({ id }, hop) =>
       (tryAsk('GET', `/instances/${id}`)?.processes ?? []).map((/** @type {any} */ process) => ({
@@ -207,18 +222,20 @@ export class Turn {
   /**
    * Once more where a tunnel breaks: that one is an error, and the next tells the rate.
    * @param {number} bytes
-   * @param {number} writeBytes
+   * @param {number} [writeBytes]
+   * @param {'down' | 'up'} [direction]
    */
-  move(bytes, writeBytes) {
-    return this.moveOnce(bytes, writeBytes) ?? this.moveOnce(bytes, writeBytes);
+  move(bytes, writeBytes = WRITE_BYTES, direction = 'down') {
+    return this.moveOnce(bytes, writeBytes, direction) ?? this.moveOnce(bytes, writeBytes, direction);
   }
 
   /**
    * @param {number} bytes
    * @param {number} writeBytes
+   * @param {'down' | 'up'} direction
    * @returns {Moved | null} null where not all came
    */
-  moveOnce(bytes, writeBytes) {
+  moveOnce(bytes, writeBytes, direction) {
     const { window } = this.plane.data;
     const before = measuringCpu(window);
     // xray says that a tunnel is there before it has opened it: the warm-up pays for that.
@@ -226,7 +243,7 @@ export class Turn {
       bytes,
       warmup_bytes: MIB,
       write_bytes: writeBytes,
-      direction: 'down',
+      direction,
       every_byte: true,
     };
     const outcome = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer, ...PATIENCE })?.outcome;
@@ -236,13 +253,14 @@ export class Turn {
 
   /** How fast a short transfer is. @returns {number | null} bytes a second */
   rate() {
-    const moved = this.move(SHORT_BYTES, WRITES.mbit_64k);
+    const moved = this.move(SHORT_BYTES);
     return moved && moved.bytes / moved.duration_s;
   }
 
-  /** @param {string} name of the figure @param {number} bytes */
+  /** @param {string} name of the figure @param {number} bytes of a judged transfer */
   transfer(name, bytes) {
-    const moved = this.move(Math.max(1, Math.round(bytes / MIB)) * MIB, WRITES[name]);
+    const { writeBytes, direction, share } = OTHERS[name];
+    const moved = this.move(Math.max(1, Math.round((bytes * share) / MIB)) * MIB, writeBytes, direction);
     this.figures[name] = moved && (moved.bytes * 8) / moved.duration_s / 1e6;
   }
 

@@ -8,8 +8,9 @@
  */
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask, tryAsk } from '../../lib/dataplane/meter.js';
+import { ownInstancesCpu } from '../../lib/dataplane/probe-operation.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { currentProfile, envCount } from '../../lib/profiles.js';
+import { envCount, sizesOf } from '../../lib/profiles.js';
 import { showTurns } from '../../lib/protocols/live.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { goesOn } from '../../lib/protocols/outcome.js';
@@ -25,11 +26,7 @@ const PROFILES = {
   quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, transfer_s: 0.25 },
   full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, transfer_s: 0.5 },
 };
-
-const profile = currentProfile();
-if (!(profile in PROFILES))
-  throw `PROFILE=${profile}: chains are compared under one load, so that its shape does not apply; choose smoke, quick or full`;
-const sizes = PROFILES[/** @type {'smoke' | 'quick' | 'full'} */ (profile)];
+const sizes = sizesOf(PROFILES, 'chains are compared under one load, so that its shape does not apply');
 const turns = envCount('TURNS', sizes.turns);
 const { baseline } = sidesOf();
 
@@ -202,6 +199,8 @@ function idleOf(windows, turn) {
     const cpus = used.filter((process) => process.hop === hop + 1).map(({ cpu }) => cpu);
     turn.figures[`hop_${hop + 1}_cpu_s`] = Math.min(...cpus);
   }
+  // The probes name the first hop.
+  ownInstancesCpu.add(used.reduce((sum, { hop, cpu }) => sum + (hop > 1 ? cpu : 0), 0));
   const idle = used.find(({ cpu }) => cpu < most * IDLE);
   return idle ? `${idle.name} of hop ${idle.hop} used no CPU: the traffic went around it` : null;
 }

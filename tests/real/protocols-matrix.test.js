@@ -28,6 +28,7 @@ test('a row has its figures, and the coverage says what was measured', async () 
       'mbit_1k',
       'mbit_64k',
       'mbit_1m',
+      'mbit_64k_up',
       'udp_rtt_ms',
       'tunnels_10_p95_ms',
       'tunnels_100_p95_ms',
@@ -208,7 +209,7 @@ test('xray is compared in the rows that it has, and says why not in the others',
     assert.equal(rowOf(result, 'vless').candidate.outcome, 'measured');
     assert.deepEqual(
       rowOf(result, 'vless').comparison.map((/** @type {any} */ { target }) => target),
-      ['throughput', 'latency', 'memory', 'first reply'],
+      ['throughput', 'latency', 'memory', 'first reply', 'CPU'],
     );
     assert.equal(rowOf(result, 'tuic').candidate.outcome, 'impossible here');
     assert.deepEqual(rowOf(result, 'tuic').comparison, []);

@@ -5,7 +5,7 @@ import { FEWEST_TURNS, compareTurns, figuresOf, judgeTarget } from '../../lib/pr
 import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
 import { fewestPairs, pairedShift } from '../../lib/protocols/signed-rank.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
-import { besideBaseline, excused, knownOf } from '../../lib/protocols/excuse.js';
+import { besideBaseline, excused, failsMore, knownOf } from '../../lib/protocols/excuse.js';
 import { MIB, SHORT_BYTES, bytesFor } from '../../lib/protocols/transfer.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
 
@@ -93,6 +93,26 @@ test('another first reply is flagged beside the targets, and judges nothing', ()
   const without = (/** @type {object[]} */ all) => all.map((turn) => ({ ...turn, handshake_ms: null }));
   const one = turns(uniform, 10);
   assert.equal(compareTurns(without(one), without(one), TARGETS).length, 3);
+});
+
+test('a throughput that the meter bounds is met only where CPU does not say otherwise', () => {
+  const uniform = random(9);
+  const of = (/** @type {number} */ cpus, /** @type {number} */ cpu) => {
+    const [own, other] = [1, cpu].map((factor) =>
+      turns(uniform, 10).map((turn) => ({
+        ...turn,
+        measuring_cpus: cpus,
+        cpu_s_per_gib: 3 * factor * Math.exp(0.01 * normal(uniform)),
+      })),
+    );
+    const lines = compareTurns(own, other, TARGETS);
+    return [lines[0].judged, lines[4].target, lines[4].different];
+  };
+  assert.deepEqual(of(0.5, 1.5), ['met', 'CPU', true]);
+  assert.deepEqual(of(1, 1.5), ['uncertain', 'CPU', true]);
+  assert.deepEqual(of(1, 1.1), ['met', 'CPU', true]);
+  assert.deepEqual(of(1, 0.5), ['met', 'CPU', true]);
+  assert.deepEqual(of(1, 1), ['met', 'CPU', false]);
 });
 
 test('a transfer is as long as the faster side needs, where the slower one can bear it', () => {
@@ -239,7 +259,15 @@ test('a known fault excuses a few operations of its own side, and no figure', ()
   assert.deepEqual(verdictOf(base(), [other], false).reasons, ['trojan: candidate: errors: 1 × closed']);
 });
 
-test('another build may have the fault of the baseline, where that shows it', () => {
+test('a candidate fails more often where chance would be it in less than one run of a hundred', () => {
+  const of = (/** @type {number} */ baseline, /** @type {number} */ candidate) =>
+    failsMore(baseline, candidate);
+  // One half to the power of 6 and of 7; of 12 failures 1 or fewer on one side: 13 / 4,096.
+  assert.deepEqual([of(0, 6), of(0, 7), of(1, 11), of(2, 10)], [false, true, true, false]);
+  assert.deepEqual([of(0, 0), of(5, 0), of(1000, 1000), of(1000, 1200)], [false, false, false, true]);
+});
+
+test('another build may have the fault of the baseline, where it does not show it more often', () => {
   const few = { ...FIGURES, failed_share: SPREAD, tunnels_10_open: { median: 10, min: 10, max: 10 } };
   few.failed_share = { median: 0, min: 0, max: 0.01 };
   const errors = side({ outcome: 'errors', detail: '1 × closed', figures: few });
@@ -248,21 +276,21 @@ test('another build may have the fault of the baseline, where that shows it', ()
     candidate: { engine, binary: '/x' },
   });
   const faulty = { known: { 'sing-box': 'breaks' } };
-  const of = (/** @type {any} */ baseline, engine = 'sing-box') =>
-    besideBaseline(faulty, sides(engine), baseline, errors).known;
-  assert.equal(of({ ...errors, known: 'breaks' }), 'breaks');
-  assert.equal(of(side({ figures: few })), null);
-  assert.equal(of({ ...errors, known: 'breaks' }, 'xray'), null);
+  const of = (/** @type {number[]} */ [baseline, candidate], engine = 'sing-box', about = faulty) =>
+    besideBaseline(about, sides(engine), side({ figures: few }), errors, { baseline, candidate }).known;
+  assert.deepEqual([of([0, 1]), of([1, 1]), of([0, 7])], ['breaks', 'breaks', null]);
+  assert.deepEqual([of([1, 1], 'xray'), of([1, 1], 'sing-box', /** @type {any} */ ({}))], [null, null]);
   const none = side({
     detail: 'of 10 tunnels at once 0 opened',
     figures: { ...few, tunnels_10_open: { median: 0, min: 0, max: 0 } },
   });
-  const found = besideBaseline({}, sides('sing-box'), side({ figures: few }), none);
+  const failed = { baseline: 0, candidate: 0 };
+  const found = besideBaseline({}, sides('sing-box'), side({ figures: few }), none, failed);
   assert.deepEqual(
     [found.outcome, found.detail],
     ['errors', 'it opened fewer tunnels than the baseline: of 10 tunnels at once 0 opened'],
   );
-  assert.equal(besideBaseline({}, sides('sing-box'), none, none).outcome, 'measured');
+  assert.equal(besideBaseline({}, sides('sing-box'), none, none, failed).outcome, 'measured');
 });
 
 test('a fault is known of our own build of the engine alone', () => {

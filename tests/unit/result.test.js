@@ -164,6 +164,17 @@ test('a third process that took a large part of a full machine is named', () => 
   assert.match(result.reasons[0], /88\.0 % of one core with something else/);
 });
 
+test('systems that a scenario started by itself are not something else', () => {
+  const own = (/** @type {number} */ count) => ({
+    ...summary(),
+    own_instances_cpu_s: { type: 'counter', values: { count } },
+  });
+  const full = usage(60, 99, null, 50);
+  const seconds = full.duration_s;
+  assert.equal(measure(own(0.88 * seconds), { usage: full }).verdict, 'pass');
+  assert.match(measure(own(0.3 * seconds), { usage: full }).reasons[0], /58\.0 % of one core with something/);
+});
+
 test('a round that was cut off, or a latency below zero, is inconclusive', () => {
   const cut = { ...summary(), rounds_begun: { type: 'counter', values: { count: 1001 } } };
   assert.match(measure(cut).reasons[0], /rounds: 1 of 1001 rounds were cut off/);

@@ -95,6 +95,7 @@ const MEDIANS = {
   'Writes of 1 KiB': { field: 'mbit_1k', unit: units.mbit },
   '64 KiB': { field: 'mbit_64k', unit: units.mbit },
   '1 MiB': { field: 'mbit_1m', unit: units.mbit },
+  'Up, 64 KiB': { field: 'mbit_64k_up', unit: units.mbit },
   'CPU for each GiB': { field: 'cpu_s_per_gib', unit: units.seconds },
   'Peak memory': { field: 'peak_rss_mib', unit: units.mebibytes },
 };

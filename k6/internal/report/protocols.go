@@ -53,6 +53,7 @@ var protocolFigures = []protocolFigure{
 	{"1 KiB (Mbit/s)", "mbit_1k", format.Mbit},
 	{"64 KiB (Mbit/s)", "mbit_64k", format.Mbit},
 	{"1 MiB (Mbit/s)", "mbit_1m", format.Mbit},
+	{"Up, 64 KiB (Mbit/s)", "mbit_64k_up", format.Mbit},
 	{"UDP RTT (ms)", "udp_rtt_ms", digits(3)},
 	{"UDP lost", "udp_lost_share", format.Share},
 	{"10 tunnels P95 (ms)", "tunnels_10_p95_ms", digits(2)},
@@ -61,9 +62,6 @@ var protocolFigures = []protocolFigure{
 	{"CPU (s/GiB)", "cpu_s_per_gib", digits(2)},
 	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
 }
-
-// measuringBound is the CPUs from which on probe and far end, a thread each, may be what bounds a transfer.
-const measuringBound = 0.9
 
 func figuresTable(p result.Protocols, title string, side sideOf) Table {
 	t := Table{Title: title, Head: []string{"Protocol", "Outcome"}, Numbers: 2, State: -1}
@@ -81,8 +79,8 @@ func figuresTable(p result.Protocols, title string, side sideOf) Table {
 			cells = append(cells, median(own.Figures[f.name], f.write))
 		}
 		t.Rows = append(t.Rows, cells)
-		if cpus := own.Figures["measuring_cpus"]; cpus != nil && cpus.Median >= measuringBound {
-			bound = append(bound, fmt.Sprintf("%s (%.2f)", row.Row, cpus.Median))
+		if mayBound(p, *own) {
+			bound = append(bound, fmt.Sprintf("%s (%.2f)", row.Row, own.Figures["measuring_cpus"].Median))
 		}
 		if own.Detail != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s: %s.", row.Row, own.Outcome, *own.Detail))
@@ -92,13 +90,19 @@ func figuresTable(p result.Protocols, title string, side sideOf) Table {
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
-		"throughput is of downloads in writes of that size; tunnels are all open at once; these, datagrams, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of half of them. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together.", p.Turns, p.ExtraTurns))
+		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of %d. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together.", p.Turns, p.ExtraTurns, (p.ExtraTurns+1)/2))
 	if len(bound) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
-			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is.",
-			measuringBound, strings.Join(bound, ", ")))
+			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is: compare CPU.",
+			p.MeasuringBoundCPUs, strings.Join(bound, ", ")))
 	}
 	return t
+}
+
+// mayBound tells whether probe and far end may be what bounds the transfers of a side.
+func mayBound(p result.Protocols, side result.ProtocolSide) bool {
+	cpus := side.Figures["measuring_cpus"]
+	return cpus != nil && cpus.Median >= p.MeasuringBoundCPUs
 }
 
 func median(s *result.Spread, write func(*float64) string) string {
@@ -109,7 +113,7 @@ func median(s *result.Spread, write func(*float64) string) string {
 }
 
 func comparisonTable(p result.Protocols) Table {
-	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "Targets"}, Numbers: -1, State: 0}
+	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "CPU", "Targets"}, Numbers: -1, State: 0}
 	for _, row := range p.Rows {
 		if len(row.Comparison) == 0 {
 			continue
@@ -131,7 +135,7 @@ func comparisonTable(p result.Protocols) Table {
 		if len(flagged) > 0 {
 			targets = strings.Join(flagged, ", ")
 		}
-		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), targets})
+		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), cmp.Or(ratios["CPU"], format.None), targets})
 	}
 	if p.Targets == nil || len(t.Rows) == 0 {
 		return t
@@ -141,7 +145,12 @@ func comparisonTable(p result.Protocols) Table {
 			"met: none of the interval is beyond by more than that; else the turns differ too much to tell.",
 			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), percent(p.Targets.Tolerance)),
 		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
-			"An asterisk marks a difference: the interval leaves out 100 %, and of the first reply, which has no target, more than the tolerance beside it.",
+			"An asterisk marks a difference: the interval leaves out 100 %, and of first reply and CPU (for each GiB), which have no target, more than the tolerance beside it.",
+	}
+	if slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
+		return row.Candidate != nil && mayBound(p, row.Baseline) && mayBound(p, *row.Candidate)
+	}) {
+		t.Notes = append(t.Notes, "Where probe and far end may bound both sides, a throughput is uncertain, not met, if the candidate takes so much more CPU that it would miss the target by that.")
 	}
 	if p.Baseline.Engine != p.Candidate.Engine && slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
 		return row.Multiplex && len(row.Comparison) > 0

@@ -30,11 +30,11 @@ func compared() result.Protocols {
 	candidate, refused := side(result.Measured, ""), side("refused configuration", "unknown type")
 	p := result.Protocols{
 		Baseline: result.Program{Engine: "sing-box", Binary: "sing-box", Version: new("1.12.12")}, Candidate: &result.Program{Engine: "sing-box", Binary: "next"},
-		Turns: 5, FewestTurns: 7, Targets: &result.ProtocolTargets{Throughput: 0.9, Latency: 1.2, Memory: 1, Tolerance: 0.05},
+		Turns: 5, FewestTurns: 7, MeasuringBoundCPUs: 0.9, Targets: &result.ProtocolTargets{Throughput: 0.9, Latency: 1.2, Memory: 1, Tolerance: 0.05},
 		Rows: []result.ProtocolRow{
 			{Row: "trojan", Baseline: side(result.Measured, ""), Candidate: &candidate, Comparison: []result.ProtocolComparison{
 				comparison("throughput", 0.5, 0.45, 0.55, true, "missed"), comparison("latency", 1.01, 0.9, 1.1, false, "met"),
-				comparison("memory", 1.02, 0.8, 1.3, false, "uncertain"), comparison("first reply", 1.5, 1.4, 1.6, true, "")}},
+				comparison("memory", 1.02, 0.8, 1.3, false, "uncertain"), comparison("first reply", 1.5, 1.4, 1.6, true, ""), comparison("CPU", 0.99, 0.98, 1, false, "")}},
 			{Row: "tuic", Baseline: side(result.Measured, ""), Candidate: &refused},
 		},
 	}
@@ -58,7 +58,7 @@ func TestProtocolTables(t *testing.T) {
 	for index, wanted := range [][][]string{
 		{{"trojan", "measured"}, {"tuic", "measured"}},
 		{{"trojan", "measured"}, {"tuic", "refused configuration"}},
-		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "150 % (140–160 %) *", "throughput missed, memory uncertain"}},
+		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "150 % (140–160 %) *", "99 % (98–100 %)", "throughput missed, memory uncertain"}},
 		{{tickOK, "inbound", "trojan", "trojan: measured"}},
 		{{"naive", "naive", "naive-client", format.None}},
 	} {
@@ -98,7 +98,12 @@ func TestWhereTheMeasuringSideMayBeTheBound(t *testing.T) {
 	if notes := strings.Join(tables[1].Notes, "\n"); strings.Contains(notes, "Probe and far end") {
 		t.Errorf("candidate: %s", notes)
 	}
-	if notes := strings.Join(tables[2].Notes, "\n"); !strings.Contains(notes, "two protocols of one name") {
+	notes = strings.Join(tables[2].Notes, "\n")
+	if !strings.Contains(notes, "two protocols of one name") || strings.Contains(notes, "bound both sides") {
+		t.Errorf("comparison: %s", notes)
+	}
+	p.Rows[0].Candidate.Figures["measuring_cpus"] = spreadOf(0.9)
+	if notes := strings.Join(comparisonTable(p).Notes, "\n"); !strings.Contains(notes, "bound both sides") {
 		t.Errorf("comparison: %s", notes)
 	}
 }

@@ -5,14 +5,16 @@ package result
 // Protocols are proxy protocols, each through a client and a server. Candidate and Targets are nil where only
 // a baseline was measured. ExtraTurns are those with all sizes of writes, and with tunnels.
 type Protocols struct {
-	Baseline    Program          `json:"baseline"`
-	Candidate   *Program         `json:"candidate"`
-	Turns       int              `json:"turns"`
-	ExtraTurns  int              `json:"extra_turns"`
-	FewestTurns int              `json:"fewest_turns"`
-	Targets     *ProtocolTargets `json:"targets"`
-	Rows        []ProtocolRow    `json:"rows"`
-	Coverage    struct {
+	Baseline    Program  `json:"baseline"`
+	Candidate   *Program `json:"candidate"`
+	Turns       int      `json:"turns"`
+	ExtraTurns  int      `json:"extra_turns"`
+	FewestTurns int      `json:"fewest_turns"`
+	// MeasuringBoundCPUs is from which on probe and far end, a thread each, may be what bounds a transfer.
+	MeasuringBoundCPUs float64          `json:"measuring_bound_cpus"`
+	Targets            *ProtocolTargets `json:"targets"`
+	Rows               []ProtocolRow    `json:"rows"`
+	Coverage           struct {
 		Inbound   []Coverage       `json:"inbound"`
 		Outbound  []Coverage       `json:"outbound"`
 		Protocols []ProtocolExtent `json:"protocols"`

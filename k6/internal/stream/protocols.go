@@ -32,8 +32,8 @@ func sidePoint(b *influx.Batch, tags influx.Tags, side result.ProtocolSide, comp
 		}
 	}
 	for _, c := range compared {
-		target := strings.ReplaceAll(c.Target, " ", "_")
-		if c.Judged != "" { // the first reply has no target
+		target := strings.ToLower(strings.ReplaceAll(c.Target, " ", "_"))
+		if c.Judged != "" { // first reply and CPU have no target
 			fields[target+"_judged"] = c.Judged
 		}
 		fields[target+"_ratio"], fields[target+"_low"], fields[target+"_high"] = c.Ratio, c.Low, c.High
