@@ -11,6 +11,7 @@ import { cpusOf } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { measureAll } from '../../lib/dataplane/meter.js';
 import {
+  ownInstancesCpu,
   recordErrors,
   recordLateness,
   recordSeries,
@@ -111,7 +112,11 @@ function measureUses(plane, names, via, operationOf) {
     ...via,
     ...spec(seconds),
   }));
-  for (const [index, found] of measureAll(specs).entries()) {
+  const all = measureAll(specs);
+  // Each of them measures the same processes, at the same time.
+  const systemSeconds = all.map((found) => ('outcome' in found ? (found.outcome.usage?.total.cpu_s ?? 0) : 0));
+  ownInstancesCpu.add(Math.max(...systemSeconds));
+  for (const [index, found] of all.entries()) {
     const operation = operationOf(names[index]);
     if ('error' in found) {
       recordErrors(operation, knownErrors({ [found.error.kind]: 1 }));
