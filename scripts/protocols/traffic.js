@@ -114,7 +114,9 @@ function measureUses(plane, names, via, operationOf) {
   }));
   const all = measureAll(specs);
   // Each of them measures the same processes, at the same time.
-  const systemSeconds = all.map((found) => ('outcome' in found ? (found.outcome.usage?.total.cpu_s ?? 0) : 0));
+  const systemSeconds = all.map((found) =>
+    'outcome' in found ? (found.outcome.usage?.total.cpu_s ?? 0) : 0,
+  );
   ownInstancesCpu.add(Math.max(...systemSeconds));
   for (const [index, found] of all.entries()) {
     const operation = operationOf(names[index]);
