@@ -83,6 +83,8 @@ export class Turn {
     this.figures = {};
     /** @type {(Moved | null)[]} transfers in writes of 64 KiB */
     this.bulks = [];
+    /** @type {number[]} round trips, ns */
+    this.roundTrips = [];
     this.peakBytes = 0;
     /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
     this.far = undefined;
@@ -153,7 +155,7 @@ export class Turn {
     recordErrors(this.operation, knownErrors(errors));
   }
 
-  /** First replies and round trips. @param {Sizes} sizes @returns {boolean} whether anything came back */
+  /** First replies, and round trips. @param {Sizes} sizes @returns {boolean} whether anything came back */
   reach(sizes) {
     const handshake = this.probe({
       kind: 'handshake',
@@ -163,15 +165,21 @@ export class Turn {
       count: sizes.handshakes,
       ...PATIENCE,
     });
-    const trips = this.probe({ kind: 'tcp', warmup: 20, count: sizes.round_trips, ...PATIENCE });
+    this.figures.handshake_ms = medianMs(handshake?.values.total);
+    this.trips(sizes.round_trips);
+    return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
+  }
+
+  /** Round trips; their figures are of all of these together. @param {number} count */
+  trips(count) {
+    const trips = this.probe({ kind: 'tcp', warmup: 10, count, ...PATIENCE });
     if (trips) {
       recordSeries(this.operation, trips.values.round_trip);
       recordUse(this.operation, trips.outcome);
+      this.roundTrips.push(...trips.values.round_trip);
     }
-    this.figures.handshake_ms = medianMs(handshake?.values.total);
-    this.figures.rtt_ms = medianMs(trips?.values.round_trip);
-    this.figures.rtt_p95_ms = quantileMs(trips?.values.round_trip, 0.95);
-    return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
+    this.figures.rtt_ms = medianMs(this.roundTrips);
+    this.figures.rtt_p95_ms = quantileMs(this.roundTrips, 0.95);
   }
 
   /** A transfer in writes of 64 KiB; its figures are of all of these together. @param {number} bytes */

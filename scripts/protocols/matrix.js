@@ -24,7 +24,8 @@ import { verdictOf } from '../../lib/protocols/verdict.js';
 
 /**
  * `alone` and `compared` are turns of each side; in the first of them, `extra`, datagrams, other sizes of writes and tunnels
- * are measured, too. As many of them begin with the one side as with the other. `transfer_s` is of each of two transfers.
+ * are measured, too. As many of them begin with the one side as with the other. `round_trips` and `transfer_s` are of each of
+ * PASSES parts.
  */
 const PROFILES = {
   smoke: {
@@ -32,9 +33,9 @@ const PROFILES = {
     compared: 2,
     extra: 2,
     handshakes: 20,
-    round_trips: 200,
+    round_trips: 50,
     datagrams: 100,
-    transfer_s: 0.05,
+    transfer_s: 0.025,
     tunnels: '10,100',
   },
   quick: {
@@ -42,9 +43,9 @@ const PROFILES = {
     compared: 8,
     extra: 2,
     handshakes: 30,
-    round_trips: 300,
+    round_trips: 75,
     datagrams: 100,
-    transfer_s: 0.12,
+    transfer_s: 0.1,
     tunnels: '10,100,1000',
   },
   full: {
@@ -52,9 +53,9 @@ const PROFILES = {
     compared: 12,
     extra: 4,
     handshakes: 100,
-    round_trips: 1000,
+    round_trips: 250,
     datagrams: 500,
-    transfer_s: 0.3,
+    transfer_s: 0.15,
     tunnels: '10,100,1000',
   },
 };
@@ -71,6 +72,8 @@ const tunnels = (__ENV.TUNNELS || base.tunnels).split(',').map(Number);
 if (tunnels.some((number) => !Number.isInteger(number) || number < 1 || number > 4096))
   throw `TUNNELS=${__ENV.TUNNELS}: whole numbers from 1 to 4096 are wanted`;
 const targets = targetsOf();
+/** Round trips and transfers of a turn are in so many parts, in turn with those of the other side: A B, B A, A B, B A. */
+const PASSES = 4;
 /** So many at once take seconds to open: in half of the extra turns. Every other row begins with the other side. */
 const MANY_TUNNELS = 500;
 
@@ -108,9 +111,9 @@ const script = planeScenario({
     rows: rows.map(({ row }) => row).join(','),
     turns,
     handshakes: base.handshakes,
-    round_trips: base.round_trips,
+    round_trips: PASSES * base.round_trips,
     datagrams: base.datagrams,
-    transfer_s: base.transfer_s,
+    transfer_s: PASSES * base.transfer_s,
     tunnels: tunnels.join(','),
     ...(candidate ? { ...targets } : {}),
   },
@@ -209,8 +212,13 @@ class Measured {
       );
     }
     const bytes = Number(this.bytes);
-    // A B B A: what drifts meanwhile meets both alike.
-    for (const { turn } of [...reached, ...reached.toReversed()]) turn.bulk(bytes);
+    for (let pass = 0; pass < PASSES; pass += 1) {
+      // What drifts meanwhile meets both alike.
+      const order = pass % 2 === 0 ? reached : reached.toReversed();
+      // The first round trips were those of `reach`.
+      if (pass > 0) for (const { turn } of order) turn.trips(base.round_trips);
+      for (const { turn } of order) turn.bulk(bytes);
+    }
     if (number < base.extra) for (const { turn } of reached) turn.extras(sizes, bytes, this.row.udp);
     for (const { own, turn } of begun) {
       own.outcomes.push(turn.end());

@@ -6,9 +6,9 @@ mod common;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{Root, Server, eventually, one_line, pid, signal};
-use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -51,16 +51,29 @@ ready = { tcp = "198.18.0.2:7000" }
 NEAR = "{{ namespaces.near if vars.inside else '' }}"
 "#;
 
-/// None, and a line that says why, where this user may make no namespaces.
-fn root() -> Option<Root> {
-    let may = std::thread::spawn(|| unshare(CloneFlags::CLONE_NEWNET).is_ok());
-    if !may.join().unwrap() {
-        eprintln!("skipped: no rights to make network namespaces");
+/// What the testbed takes of a machine.
+const TAKEN: &str = "ip link add near type veth peer name far \
+    && ip address add 2001:2::1/64 dev near nodad \
+    && echo 1 >/proc/sys/net/ipv4/ip_forward";
+
+/// The kernel gives a namespace's number to the next one: tests that look for holders must not meet.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// None, and a line that says why, where this user may make no namespaces. The guard keeps the other tests waiting.
+fn root() -> Option<(Root, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let may = Command::new("unshare")
+        .args(["--net", "sh", "-c", TAKEN])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !may.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no rights to make network namespaces, or no veth, IPv6 or iproute2");
         return None;
     }
     let root = Root::new();
     root.testbed("two", BODY);
-    Some(root)
+    Some((root, alone))
 }
 
 /// The kernel's name of a namespace, `net:[N]`.
@@ -88,14 +101,27 @@ fn holders(namespace: &str) -> Vec<i32> {
         .collect()
 }
 
-/// What `ip` shows of this machine's own network.
+/// What `ip` shows of this machine's own network that may be of the testbed; the rest changes by itself.
 fn own_network() -> String {
     let show = |what: &str| {
-        let output = Command::new("ip").args([what, "show"]).output().unwrap();
+        let output = Command::new("ip")
+            .args(["-oneline", what, "show"])
+            .output()
+            .unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };
-    ["netns", "link", "rule", "route"].map(show).concat()
+    let all = ["netns", "link", "address", "rule", "route"]
+        .map(show)
+        .concat();
+    all.lines()
+        .filter(|line| {
+            [" near", " far", "198.18.", "2001:2:"]
+                .iter()
+                .any(|own| line.contains(own))
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The namespaces of a started testbed, as the kernel names them.
@@ -114,7 +140,7 @@ fn echo(server: &Server, instance: &str, host: &str) -> (u16, Value) {
 
 #[test]
 fn probes_processes_and_echo_servers_meet_in_them() {
-    let Some(root) = root() else { return };
+    let Some((root, _alone)) = root() else { return };
     let server = root.serve();
     let started = server.start("two", "{}");
     assert_eq!(started["namespaces"], json!(["far", "near"]));
@@ -131,8 +157,8 @@ fn probes_processes_and_echo_servers_meet_in_them() {
         let (status, far) = echo(&server, id, host);
         assert_eq!(status, 201, "{far}");
         let protocol = if kind == "udp" { "udp" } else { "tcp" };
-        let mut spec =
-            json!({"kind": kind, "target": far[protocol], "namespace": near, "count": 20});
+        let mut spec = json!({"kind": kind, "target": far[protocol], "namespace": near,
+            "count": 20, "timeout_ms": 5_000});
         let probe = server.measure(&spec);
         assert_eq!(probe["state"], "done", "{kind} {host}: {probe}");
         let outcome = &probe["outcome"];
@@ -151,7 +177,7 @@ type End = (&'static str, fn(&mut Server));
 
 #[test]
 fn nothing_is_left_whoever_ends_it() {
-    let Some(root) = root() else { return };
+    let Some((root, _alone)) = root() else { return };
     let before = own_network();
     let ends: [End; 4] = [
         ("SIGKILL", |server| server.kill()),
@@ -185,7 +211,7 @@ fn nothing_is_left_whoever_ends_it() {
 
 #[test]
 fn an_instance_that_is_stopped_takes_its_namespaces_and_what_runs_in_them_with_it() {
-    let Some(root) = root() else { return };
+    let Some((root, _alone)) = root() else { return };
     let server = root.serve();
     let started = server.start("two", "{}");
     let namespaces = both(&server, &started);
@@ -213,7 +239,7 @@ fn an_instance_that_is_stopped_takes_its_namespaces_and_what_runs_in_them_with_i
 
 #[test]
 fn a_start_that_fails_leaves_none_and_names_the_command() {
-    let Some(root) = root() else { return };
+    let Some((root, _alone)) = root() else { return };
     let wrong = BODY.replace("add default via 198.18.0.1", "add default via 198.18.9.9");
     root.testbed("wrong", &wrong);
     let before = own_network();
@@ -241,7 +267,7 @@ fn a_start_that_fails_leaves_none_and_names_the_command() {
 
 #[test]
 fn what_is_not_there_is_named() {
-    let Some(root) = root() else { return };
+    let Some((root, _alone)) = root() else { return };
     root.testbed(
         "needy",
         &format!("[[requires]]\nprogram = \"no-such-program\"\nmend = \"install it\"\n{BODY}"),

@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { errorLines, startBench } from '../support/bench.js';
-import { ROOT, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { ROOT, cleanEnvironment, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { until } from '../support/processes.js';
 
 const folder = temporaryFolder('bad-input');
@@ -152,7 +152,7 @@ test('topics are removed after Ctrl-C during the set-up too, where k6 runs no te
 
 test('make refuses an ONLY that contradicts its target', () => {
   const make = (/** @type {string[]} */ ...args) =>
-    spawnSync('make', ['-n', ...args], { cwd: ROOT, encoding: 'utf8' });
+    spawnSync('make', ['-n', ...args], { cwd: ROOT, encoding: 'utf8', env: cleanEnvironment() });
   const made = make('protocols', 'ONLY=protocols/matrix,protocols/chain');
   assert.match(made.stdout, /ONLY='protocols\/matrix,protocols\/chain' bin\/k6 x bench/);
   for (const args of [

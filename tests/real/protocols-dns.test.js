@@ -148,8 +148,14 @@ for (const [variables, caches] of /** @type {[Record<string, string>, boolean][]
     const bench = startBench({ ONLY: 'protocols/dns', PROFILE: 'smoke', QUERIES: '400', ...variables });
     try {
       const code = await bench.ended;
-      assert.ok([0, 3].includes(code), bench.output.stdout);
+      assert.ok([0, 3, 99].includes(code), bench.output.stdout);
       const result = bench.result('protocols-dns');
+      // Of what else uses the machine a run may be told inconclusive, and a few queries may be lost, which fails it.
+      const odd = result.reasons.filter(
+        (/** @type {string} */ reason) =>
+          !/^generator |\d × lost in|: (rate<=0|count<=0|count>=400|p\(95\)<50) does not hold/.test(reason),
+      );
+      assert.deepEqual(odd, []);
       for (const name of ['cached', 'uncached', 'cached_burst', 'uncached_burst']) {
         const [own, direct] = [operation(result, name), operation(result, `${name}_direct`)];
         assert.ok(own.success >= 400 - LOST_MOST, name);

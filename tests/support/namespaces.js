@@ -38,8 +38,9 @@ export const holders = (namespace) =>
 /** What `ip` shows of this process's own network. */
 export const ownNetwork = () =>
   ['netns', 'link', 'rule', 'route']
-    .map((what) => spawnSync('ip', [what, 'show'], { encoding: 'utf8' }).stdout)
-    .join('');
+    .flatMap((what) => spawnSync('ip', ['-oneline', what, 'show'], { encoding: 'utf8' }).stdout.split('\n'))
+    .filter((line) => /near|far|client|proxy|server|tun0|fwmark|198\.1[89]\.|2001:2:/.test(line))
+    .join('\n');
 
 /** What the testbeds of transparent proxies take of a machine. */
 const TAKEN = [
@@ -50,4 +51,6 @@ const TAKEN = [
 ].join(' && ');
 
 /** Whether this user may make network namespaces, and the machine has what the testbeds take. */
-export const mayMakeNamespaces = () => spawnSync('unshare', ['-n', 'sh', '-c', TAKEN]).status === 0;
+/** @param {string[]} rights of unshare, such as -Ur */
+export const mayMakeNamespaces = (...rights) =>
+  spawnSync('unshare', [...rights, '-n', 'sh', '-c', TAKEN]).status === 0;

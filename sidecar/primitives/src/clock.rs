@@ -62,6 +62,7 @@ mod tests {
         while ThreadTime.end(start) < Duration::from_millis(20) {
             number = std::hint::black_box(number.wrapping_mul(3));
         }
-        assert!(passed.elapsed() >= Duration::from_millis(20));
+        // The one clock is disciplined, the other is not.
+        assert!(passed.elapsed() >= Duration::from_micros(19_800));
     }
 }

@@ -298,12 +298,17 @@ mod tests {
     fn cpu_time_of_what_lives_is_finer_than_a_tick() {
         let me = std::process::id() as i32;
         let own_ns = || tree::entry(me).unwrap().own_ns;
-        let before = own_ns();
-        let mut between = 0;
-        while between == 0 {
-            std::hint::black_box((0..1_000).sum::<u64>());
-            between = own_ns() - before;
-        }
-        assert!(between < 10_000_000, "{between} ns is a whole tick");
+        let step_ns = || {
+            let before = own_ns();
+            let mut between = 0;
+            while between == 0 {
+                std::hint::black_box((0..1_000).sum::<u64>());
+                between = own_ns() - before;
+            }
+            between
+        };
+        // Other tests of this process use CPU meanwhile.
+        let least = (0..20).map(|_| step_ns()).min().unwrap();
+        assert!(least < 10_000_000, "{least} ns is a whole tick");
     }
 }

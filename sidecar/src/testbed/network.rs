@@ -132,7 +132,7 @@ impl Setting<'_> {
             .map_err(|error| {
                 let what = format!("{}: {key} = {value}: {error}", self.of_testbed(namespace));
                 match error.raw_os_error().map(Errno::from_raw) {
-                    Some(Errno::EROFS | Errno::EPERM) => Failure::unsupported(
+                    Some(Errno::EROFS | Errno::EPERM | Errno::EACCES) => Failure::unsupported(
                         what,
                         "make /proc/sys writable: containers have it read-only unless privileged",
                     ),
