@@ -45,7 +45,7 @@ const PROFILES = {
     handshakes: 30,
     round_trips: 75,
     datagrams: 100,
-    transfer_s: 0.1,
+    transfer_s: 0.06,
     tunnels: '10,100,1000',
   },
   full: {
