@@ -17,7 +17,7 @@ import { fewestPairs, pairedShift } from './signed-rank.js';
 const JUDGED_BY = /** @type {const} */ ([
   { target: 'throughput', figure: 'mbit_64k', more: true },
   { target: 'latency', figure: 'rtt_ms', more: false },
-  { target: 'memory', figure: 'peak_rss_mib', more: false },
+  { target: 'memory', figure: 'peak_anon_mib', more: false },
 ]);
 
 /** Told beside them, and not judged. */

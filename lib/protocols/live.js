@@ -7,7 +7,7 @@
  * | protocol_handshake_ms      | trend   | ms    | to a tunnel's first reply, the median of each turn    |
  * | protocol_mbit_per_s        | trend   | Mbit/s | in writes of 64 KiB, of each turn                    |
  * | protocol_cpu_s_per_gib     | trend   | s     | CPU time of client and server for each GiB of these   |
- * | protocol_peak_rss_mib      | trend   | MiB   | most resident memory of both in each turn             |
+ * | protocol_peak_anon_mib     | trend   | MiB   | most memory of their own that both held in each turn  |
  */
 import { Counter, Trend } from 'k6/metrics';
 
@@ -17,7 +17,7 @@ const FIGURES = {
   handshake_ms: new Trend('protocol_handshake_ms', true),
   mbit_64k: new Trend('protocol_mbit_per_s'),
   cpu_s_per_gib: new Trend('protocol_cpu_s_per_gib'),
-  peak_rss_mib: new Trend('protocol_peak_rss_mib'),
+  peak_anon_mib: new Trend('protocol_peak_anon_mib'),
 };
 
 /** How many turns of a row's side were shown. @type {WeakMap<object, { outcomes: number, turns: number }>} */

@@ -85,7 +85,8 @@ export class Turn {
     this.bulks = [];
     /** @type {number[]} round trips, ns */
     this.roundTrips = [];
-    this.peakBytes = 0;
+    /** Of client and server together: resident, and of that what is their own, without pages of files. */
+    this.peak = { rss: 0, anon: 0 };
     /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
     this.far = undefined;
     /** @type {string[]} what it could not carry at once, and probes that were cut */
@@ -145,7 +146,9 @@ export class Turn {
   account({ errors, usage, attempted }) {
     const { lost = 0, ...others } = errors;
     this.note({ ...others, ...(lost > attempted * LOST_MOST ? { lost } : {}) }, attempted);
-    if (usage) this.peakBytes = Math.max(this.peakBytes, usage.total.peak_rss_bytes);
+    if (!usage) return;
+    const { peak_rss_bytes: rss, peak_anon_bytes: anon } = usage.total;
+    this.peak = { rss: Math.max(this.peak.rss, rss), anon: Math.max(this.peak.anon, anon) };
   }
 
   /** @param {Record<string, number>} errors @param {number} attempted */
@@ -197,7 +200,8 @@ export class Turn {
     this.figures.mbit_64k = (gib * 1024 * MIB * 8) / seconds / 1e6;
     this.figures.measuring_cpus = finite(sum(({ measuring_s: own }) => own) / seconds);
     this.figures.cpu_s_per_gib = cpu > 0 ? finite(cpu / gib) : null;
-    this.figures.peak_rss_mib = this.peakBytes > 0 ? this.peakBytes / MIB : null;
+    this.figures.peak_rss_mib = this.peak.rss / MIB || null;
+    this.figures.peak_anon_mib = this.peak.anon / MIB || null;
   }
 
   /**

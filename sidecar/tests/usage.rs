@@ -15,10 +15,10 @@ static MARKS: RwLock<()> = RwLock::new(());
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// On `burn` it burns CPU time itself, in a thread and in a child that it waits for, and on `allocate`
-/// it takes and frees memory. It says what it used when it is done.
+/// On `burn` it burns CPU time itself, in a thread and in a child that it waits for, on `allocate`
+/// it takes and frees memory, and on `map` it maps the file `mapped` and reads it. It says what it used when it is done.
 const WORKER: &str = "
-import resource, threading
+import mmap, resource, threading
 def burn(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end: pass
@@ -28,7 +28,7 @@ root, done = sys.argv[1], []
 print('ready', flush=True)
 while True:
     time.sleep(0.01)
-    for order in ('burn', 'allocate', 'quit'):
+    for order in ('burn', 'allocate', 'map', 'quit'):
         if order in done or not os.path.exists(root + '/' + order): continue
         done.append(order)
         before = used()
@@ -45,6 +45,9 @@ while True:
         if order == 'allocate':
             block = b'x' * (200 * 1024 * 1024)
             del block
+        if order == 'map':
+            mapped = mmap.mmap(os.open(root + '/mapped', os.O_RDONLY), 0, prot=mmap.PROT_READ)
+            sum(mapped[at] for at in range(0, len(mapped), 4096))
         if order == 'quit':
             burn(0.3)
             open(root + '/quit.tmp', 'w').write(str(used() - before))
@@ -159,6 +162,38 @@ fn a_window_s_peak_is_of_that_window() {
     assert!(now > 1.0 && now < 100.0, "{usage}");
     let usage = server.post(&format!("{second}/close"), "").1;
     assert!(peak(&usage) > 1.0 && peak(&usage) < 100.0, "{usage}");
+}
+
+#[test]
+fn pages_of_files_are_no_memory_of_the_process_s_own() {
+    let _shared = MARKS.read().unwrap_or_else(PoisonError::into_inner);
+    let root = root();
+    let server = root.serve();
+    let started = server.start("worker", "{}");
+    let body = json!({"instance": started["id"]}).to_string();
+    let path = format!(
+        "/windows/{}",
+        server.post("/windows", &body).1["id"].as_str().unwrap()
+    );
+    // A file in memory (tmpfs) would be the process's own.
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("mapped");
+    std::fs::write(&file, vec![1; 64 << 20]).unwrap();
+    std::os::unix::fs::symlink(&file, root.file("mapped")).unwrap();
+    let peak = |usage: &Value, what: &str| usage["processes"][0][what].as_f64().unwrap() / MIB;
+    order(&root, "map");
+    let mapped = server.get(&path).1;
+    assert!(peak(&mapped, "peak_rss_bytes") > 64.0, "{mapped}");
+    assert!(peak(&mapped, "peak_anon_bytes") < 40.0, "{mapped}");
+    order(&root, "allocate");
+    let usage = server.post(&format!("{path}/close"), "").1;
+    assert!(peak(&usage, "peak_rss_bytes") > 264.0, "{usage}");
+    let own = peak(&usage, "peak_anon_bytes");
+    assert!((200.0..240.0).contains(&own), "{usage}");
+    assert_eq!(
+        usage["total"]["peak_anon_bytes"],
+        usage["processes"][0]["peak_anon_bytes"]
+    );
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]

@@ -34,6 +34,7 @@ test('a row has its figures, and the coverage says what was measured', async () 
       'tunnels_100_p95_ms',
       'cpu_s_per_gib',
       'peak_rss_mib',
+      'peak_anon_mib',
       'measuring_cpus',
     ])
       assert.ok(figures[name]?.median > 0, name);
@@ -59,7 +60,7 @@ test('rows of every way in are measured, or say what this machine lacks', async 
       const { outcome, detail, figures } = rowOf(result, name).baseline;
       if (outcome === 'impossible here' && !['naive', 'wireguard'].includes(name)) continue;
       assert.equal(outcome, 'measured', `${name}: ${detail}`);
-      for (const figure of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'peak_rss_mib', 'tunnels_10_p95_ms'])
+      for (const figure of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'peak_anon_mib', 'tunnels_10_p95_ms'])
         assert.ok(figures[figure]?.median > 0, `${name}: ${figure}`);
     }
   } finally {

@@ -7,7 +7,7 @@ import { showTurns } from '../../lib/protocols/live.js';
 test('each turn is shown once, a start that failed by its outcome alone', () => {
   /** @type {import('../../lib/protocols/result.js').Notes} */
   const notes = {
-    turns: [{ handshake_ms: 0.5, rtt_ms: 0.1, mbit_64k: 900, cpu_s_per_gib: null, peak_rss_mib: 50 }],
+    turns: [{ handshake_ms: 0.5, rtt_ms: 0.1, mbit_64k: 900, cpu_s_per_gib: null, peak_anon_mib: 50 }],
     outcomes: [{ outcome: 'measured', detail: null }],
     version: null,
   };
@@ -21,7 +21,7 @@ test('each turn is shown once, a start that failed by its outcome alone', () => 
       ['protocol_turns', 1, { operation: 'trojan', outcome: 'measured' }],
       ['protocol_handshake_ms', 0.5, { operation: 'trojan' }],
       ['protocol_mbit_per_s', 900, { operation: 'trojan' }],
-      ['protocol_peak_rss_mib', 50, { operation: 'trojan' }],
+      ['protocol_peak_anon_mib', 50, { operation: 'trojan' }],
       ['protocol_turns', 1, { operation: 'trojan', outcome: 'crashed at start' }],
     ],
   );

@@ -29,7 +29,7 @@ const turns = (uniform, count, { mbit = 1, rtt = 1, rss = 1, reply = 1 } = {}) =
     handshake_ms: 2 * reply * Math.exp(0.05 * normal(uniform)),
     mbit_64k: 2000 * mbit * Math.exp(0.05 * normal(uniform)),
     rtt_ms: 0.2 * rtt * Math.exp(0.05 * normal(uniform)),
-    peak_rss_mib: 55 * rss * Math.exp(0.01 * normal(uniform)),
+    peak_anon_mib: 55 * rss * Math.exp(0.01 * normal(uniform)),
   }));
 
 test('the interval is that of the signed-rank test', () => {
@@ -224,7 +224,7 @@ const base = (more) => ({ verdict: 'pass', thresholds: [], validity: [], ...more
 
 const MET = {
   target: 'memory',
-  figure: 'peak_rss_mib',
+  figure: 'peak_anon_mib',
   bound: 1,
   ratio: 1.1,
   low: 1.05,

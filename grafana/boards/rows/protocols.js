@@ -49,7 +49,7 @@ const FIGURES = {
   'Round trip': { metric: 'operation_ms', unit: units.ms },
   Throughput: { metric: 'protocol_mbit_per_s', unit: units.mbit },
   'CPU for each GiB': { metric: 'protocol_cpu_s_per_gib', unit: units.seconds },
-  'Peak memory': { metric: 'protocol_peak_rss_mib', unit: units.mebibytes },
+  'Own memory': { metric: 'protocol_peak_anon_mib', unit: units.mebibytes },
 };
 
 const soFar = () =>
@@ -97,7 +97,8 @@ const MEDIANS = {
   '1 MiB': { field: 'mbit_1m', unit: units.mbit },
   'Up, 64 KiB': { field: 'mbit_64k_up', unit: units.mbit },
   'CPU for each GiB': { field: 'cpu_s_per_gib', unit: units.seconds },
-  'Peak memory': { field: 'peak_rss_mib', unit: units.mebibytes },
+  'Own memory': { field: 'peak_anon_mib', unit: units.mebibytes },
+  'Peak RSS': { field: 'peak_rss_mib', unit: units.mebibytes },
 };
 
 const results = () =>

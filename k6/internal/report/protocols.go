@@ -60,6 +60,7 @@ var protocolFigures = []protocolFigure{
 	{"100 (ms)", "tunnels_100_p95_ms", digits(2)},
 	{"1,000 (ms)", "tunnels_1000_p95_ms", digits(2)},
 	{"CPU (s/GiB)", "cpu_s_per_gib", digits(2)},
+	{"Peak own memory (MiB)", "peak_anon_mib", digits(1)},
 	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
 }
 
@@ -90,7 +91,7 @@ func figuresTable(p result.Protocols, title string, side sideOf) Table {
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
-		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of %d. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together.", p.Turns, p.ExtraTurns, (p.ExtraTurns+1)/2))
+		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of %d. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.", p.Turns, p.ExtraTurns, (p.ExtraTurns+1)/2))
 	if len(bound) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
 			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is: compare CPU.",

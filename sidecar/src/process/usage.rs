@@ -42,15 +42,53 @@ pub struct Reading {
     pub cpu_s: f64,
     /// Resident memory of all its processes now, bytes.
     pub rss_bytes: u64,
+    /// The same less pages of files ([`Memory::anon`]).
+    pub anon_bytes: u64,
     pub members: Vec<Member>,
 }
 
-/// A process of a source, with the most resident memory it had since its mark was last reset.
+/// A process of a source, with the most memory it had since its mark was last reset.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
     pub pid: i32,
     pub start: u64,
     pub high_water_bytes: u64,
+    /// The same less the pages of files that it has now.
+    pub high_water_anon_bytes: u64,
+}
+
+/// Memory of a process, bytes (proc_pid_status(5)).
+struct Memory {
+    rss: u64,
+    /// Since the mark was last reset.
+    high_water: u64,
+    /// Pages of files, most of them the program's own text. How many are mapped is up to the kernel: where the page cache
+    /// has a file in larger pieces, a fault maps more of it.
+    files: u64,
+}
+
+impl Memory {
+    fn of(pid: i32) -> Option<Self> {
+        let status = Process::new(pid).ok()?.status().ok()?;
+        Some(Self {
+            rss: status.vmrss? * 1024,
+            high_water: status.vmhwm? * 1024,
+            files: status.rssfile? * 1024,
+        })
+    }
+
+    fn anon(&self) -> u64 {
+        self.rss.saturating_sub(self.files)
+    }
+
+    fn member(&self, entry: &Entry) -> Member {
+        Member {
+            pid: entry.pid,
+            start: entry.start,
+            high_water_bytes: self.high_water,
+            high_water_anon_bytes: self.high_water.saturating_sub(self.files),
+        }
+    }
 }
 
 impl Source {
@@ -126,15 +164,12 @@ fn read_supervised(supervised: &Supervised) -> Option<Reading> {
 /// This process: its threads are the probes and their far ends, its children are what is measured.
 fn read_own() -> Option<Reading> {
     let entry = tree::entry(std::process::id() as i32)?;
-    let (rss_bytes, high_water_bytes) = memory(entry.pid)?;
+    let memory = Memory::of(entry.pid)?;
     Some(Reading {
         cpu_s: entry.own_ns as f64 / 1e9,
-        rss_bytes,
-        members: vec![Member {
-            pid: entry.pid,
-            start: entry.start,
-            high_water_bytes,
-        }],
+        rss_bytes: memory.rss,
+        anon_bytes: memory.anon(),
+        members: vec![memory.member(&entry)],
     })
 }
 
@@ -159,15 +194,12 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
         ..Reading::default()
     };
     for entry in last.entries.iter().filter(|entry| !entry.zombie) {
-        let Some((rss, high_water_bytes)) = memory(entry.pid) else {
+        let Some(memory) = Memory::of(entry.pid) else {
             continue;
         };
-        reading.rss_bytes += rss;
-        reading.members.push(Member {
-            pid: entry.pid,
-            start: entry.start,
-            high_water_bytes,
-        });
+        reading.rss_bytes += memory.rss;
+        reading.anon_bytes += memory.anon();
+        reading.members.push(memory.member(entry));
     }
     reading
 }
@@ -207,12 +239,6 @@ impl Look {
         pids.sort_unstable();
         pids
     }
-}
-
-/// Resident memory now and its high-water mark, bytes.
-fn memory(pid: i32) -> Option<(u64, u64)> {
-    let status = Process::new(pid).ok()?.status().ok()?;
-    Some((status.vmrss? * 1024, status.vmhwm? * 1024))
 }
 
 /// Resets the high-water mark of a process's memory to what it has now.

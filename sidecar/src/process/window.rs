@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use procfs::{CurrentSI, KernelStats};
 use serde::Serialize;
 
-use super::usage::{Reading, Source, reset_high_water};
+use super::usage::{Member, Reading, Source, reset_high_water};
 use crate::testbed::file::Role;
 
 /// What a window measured, or has measured so far. Field names say their units.
@@ -40,6 +40,9 @@ pub struct ProcessUsage {
     /// Of one core: 200 is two cores busy.
     pub cpu_percent: f64,
     pub peak_rss_bytes: u64,
+    /// Of memory that is the process's own: resident, less pages of files (RssFile of proc_pid_status(5)), whose number is
+    /// up to the kernel's page cache.
+    pub peak_anon_bytes: u64,
     /// At the last look.
     pub rss_bytes: u64,
     pub exit: Option<String>,
@@ -51,6 +54,7 @@ pub struct TotalUsage {
     pub cpu_percent: f64,
     /// The sum of the processes' peaks.
     pub peak_rss_bytes: u64,
+    pub peak_anon_bytes: u64,
 }
 
 pub struct Target {
@@ -63,6 +67,7 @@ pub struct Target {
     /// Of the stretch that runs.
     cpu_s: f64,
     peak_rss_bytes: u64,
+    peak_anon_bytes: u64,
     rss_bytes: u64,
     /// Processes whose high-water mark is from before the window, because it could not be reset.
     unmarked: HashSet<(i32, u64)>,
@@ -92,6 +97,7 @@ impl Target {
             cpu_at_open_s: 0.0,
             cpu_s: 0.0,
             peak_rss_bytes: 0,
+            peak_anon_bytes: 0,
             rss_bytes: 0,
             unmarked: HashSet::new(),
         }
@@ -123,15 +129,20 @@ impl Target {
     fn take(&mut self, reading: &Reading) {
         self.cpu_s = self.cpu_s.max(reading.cpu_s - self.cpu_at_open_s);
         self.rss_bytes = reading.rss_bytes;
-        let marks = reading
+        let marked: Vec<_> = reading
             .members
             .iter()
             .filter(|member| !self.unmarked.contains(&(member.pid, member.start)))
-            .map(|member| member.high_water_bytes);
+            .collect();
+        let most = |of: fn(&Member) -> u64| marked.iter().map(|member| of(member)).max();
         self.peak_rss_bytes = self
             .peak_rss_bytes
             .max(reading.rss_bytes)
-            .max(marks.max().unwrap_or(0));
+            .max(most(|member| member.high_water_bytes).unwrap_or(0));
+        self.peak_anon_bytes = self
+            .peak_anon_bytes
+            .max(reading.anon_bytes)
+            .max(most(|member| member.high_water_anon_bytes).unwrap_or(0));
     }
 
     fn usage(&self, duration_s: f64) -> ProcessUsage {
@@ -141,6 +152,7 @@ impl Target {
             cpu_s: rounded(self.cpu_before_s + self.cpu_s),
             cpu_percent: percent(self.cpu_before_s + self.cpu_s, duration_s),
             peak_rss_bytes: self.peak_rss_bytes,
+            peak_anon_bytes: self.peak_anon_bytes,
             rss_bytes: self.rss_bytes,
             exit: self.source.exit().map(|exit| exit.to_string()),
         }
@@ -265,6 +277,7 @@ impl Window {
             cpu_s: rounded(cpu_s),
             cpu_percent: percent(cpu_s, duration_s),
             peak_rss_bytes: system().map(|process| process.peak_rss_bytes).sum(),
+            peak_anon_bytes: system().map(|process| process.peak_anon_bytes).sum(),
         };
         let host = HostUsage {
             cpus: crate::host::cpus(),
