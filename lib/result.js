@@ -144,14 +144,17 @@ export function controlsOf(rows, specs) {
 /** @param {import('./sidecar.js').Usage | null} usage */
 function processesOf(usage) {
   if (!usage) return [];
-  const rows = usage.processes.map(({ name, role, cpu_s, cpu_percent, peak_rss_bytes, exit }) => ({
-    name,
-    role,
-    cpu_s,
-    cpu_percent,
-    peak_rss_bytes,
-    exit,
-  }));
+  const rows = usage.processes.map(
+    ({ name, role, cpu_s, cpu_percent, peak_rss_bytes, peak_anon_bytes, exit }) => ({
+      name,
+      role,
+      cpu_s,
+      cpu_percent,
+      peak_rss_bytes,
+      peak_anon_bytes,
+      exit,
+    }),
+  );
   if (!rows.some((row) => row.role === 'system')) return rows;
   return [...rows, { name: 'total', role: 'total', ...usage.total, exit: null }];
 }

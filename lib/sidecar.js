@@ -6,7 +6,8 @@
 import http from 'k6/http';
 
 /**
- * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, exit: string | null }} ProcessUsage
+ * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
+ *   exit: string | null }} ProcessUsage
  * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number } }} Usage
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance

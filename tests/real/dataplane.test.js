@@ -29,6 +29,7 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
         const rows = Object.fromEntries(processes.map((row) => [row.name, row]));
         assert.ok(rows.client.cpu_s > 0 && rows.server.cpu_s > 0, `${run.scenario}: CPU of both`);
         assert.equal(rows.total.peak_rss_bytes, rows.client.peak_rss_bytes + rows.server.peak_rss_bytes);
+        assert.equal(rows.total.peak_anon_bytes, rows.client.peak_anon_bytes + rows.server.peak_anon_bytes);
         assert.ok(rows.sidecar.cpu_s > 0, 'the meter’s own');
         assert.equal(run.placement.name, split.includes(run.scenario) ? 'split' : 'shared');
       }

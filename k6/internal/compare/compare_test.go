@@ -37,7 +37,7 @@ func operation(name string, factor float64) result.Operation {
 // oneRun is a run of a proxy that is slower by factor, at a place in time.
 func oneRun(second int, factor, control float64) *result.Result {
 	r := &result.Result{Verdict: "pass", Operations: []result.Operation{operation("tcp", factor), operation("tcp_direct", control)},
-		Processes: []result.Process{{Name: "total", Role: "total", CPUS: 0.2 * factor, PeakRSSBytes: 50 << 20}}}
+		Processes: []result.Process{{Name: "total", Role: "total", CPUS: 0.2 * factor, PeakAnonBytes: new(int64(50 << 20))}}}
 	start := time.Date(2026, 1, 2, 3, 0, second, 0, time.UTC)
 	r.Run = result.Run{ID: fmt.Sprintf("r%d", second), Start: start, End: start.Add(time.Second), System: "dataplane", Scenario: "socks-tcp",
 		Profile: "quick", Parameters: map[string]any{"payload_bytes": 1024.0},
@@ -118,7 +118,7 @@ func TestKnownShiftIsFound(t *testing.T) {
 			t.Errorf("%s: %+v %+v", name, m, m.Change)
 		}
 	}
-	if m := c.rowOf(t, "", "peak_rss_bytes"); m.Judgement != NoneFound || m.Change.Median != 0 {
+	if m := c.rowOf(t, "", "peak_anon_bytes"); m.Judgement != NoneFound || m.Change.Median != 0 {
 		t.Errorf("%+v", m)
 	}
 	if m := c.rowOf(t, "", "cpu_us_per_operation"); m.Judgement != Worse || m.A.Median < 90 || m.A.Median > 110 {

@@ -76,10 +76,14 @@ func latency(name, title string, of func(result.Latency) *float64) measure {
 }
 
 var ofRun = []measure{
-	{"peak_rss_bytes", "total peak RSS", "bytes", false, ofTotal(func(p result.Process, _ result.Result) float64 {
-		return float64(p.PeakRSSBytes)
+	// Not of resident memory: how much of a program's text is resident is up to the page cache, not to the program.
+	{"peak_anon_bytes", "total peak own memory", "bytes", false, ofTotal(func(p result.Process, _ result.Result) *float64 {
+		if p.PeakAnonBytes == nil {
+			return nil
+		}
+		return new(float64(*p.PeakAnonBytes))
 	})},
-	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process, _ result.Result) float64 { return p.CPUS })},
+	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS) })},
 	{"cpu_us_per_operation", "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
 		var done int64
 		for _, operation := range r.Operations {
@@ -93,19 +97,18 @@ var ofRun = []measure{
 		if done == 0 {
 			return nil
 		}
-		return ofTotal(func(p result.Process, _ result.Result) float64 { return p.CPUS * 1e6 / float64(done) })(r, op)
+		return ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS * 1e6 / float64(done)) })(r, op)
 	}},
 }
 
 // ofTotal is of all processes of the system under test together.
-func ofTotal(of func(result.Process, result.Result) float64) func(result.Result, result.Operation) *float64 {
+func ofTotal(of func(result.Process, result.Result) *float64) func(result.Result, result.Operation) *float64 {
 	return func(r result.Result, _ result.Operation) *float64 {
 		i := slices.IndexFunc(r.Processes, func(p result.Process) bool { return p.Role == "total" })
 		if i < 0 {
 			return nil
 		}
-		v := of(r.Processes[i], r)
-		return &v
+		return of(r.Processes[i], r)
 	}
 }
 

@@ -159,15 +159,22 @@ func tick(ok *bool) string {
 	return tickBad
 }
 
+func ownMemory(p result.Process) string {
+	if p.PeakAnonBytes == nil {
+		return format.None
+	}
+	return format.MiB(*p.PeakAnonBytes)
+}
+
 func processesTable(r result.Result) Table {
 	t := Table{
 		Title:   "Processes",
-		Head:    []string{"Process", "Role", "CPU (s)", "CPU (% of one core)", "Peak RSS (MiB)"},
+		Head:    []string{"Process", "Role", "CPU (s)", "CPU (% of one core)", "Peak own memory (MiB)", "Peak RSS (MiB)"},
 		Numbers: 2, State: -1,
 	}
 	for _, p := range r.Processes {
 		cpu := p.CPUS
-		t.Rows = append(t.Rows, []string{p.Name, p.Role, fmt.Sprintf("%.2f", cpu), format.Percent(p.CPUPercent), format.MiB(p.PeakRSSBytes)})
+		t.Rows = append(t.Rows, []string{p.Name, p.Role, fmt.Sprintf("%.2f", cpu), format.Percent(p.CPUPercent), ownMemory(p), format.MiB(p.PeakRSSBytes)})
 		if p.Exit != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s ended before the measurement did: %s.", p.Name, *p.Exit))
 		}

@@ -246,14 +246,16 @@ type Integrity struct {
 	Source   string `json:"source"` // sql, api
 }
 
-// Process is what a process used while the load ran. CPUPercent is of one core.
+// Process is what a process used while the load ran. CPUPercent is of one core. PeakAnonBytes is of resident memory less
+// pages of files; results of before it was measured have none.
 type Process struct {
-	Name         string  `json:"name"`
-	Role         string  `json:"role"`
-	CPUS         float64 `json:"cpu_s"`
-	CPUPercent   float64 `json:"cpu_percent"`
-	PeakRSSBytes int64   `json:"peak_rss_bytes"`
-	Exit         *string `json:"exit"`
+	Name          string  `json:"name"`
+	Role          string  `json:"role"`
+	CPUS          float64 `json:"cpu_s"`
+	CPUPercent    float64 `json:"cpu_percent"`
+	PeakRSSBytes  int64   `json:"peak_rss_bytes"`
+	PeakAnonBytes *int64  `json:"peak_anon_bytes"`
+	Exit          *string `json:"exit"`
 }
 
 // Threshold is a bound and whether it held. Value is nil where there was no sample.
