@@ -67,6 +67,7 @@ export const JUDGEMENTS = mapped({
   met: ['met', 'green'],
   missed: ['missed', 'red'],
   uncertain: ['uncertain', 'orange'],
+  bound: ['bound by the meter', 'orange'],
 });
 
 /** Of thresholds and checks: 1, 0, and -1 where it could not be told. */

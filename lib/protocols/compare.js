@@ -7,7 +7,7 @@ import { fewestPairs, pairedShift } from './signed-rank.js';
  * @typedef {Record<string, number | null>} Turn
  * @typedef {{ throughput: number, latency: number, memory: number, tolerance: number }} Targets of the candidate as a
  *   multiple of the baseline; tolerance is the share of a target by which it may be missed
- * @typedef {'met' | 'missed' | 'uncertain'} Judged
+ * @typedef {'met' | 'missed' | 'uncertain' | 'bound'} Judged bound: probe and far end may be what bounds it
  * @typedef {{ target: 'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU', figure: string, bound: number | null,
  *   ratio: number | null, low: number | null, high: number | null, different: boolean, judged: Judged | null }} Comparison
  *   first reply and CPU have no target
@@ -103,7 +103,7 @@ export function compareTurns(baseline, candidate, targets) {
     const different = low !== null && high !== null && (low > within || high < 1 / within);
     return { target, figure, bound: null, ...found, different, judged: null };
   }).filter(({ ratio }) => ratio !== null);
-  const bounded = [baseline, candidate].every(isMeterBound);
+  const bounded = isMeterBound(baseline);
   return [...judged, ...beside].map((line) => (bounded ? doubted(line, beside, targets) : line));
 }
 
@@ -112,8 +112,8 @@ const isMeterBound = (turns) =>
   (spreadOf(turns.map((turn) => turn.measuring_cpus ?? null))?.median ?? 0) >= MEASURING_BOUND;
 
 /**
- * Two sides at the meter's limit are equally fast, whatever else they are: there a throughput is not met where the
- * candidate takes so much more CPU for each byte that it would miss the target by that.
+ * A baseline at the meter's limit is faster than was measured: beside it a throughput is not met where the candidate
+ * takes so much more CPU for each byte that it would miss the target by that.
  * @param {Comparison} line
  * @param {Comparison[]} beside
  * @param {Targets} targets
@@ -123,5 +123,5 @@ function doubted(line, beside, targets) {
   if (line.target !== 'throughput' || line.judged !== 'met') return line;
   const cpu = beside.find(({ target }) => target === 'CPU');
   const most = (1 + targets.tolerance) / targets.throughput;
-  return Number(cpu?.low ?? 0) > most ? { ...line, judged: 'uncertain' } : line;
+  return Number(cpu?.low ?? 0) > most ? { ...line, judged: 'bound' } : line;
 }

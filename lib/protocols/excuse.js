@@ -67,6 +67,11 @@ export function besideBaseline(row, sides, baseline, result, failed) {
   const alike = sides.candidate.engine === sides.baseline.engine;
   const known = alike && hasFew(result) && knownOf(row, sides.baseline);
   if (known && !failsMore(failed.baseline, failed.candidate)) return { ...result, known };
+  if (known)
+    return {
+      ...result,
+      detail: `${result.detail}, more often than the baseline (${failed.candidate} against ${failed.baseline})`,
+    };
   const own = excused(row, sides.candidate, result);
   if (own.outcome !== 'measured' || row.known?.[sides.candidate.engine]) return own;
   const fewer = Object.entries(baseline.figures).some(

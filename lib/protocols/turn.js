@@ -19,7 +19,7 @@ import { FAR_HOST, entryOf } from './way.js';
 /**
  * @typedef {object} Sizes how much one turn does
  * @property {number} handshakes
- * @property {number} round_trips
+ * @property {number} round_trips of each call of `reach`
  * @property {number} datagrams
  * @property {number[]} tunnels
  *
@@ -64,7 +64,7 @@ function quantileMs(series, share) {
 const measuringCpu = (window) =>
   usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
 
-/** The probes of one turn: `reach`, then `bulk` and `extras` where that brought anything back, then `end`. */
+/** The probes of one turn: `reach`, then `bulk`, more `trips` and `extras` where that brought anything back, then `end`. */
 export class Turn {
   /**
    * @param {Plane} plane
@@ -171,6 +171,11 @@ export class Turn {
     this.figures.handshake_ms = medianMs(handshake?.values.total);
     this.trips(sizes.round_trips);
     return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
+  }
+
+  /** Whether both round trips and transfers have come through so far. */
+  carries() {
+    return this.figures.rtt_ms !== null && this.figures.mbit_64k !== null;
   }
 
   /** Round trips; their figures are of all of these together. @param {number} count */

@@ -31,11 +31,24 @@ function told(row, name, side) {
   return [`${row}: ${name}: ${side.outcome}${side.detail ? `: ${side.detail}` : ''}`];
 }
 
+/** @param {number | null} value */
+const percent = (value) => `${(100 * Number(value)).toFixed(0)} %`;
+
 /** @param {import('./compare.js').Comparison} line */
 function missed({ target, ratio, low, high, bound }) {
-  const percent = (/** @type {number | null} */ value) => `${(100 * Number(value)).toFixed(0)} %`;
   return `${target} is ${percent(ratio)} of the baseline (${percent(low)} to ${percent(high)}), and ${percent(bound)} is the target`;
 }
+
+/** @param {RowResult} row @returns {string[]} */
+const boundTold = ({ row, comparison }) => {
+  const cpu = comparison.find(({ target }) => target === 'CPU')?.ratio;
+  return comparison
+    .filter(({ judged }) => judged === 'bound')
+    .map(
+      ({ target }) =>
+        `${row}: ${target}: probe and far end bound the baseline, and the candidate takes ${percent(cpu ?? null)} of its CPU: it may be slower than it looks`,
+    );
+};
 
 /** Why a run has nothing to judge; a run passes by what it measured. @param {RowResult[]} rows @param {boolean} compared */
 function empty(rows, compared) {
@@ -68,6 +81,7 @@ export function verdictOf({ verdict, thresholds, validity }, rows, compared) {
   const unclear = [
     ...invalidReasons(validity),
     ...empty(rows, compared),
+    ...rows.flatMap(boundTold),
     ...judged('uncertain').map(
       ({ row, line }) => `${row}: ${line.target}: the turns differ too much to tell`,
     ),

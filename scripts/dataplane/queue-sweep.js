@@ -10,6 +10,7 @@
  */
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
+import { ownInstancesCpu } from '../../lib/dataplane/probe-operation.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
 import { envCount } from '../../lib/profiles.js';
@@ -84,7 +85,9 @@ function throughValue(plane, index, spec) {
       ...(password ? { username, password } : {}),
     };
     const via = { proxy, instance: instance.id, usage_window: plane.data.window };
-    return plane.probe([turn.operation], via, spec);
+    const measured = plane.probe([turn.operation], via, spec);
+    ownInstancesCpu.add(measured?.outcome.usage?.total.cpu_s ?? 0);
+    return measured;
   });
 }
 

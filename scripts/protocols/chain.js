@@ -175,10 +175,16 @@ function measureHops(row, hops, own, plane) {
     turn.extras(share, bytes[row.row], row.udp);
   }
   windows.forEach(closeWindow);
+  countHops(windows.slice(1));
   const ended = turn.end();
   const idle = hops.length > 1 && ended.outcome === 'measured' ? idleOf(windows, turn) : null;
   own.outcomes.push(idle ? { outcome: 'errors', detail: idle } : ended);
   own.turns.push(turn.figures);
+}
+
+/** What the hops used that the probes do not name, a little of it between two probes. @param {(string | null)[]} windows */
+function countHops(windows) {
+  for (const window of windows) ownInstancesCpu.add(usageOf(window)?.total.cpu_s ?? 0);
 }
 
 /**
@@ -199,8 +205,6 @@ function idleOf(windows, turn) {
     const cpus = used.filter((process) => process.hop === hop + 1).map(({ cpu }) => cpu);
     turn.figures[`hop_${hop + 1}_cpu_s`] = Math.min(...cpus);
   }
-  // The probes name the first hop.
-  ownInstancesCpu.add(used.reduce((sum, { hop, cpu }) => sum + (hop > 1 ? cpu : 0), 0));
   const idle = used.find(({ cpu }) => cpu < most * IDLE);
   return idle ? `${idle.name} of hop ${idle.hop} used no CPU: the traffic went around it` : null;
 }

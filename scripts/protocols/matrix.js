@@ -2,8 +2,8 @@
  * How does each proxy protocol perform, and how does a candidate compare with the baseline?
  *
  * Each row of lib/protocols/matrix.js through a real client and a real server: time to a tunnel's first reply, round
- * trip, throughput in writes of 1 KiB, 64 KiB and 1 MiB, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds for
- * each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
+ * trip, downloads in writes of 1 KiB, 64 KiB and 1 MiB, uploads, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds
+ * for each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
  * processes of its own and the order reversed from pair to pair. The first pair finds out how long a transfer has to be.
  * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
  * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS, TUNNELS (a list), TARGET_THROUGHPUT (0.9),
@@ -204,7 +204,7 @@ class Measured {
   /** @param {{ own: Notes, turn: Turn }[]} begun @param {number} number of the turn */
   measure(begun, number) {
     const sizes = { ...base, tunnels: tunnelsOf(number) };
-    const reached = begun.filter(({ turn }) => turn.reach(sizes));
+    let reached = begun.filter(({ turn }) => turn.reach(sizes));
     if (reached.length > 0) {
       this.bytes ??= bytesFor(
         reached.map(({ turn }) => turn.rate()),
@@ -218,6 +218,8 @@ class Measured {
       // The first round trips were those of `reach`.
       if (pass > 0) for (const { turn } of order) turn.trips(base.round_trips);
       for (const { turn } of order) turn.bulk(bytes);
+      // What carries nothing costs seconds each time.
+      reached = reached.filter(({ turn }) => turn.carries());
     }
     if (number < base.extra) for (const { turn } of reached) turn.extras(sizes, bytes, this.row.udp);
     for (const { own, turn } of begun) {

@@ -116,7 +116,7 @@ fn own_network() -> String {
         .concat();
     all.lines()
         .filter(|line| {
-            [" near", " far", "198.18.", "2001:2:"]
+            ["near", "far", "198.18.", "2001:2:"]
                 .iter()
                 .any(|own| line.contains(own))
         })

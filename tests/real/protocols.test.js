@@ -92,7 +92,7 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
       const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {
         variables,
       });
-      const locked = row.needs === 'sshd' && /^process server /.test(instance.error ?? '');
+      const locked = /this user is locked/.test(instance.error ?? '');
       if ((status === CANNOT && row.needs) || locked) {
         context.skip(instance.error);
         return;

@@ -50,7 +50,9 @@ const TAKEN = [
   'echo 1 > /proc/sys/net/ipv4/ip_forward',
 ].join(' && ');
 
-/** Whether this user may make network namespaces, and the machine has what the testbeds take. */
-/** @param {string[]} rights of unshare, such as -Ur */
+/**
+ * Whether this user may make network namespaces, and the machine has what the testbeds take.
+ * @param {string[]} rights of unshare, such as -Ur
+ */
 export const mayMakeNamespaces = (...rights) =>
   spawnSync('unshare', [...rights, '-n', 'sh', '-c', TAKEN]).status === 0;

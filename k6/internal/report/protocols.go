@@ -124,10 +124,11 @@ func comparisonTable(p result.Protocols) Table {
 		var flagged []string
 		for _, c := range row.Comparison {
 			ratios[c.Target] = ratio(c)
-			if c.Judged == "missed" || c.Judged == "uncertain" && verdict == "met" {
+			unclear := c.Judged == "uncertain" || c.Judged == "bound"
+			if c.Judged == "missed" || unclear && verdict == "met" {
 				verdict = c.Judged
 			}
-			if c.Judged == "missed" || c.Judged == "uncertain" {
+			if c.Judged == "missed" || unclear {
 				flagged = append(flagged, c.Target+" "+c.Judged)
 			}
 		}
@@ -149,9 +150,9 @@ func comparisonTable(p result.Protocols) Table {
 			"An asterisk marks a difference: the interval leaves out 100 %, and of first reply and CPU (for each GiB), which have no target, more than the tolerance beside it.",
 	}
 	if slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
-		return row.Candidate != nil && mayBound(p, row.Baseline) && mayBound(p, *row.Candidate)
+		return row.Candidate != nil && mayBound(p, row.Baseline)
 	}) {
-		t.Notes = append(t.Notes, "Where probe and far end may bound both sides, a throughput is uncertain, not met, if the candidate takes so much more CPU that it would miss the target by that.")
+		t.Notes = append(t.Notes, "Where probe and far end may bound the baseline, a throughput is bound, not met, if the candidate takes so much more CPU that it would miss the target by that.")
 	}
 	if p.Baseline.Engine != p.Candidate.Engine && slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
 		return row.Multiplex && len(row.Comparison) > 0

@@ -5,11 +5,12 @@ use crate::testbed::file::Role;
 
 /// One line per process, and one for the system as a whole where it has more than one.
 pub fn usage(usage: &Usage) -> String {
-    let mut rows: Vec<[String; 6]> = vec![[
+    let mut rows: Vec<[String; 7]> = vec![[
         "process".into(),
         "role".into(),
         "CPU s".into(),
         "CPU %".into(),
+        "peak own MiB".into(),
         "peak RSS MiB".into(),
         "ended".into(),
     ]];
@@ -19,6 +20,7 @@ pub fn usage(usage: &Usage) -> String {
             role(process.role).into(),
             format!("{:.3}", process.cpu_s),
             format!("{:.1}", process.cpu_percent),
+            mebibytes(process.peak_anon_bytes),
             mebibytes(process.peak_rss_bytes),
             process.exit.clone().unwrap_or_default(),
         ]);
@@ -35,11 +37,12 @@ pub fn usage(usage: &Usage) -> String {
             role(Role::System).into(),
             format!("{:.3}", usage.total.cpu_s),
             format!("{:.1}", usage.total.cpu_percent),
+            mebibytes(usage.total.peak_anon_bytes),
             mebibytes(usage.total.peak_rss_bytes),
             String::new(),
         ]);
     }
-    let widths: Vec<usize> = (0..6)
+    let widths: Vec<usize> = (0..7)
         .map(|column| {
             rows.iter()
                 .map(|row| row[column].chars().count())
@@ -54,7 +57,7 @@ pub fn usage(usage: &Usage) -> String {
             .zip(&widths)
             .enumerate()
             .map(|(column, (cell, width))| {
-                if (2..5).contains(&column) {
+                if (2..6).contains(&column) {
                     format!("{cell:>width$}")
                 } else {
                     format!("{cell:<width$}")

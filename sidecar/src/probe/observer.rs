@@ -49,23 +49,23 @@ impl Drop for InstanceObserver {
 
 impl Observer for InstanceObserver {
     fn begins(&self) {
+        // What its own window costs is not in the other.
+        if let Some(id) = &self.window {
+            self.windows.resume(id);
+        }
         if let Some(id) = &self.resumed {
             let resumed = self.windows.resume(id);
             self.resumes.store(resumed, Ordering::SeqCst);
         }
-        if let Some(id) = &self.window {
-            self.windows.resume(id);
-        }
     }
 
     fn ended(&self) -> Option<Usage> {
-        let usage = self.window.as_ref().and_then(|id| self.windows.close(id));
         if let Some(id) = &self.resumed
             && self.resumes.swap(false, Ordering::SeqCst)
         {
             self.windows.pause(id);
         }
-        usage
+        self.window.as_ref().and_then(|id| self.windows.close(id))
     }
 
     fn over(&self) {

@@ -53,8 +53,8 @@ pub struct Member {
     pub pid: i32,
     pub start: u64,
     pub high_water_bytes: u64,
-    /// The same less the pages of files that it has now.
-    pub high_water_anon_bytes: u64,
+    /// Pages of files that it has now, bytes.
+    pub file_bytes: u64,
 }
 
 /// Memory of a process, bytes (proc_pid_status(5)).
@@ -73,7 +73,7 @@ impl Memory {
         Some(Self {
             rss: status.vmrss? * 1024,
             high_water: status.vmhwm? * 1024,
-            files: status.rssfile? * 1024,
+            files: status.rssfile.unwrap_or(0) * 1024,
         })
     }
 
@@ -86,7 +86,7 @@ impl Memory {
             pid: entry.pid,
             start: entry.start,
             high_water_bytes: self.high_water,
-            high_water_anon_bytes: self.high_water.saturating_sub(self.files),
+            file_bytes: self.files,
         }
     }
 }

@@ -2,13 +2,13 @@
 //! window measures nothing until it is resumed. One without peaks costs next to nothing between two
 //! questions: nobody looks at it, and no high-water mark is reset for it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use procfs::{CurrentSI, KernelStats};
 use serde::Serialize;
 
-use super::usage::{Member, Reading, Source, reset_high_water};
+use super::usage::{Reading, Source, reset_high_water};
 use crate::testbed::file::Role;
 
 /// What a window measured, or has measured so far. Field names say their units.
@@ -71,6 +71,8 @@ pub struct Target {
     rss_bytes: u64,
     /// Processes whose high-water mark is from before the window, because it could not be reset.
     unmarked: HashSet<(i32, u64)>,
+    /// The most pages of files that each process had since its mark was reset, bytes: as many may be in the mark.
+    files: HashMap<(i32, u64), u64>,
 }
 
 pub struct Window {
@@ -100,6 +102,7 @@ impl Target {
             peak_anon_bytes: 0,
             rss_bytes: 0,
             unmarked: HashSet::new(),
+            files: HashMap::new(),
         }
     }
 
@@ -112,6 +115,7 @@ impl Target {
             .filter(|member| !peaks || !reset_high_water(member.pid))
             .map(|member| (member.pid, member.start))
             .collect();
+        self.files.clear();
         self.cpu_before_s += self.cpu_s;
         self.cpu_s = 0.0;
         // What is gone already has said all that it used.
@@ -129,20 +133,19 @@ impl Target {
     fn take(&mut self, reading: &Reading) {
         self.cpu_s = self.cpu_s.max(reading.cpu_s - self.cpu_at_open_s);
         self.rss_bytes = reading.rss_bytes;
-        let marked: Vec<_> = reading
-            .members
-            .iter()
-            .filter(|member| !self.unmarked.contains(&(member.pid, member.start)))
-            .collect();
-        let most = |of: fn(&Member) -> u64| marked.iter().map(|member| of(member)).max();
-        self.peak_rss_bytes = self
-            .peak_rss_bytes
-            .max(reading.rss_bytes)
-            .max(most(|member| member.high_water_bytes).unwrap_or(0));
-        self.peak_anon_bytes = self
-            .peak_anon_bytes
-            .max(reading.anon_bytes)
-            .max(most(|member| member.high_water_anon_bytes).unwrap_or(0));
+        self.peak_rss_bytes = self.peak_rss_bytes.max(reading.rss_bytes);
+        self.peak_anon_bytes = self.peak_anon_bytes.max(reading.anon_bytes);
+        for member in &reading.members {
+            let id = (member.pid, member.start);
+            let files = self.files.entry(id).or_default();
+            *files = member.file_bytes.max(*files);
+            if self.unmarked.contains(&id) {
+                continue;
+            }
+            let mark = member.high_water_bytes;
+            self.peak_rss_bytes = self.peak_rss_bytes.max(mark);
+            self.peak_anon_bytes = self.peak_anon_bytes.max(mark.saturating_sub(*files));
+        }
     }
 
     fn usage(&self, duration_s: f64) -> ProcessUsage {
