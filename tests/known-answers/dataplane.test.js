@@ -45,7 +45,10 @@ for (const [scenario, row] of [
     await withEcho(['--delay-ms', '120'], async (entry) => {
       const thresholds = { [scenario]: { [row]: { 'p(95)': 200 } } };
       const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
-      assert.equal(code, 0, JSON.stringify(result.reasons));
+      // That others use the machine is told, and is no fault of what is tested.
+      const wrong = result.reasons.filter((/** @type {string} */ reason) => !/^generator CPU/.test(reason));
+      assert.deepEqual(wrong, []);
+      assert.equal(code, result.reasons.length > 0 ? 3 : 0);
       for (const name of [row, `${row}_direct`]) {
         const { latency_ms: latency, success } = operation(result, name);
         assert.equal(success, 40);
