@@ -91,13 +91,22 @@ func figuresTable(p result.Protocols, title string, side sideOf) Table {
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
-		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns, 1,000 tunnels of %d. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.", p.Turns, p.ExtraTurns, (p.ExtraTurns+1)/2))
+		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns%s. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.", p.Turns, p.ExtraTurns, manyTunnels(p)))
 	if len(bound) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
 			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is: compare CPU.",
 			p.MeasuringBoundCPUs, strings.Join(bound, ", ")))
 	}
 	return t
+}
+
+// manyTunnels says of how many turns 1,000 tunnels are, where they were opened at all: half of the extra ones.
+func manyTunnels(p result.Protocols) string {
+	opened := slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool { return row.Baseline.Figures["tunnels_1000_open"] != nil })
+	if !opened {
+		return ""
+	}
+	return fmt.Sprintf(", 1,000 tunnels of %d", (p.ExtraTurns+1)/2)
 }
 
 // mayBound tells whether probe and far end may be what bounds the transfers of a side.

@@ -95,6 +95,13 @@ func TestWhereTheMeasuringSideMayBeTheBound(t *testing.T) {
 	if !strings.Contains(notes, "in writes of 64 KiB: trojan (0.97).") {
 		t.Errorf("baseline: %s", notes)
 	}
+	if strings.Contains(notes, "1,000 tunnels") {
+		t.Errorf("no such tunnels were opened: %s", notes)
+	}
+	p.Rows[0].Baseline.Figures["tunnels_1000_open"], p.ExtraTurns = spreadOf(1000), 2
+	if notes := strings.Join(figuresTable(p, "", baselineOf).Notes, "\n"); !strings.Contains(notes, "are of 2 turns, 1,000 tunnels of 1.") {
+		t.Errorf("baseline: %s", notes)
+	}
 	if notes := strings.Join(tables[1].Notes, "\n"); strings.Contains(notes, "Probe and far end") {
 		t.Errorf("candidate: %s", notes)
 	}
