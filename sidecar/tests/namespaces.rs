@@ -237,6 +237,56 @@ fn an_instance_that_is_stopped_takes_its_namespaces_and_what_runs_in_them_with_i
     );
 }
 
+/// A server that tells whether somebody connects while it comes up.
+const LISTENS: &str = r#"
+[[namespace]]
+name = "near"
+[[process]]
+name = "server"
+namespace = "near"
+command = ["python3", "-u", "-c", '''
+import socket, time
+time.sleep(0.2)
+server = socket.create_server(("127.0.0.1", 7000))
+server.settimeout(0.5)
+try:
+    server.accept()
+    print("met", flush=True)
+except TimeoutError:
+    print("left alone", flush=True)
+while True: time.sleep(60)
+''']
+env = { MARK_OF_TEST = "@MARK@" }
+ready = { @CHECK@ }
+[outputs]
+NEAR = "{{ namespaces.near }}"
+"#;
+
+#[test]
+fn a_port_that_has_to_be_listened_on_is_not_connected_to() {
+    let Some((root, _alone)) = root() else { return };
+    let checks = [
+        ("listens", "listens = \"7000\"", "left alone"),
+        ("connects", "tcp = \"127.0.0.1:7000\"", "met"),
+        ("nobody", "listens = \"7001\", timeout_s = 1", ""),
+    ];
+    for (name, check, _) in checks {
+        root.testbed(name, &LISTENS.replace("@CHECK@", check));
+    }
+    let server = root.serve();
+    for (name, _, told) in &checks[..2] {
+        let id = server.start(name, "{}")["id"].as_str().unwrap().to_owned();
+        eventually("it tells", || root.logs().contains(told));
+        assert_eq!(server.delete(&format!("/instances/{id}")).0, 200);
+    }
+    let (status, answer) = server.post("/testbeds/nobody/start", "{}");
+    let error = answer["error"].as_str().unwrap();
+    assert_eq!(status, 502, "{error}");
+    assert!(error.contains("nothing listens on port 7001"), "{error}");
+    drop(server);
+    root.nothing_is_left();
+}
+
 #[test]
 fn a_start_that_fails_leaves_none_and_names_the_command() {
     let Some((root, _alone)) = root() else { return };

@@ -1,8 +1,9 @@
 /** Every row of the protocol matrix for real: verified payload goes through a client and a server, and nothing is left. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
 import { commandLines, descendants, isAlive, until } from '../support/processes.js';
@@ -138,6 +139,10 @@ for (const inbound of ['redirect', 'tproxy', 'tun']) {
     }
     assert.equal(status, 201, JSON.stringify(instance));
     try {
+      // A connection to its own port it would pass on, to itself, up to the limit of open files.
+      await sleep(500);
+      const open = readdirSync(`/proc/${instance.processes[0].pid}/fd`).length;
+      assert.ok(open < 100, `${open} open files before there was any traffic`);
       whole(await move(instance, 'tcp', { count: 1 }));
       process.kill(instance.processes[0].pid, 'SIGKILL');
       await until(() => !isAlive(instance.processes[0].pid), 'the end of the client');

@@ -238,6 +238,7 @@ pub struct Process {
 pub struct Ready {
     pub http: Option<String>,
     pub tcp: Option<String>,
+    pub listens: Option<String>,
     pub log: Option<String>,
     #[serde(default = "default_ready_timeout_s")]
     pub timeout_s: f64,

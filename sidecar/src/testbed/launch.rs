@@ -203,6 +203,15 @@ impl Setting<'_> {
             Check::Http(self.render(&format!("{field}.ready.http"), url)?)
         } else if let Some(address) = &ready.tcp {
             Check::Tcp(self.render(&format!("{field}.ready.tcp"), address)?)
+        } else if let Some(port) = &ready.listens {
+            let field = format!("{field}.ready.listens");
+            let port = self.render(&field, port)?;
+            Check::Listens(port.parse().map_err(|_| {
+                Failure::invalid(
+                    format!("{field}: `{port}` is not a port"),
+                    "write {{ vars.PORT }}, or 1 to 65535",
+                )
+            })?)
         } else {
             Check::Log
         };

@@ -142,8 +142,8 @@ impl<'a> Setting<'a> {
 /// others.
 fn where_it_listens(process: &Process) -> impl Iterator<Item = &String> {
     let ready = process.ready.iter();
-    process
-        .command
-        .iter()
-        .chain(ready.flat_map(|ready| ready.http.iter().chain(&ready.tcp)))
+    process.command.iter().chain(ready.flat_map(|ready| {
+        let addresses = ready.http.iter().chain(&ready.tcp);
+        addresses.chain(&ready.listens)
+    }))
 }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
-use procfs::net::{TcpState, UdpState};
+use procfs::FromReadSI;
+use procfs::net::{TcpNetEntries, TcpState, UdpState};
 use procfs::process::FDTarget;
 
 /// The lowest port that is handed out.
@@ -60,21 +61,28 @@ fn random_below(limit: u16) -> io::Result<u16> {
     Ok((u32::from_le_bytes(bytes) % u32::from(limit)) as u16)
 }
 
-/// The kernel's numbers of the sockets that listen on a port; none where they cannot be read.
-pub fn sockets(port: u16) -> HashSet<u64> {
-    let tcp = [procfs::net::tcp(), procfs::net::tcp6()]
+/// The kernel's numbers of the TCP sockets that listen on a port, in the network namespace of the thread that asks; none
+/// where they cannot be read.
+pub fn listening(port: u16) -> HashSet<u64> {
+    // procfs::net::tcp() reads those of the process, which another thread may have left.
+    ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .into_iter()
-        .flatten()
-        .flatten()
+        .flat_map(|path| TcpNetEntries::from_file(path, procfs::current_system_info()))
+        .flat_map(|TcpNetEntries(entries)| entries)
         .filter(|entry| entry.state == TcpState::Listen && entry.local_address.port() == port)
-        .map(|entry| entry.inode);
+        .map(|entry| entry.inode)
+        .collect()
+}
+
+/// The kernel's numbers of the sockets that are bound to a port, by TCP to listen; none where they cannot be read.
+pub fn sockets(port: u16) -> HashSet<u64> {
     let udp = [procfs::net::udp(), procfs::net::udp6()]
         .into_iter()
         .flatten()
         .flatten()
         .filter(|entry| entry.state != UdpState::Established && entry.local_address.port() == port)
         .map(|entry| entry.inode);
-    tcp.chain(udp).collect()
+    listening(port).into_iter().chain(udp).collect()
 }
 
 /// Whether process `pid` has one of `sockets` open.

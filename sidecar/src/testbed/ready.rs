@@ -21,6 +21,8 @@ pub enum Check {
     None,
     Http(String),
     Tcp(String),
+    /// Something listens on this TCP port: asked of the kernel, so that nothing has to be taken for it.
+    Listens(u16),
     /// A line of output; the log watches for it.
     Log,
 }
@@ -82,6 +84,8 @@ fn attempt(supervised: &Supervised, check: &Check, began: Instant) -> Result<(),
         Check::None => Err(String::new()),
         Check::Http(url) => http(url),
         Check::Tcp(address) => tcp(address),
+        Check::Listens(port) if !ports::listening(*port).is_empty() => Ok(()),
+        Check::Listens(port) => Err(format!("nothing listens on port {port}")),
         Check::Log if supervised.log.matched() => Ok(()),
         Check::Log => Err("no line of its output matched".to_owned()),
     }
@@ -89,12 +93,17 @@ fn attempt(supervised: &Supervised, check: &Check, began: Instant) -> Result<(),
 
 /// Somebody else may answer on a port that this process failed to get, while it is still dying.
 fn settle(supervised: &Supervised, check: &Check) -> Result<(), NotReady> {
-    let address = match check {
-        Check::Http(url) => url.trim_start_matches("http://").split(['/', '?']).next(),
-        Check::Tcp(address) => Some(address.as_str()),
+    let port_of = |address: &str| address.rsplit(':').next()?.parse().ok();
+    let port = match check {
+        Check::Http(url) => url
+            .trim_start_matches("http://")
+            .split(['/', '?'])
+            .next()
+            .and_then(port_of),
+        Check::Tcp(address) => port_of(address),
+        Check::Listens(port) => Some(*port),
         Check::None | Check::Log => None,
     };
-    let port = address.and_then(|address| address.rsplit(':').next()?.parse().ok());
     let Some(port) = port else { return Ok(()) };
     let sockets = ports::sockets(port);
     let ours = tree::descendants(supervised.guard_pid)

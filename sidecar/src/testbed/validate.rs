@@ -327,7 +327,7 @@ impl Checker<'_> {
     }
 
     fn ready(&self, field: &str, ready: &Ready) -> Result<()> {
-        let checks = [&ready.http, &ready.tcp, &ready.log]
+        let checks = [&ready.http, &ready.tcp, &ready.listens, &ready.log]
             .into_iter()
             .flatten()
             .count();
@@ -335,7 +335,7 @@ impl Checker<'_> {
             return self.wrong(
                 field,
                 format!("has {checks} checks"),
-                "give one of http, tcp and log",
+                "give one of http, tcp, listens and log",
             );
         }
         self.seconds(&format!("{field}.timeout_s"), ready.timeout_s, 300.0)?;
@@ -351,6 +351,9 @@ impl Checker<'_> {
         }
         if let Some(address) = &ready.tcp {
             self.template(&format!("{field}.tcp"), address, SecretsAre::Refused)?;
+        }
+        if let Some(port) = &ready.listens {
+            self.template(&format!("{field}.listens"), port, SecretsAre::Refused)?;
         }
         if let Some(pattern) = &ready.log
             && let Err(error) = Regex::new(pattern)

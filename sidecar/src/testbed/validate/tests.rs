@@ -148,6 +148,12 @@ fn each_mistake_is_named_by_its_field() {
         ),
         ("tcp = ", "log = \"(\"\n# ", "process[0].ready.log:"),
         ("tcp = ", "log = \"x\"\ntcp = ", "process[0].ready:"),
+        ("tcp = ", "listens = \"1\"\ntcp = ", "process[0].ready:"),
+        (
+            "tcp = ",
+            "listens = \"{{ vars.prt }}\"\n# ",
+            "process[0].ready.listens:",
+        ),
         (
             "tcp = ",
             "timeout_s = 0\ntcp = ",
