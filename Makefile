@@ -126,8 +126,8 @@ benchmark-protocols: build ## Compare sing-box with itself, and count the rows t
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
 
 .PHONY: primitives
-primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE=smoke, quick or full
-	@bin/sidecar bench primitives --mode '$(or $(MODE),quick)' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
+primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
+	@bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
 
 ## Live ---------------------------------------------------------------------
 

@@ -120,7 +120,11 @@ export const MATRIX = [
   entry('vless-reality', { protocol: 'vless', security: 'reality' }),
   entry('vless-vision', { protocol: 'vless', ...TLS, vision: true }),
   entry('vless-reality-vision', { protocol: 'vless', security: 'reality', vision: true }),
-  entry('hysteria', { protocol: 'hysteria', ...TLS }, { xray: absent('hysteria before version 2') }),
+  entry(
+    'hysteria',
+    { protocol: 'hysteria', ...TLS, hysteria_mbps: 1000 },
+    { xray: absent('hysteria before version 2') },
+  ),
   entry('hysteria2', { protocol: 'hysteria2', ...TLS }),
   entry('hysteria2-obfs', { protocol: 'hysteria2', ...TLS, obfs: true }),
   entry('tuic', { protocol: 'tuic', ...TLS }, { xray: absent('tuic') }),

@@ -20,6 +20,7 @@ import { worst } from './outcome.js';
  * @property {number} turns
  * @property {number} extraTurns the first of them, in which all sizes of writes were measured and tunnels opened
  * @property {import('./compare.js').Targets} targets
+ * @property {Record<string, string | null>} digests SHA-256 of the sides' programs
  * @property {boolean} [covers] whether the rows are those of the matrix, so that they cover types of sing-box
  */
 
@@ -27,10 +28,10 @@ import { worst } from './outcome.js';
 
 /** @param {AllNotes} notes @param {Asked} asked */
 export function protocolsOf(notes, asked) {
-  const { rows, baseline, candidate, turns, extraTurns, targets, covers = true } = asked;
+  const { rows, baseline, candidate, turns, extraTurns, targets, digests, covers = true } = asked;
   return {
-    baseline: describe(notes, baseline),
-    candidate: candidate && describe(notes, candidate),
+    baseline: describe(notes, baseline, digests),
+    candidate: candidate && describe(notes, candidate, digests),
     turns,
     extra_turns: Math.min(turns, extraTurns),
     fewest_turns: FEWEST_TURNS,
@@ -41,14 +42,15 @@ export function protocolsOf(notes, asked) {
   };
 }
 
-/** @param {AllNotes} notes @param {Side} side */
-const describe = (notes, { name, engine, binary }) => ({
+/** @param {AllNotes} notes @param {Side} side @param {Asked['digests']} digests */
+const describe = (notes, { name, engine, binary }, digests) => ({
   engine,
   binary: binary.split('/').pop() || engine,
   version:
     Object.values(notes)
       .map((row) => row[name]?.version)
       .find(Boolean) ?? null,
+  sha256: digests[name] ?? null,
 });
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Asked} asked */
@@ -65,12 +67,19 @@ function rowOf(row, notes, { baseline, candidate, targets }) {
     security: row.security,
     multiplex: row.multiplex,
     udp: row.udp,
+    told_mbit_per_s: toldRate(row),
     baseline: own,
     candidate:
       candidate && besideBaseline(row, { baseline, candidate }, own, sideOf(row, notes, candidate), failed),
-    comparison: compared && notes ? compareTurns(notes.baseline.turns, notes.candidate.turns, targets) : [],
+    comparison:
+      compared && notes
+        ? compareTurns(notes.baseline.turns, notes.candidate.turns, targets, toldRate(row) !== null)
+        : [],
   };
 }
+
+/** What a row's protocol is told to send at; null where it finds out by itself. @param {Row} row */
+const toldRate = ({ variables: { hysteria_mbps: rate } }) => (rate === undefined ? null : Number(rate));
 
 /** Operations that failed in all turns. @param {Notes | undefined} notes */
 const failedOf = (notes) => (notes?.turns ?? []).reduce((sum, { failed }) => sum + Number(failed ?? 0), 0);

@@ -41,6 +41,10 @@ export function sidesOf() {
   };
 }
 
+/** A note of a scenario that compares nothing. @returns {string[]} */
+export const candidateLeft = () =>
+  __ENV.CANDIDATE ? ['CANDIDATE was not measured: protocols/matrix alone compares'] : [];
+
 /**
  * PROTOCOL is a list of rows; a name that ends with * is all rows that begin so.
  * @param {string} [fallback] unless it is given

@@ -10,7 +10,7 @@ import {
   recordUse,
 } from '../dataplane/probe-operation.js';
 import { knownErrors } from '../dataplane/scenario.js';
-import { usageOf } from '../sidecar.js';
+import { closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, ofProbes } from './outcome.js';
 import { MIB, SHORT_BYTES } from './transfer.js';
@@ -64,6 +64,19 @@ function quantileMs(series, share) {
 const measuringCpu = (window) =>
   usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
 
+/**
+ * A probe measures the first hop; what the others used meanwhile, its warm-up too, is added.
+ * @param {import('../sidecar.js').Usage | null | undefined} usage
+ * @param {(string | null)[]} windows
+ */
+function addHops(usage, windows) {
+  for (const window of usage ? windows : []) {
+    const hop = usageOf(window)?.total;
+    for (const figure of /** @type {const} */ (['cpu_s', 'peak_rss_bytes', 'peak_anon_bytes']))
+      /** @type {import('../sidecar.js').Usage} */ (usage).total[figure] += hop ? hop[figure] : NaN;
+  }
+}
+
 /** The probes of one turn: `reach`, then `bulk`, more `trips` and `extras` where that brought anything back, then `end`. */
 export class Turn {
   /**
@@ -85,7 +98,7 @@ export class Turn {
     this.bulks = [];
     /** @type {number[]} round trips, ns */
     this.roundTrips = [];
-    /** Of client and server together: resident, and of that what is their own, without pages of files. */
+    /** Of all clients and servers together: resident, and of that what is their own, without pages of files. */
     this.peak = { rss: 0, anon: 0 };
     /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
     this.far = undefined;
@@ -99,6 +112,7 @@ export class Turn {
    */
   probe(spec) {
     const { probe_cpus: cpus, wait } = this.plane.environment.placement;
+    const windows = this.instances.slice(1).map(({ id }) => openWindow(id));
     const measured = measure({
       cpus: cpusOf(cpus),
       wait,
@@ -109,11 +123,13 @@ export class Turn {
       ...this.wayTo(spec.kind === 'udp' ? 'udp' : 'tcp'),
       ...spec,
     });
+    windows.forEach(closeWindow);
     if ('error' in measured) {
       if (spec.kind !== 'concurrency') this.note({ [measured.error.kind]: 1 }, 1);
       return null;
     }
     const { outcome } = measured;
+    addHops(outcome.usage, windows);
     if (outcome.usage) ownInstancesCpu.add(outcome.usage.total.cpu_s);
     if (outcome.stopped === 'limit') {
       probesCut.add(1);
@@ -290,20 +306,29 @@ export class Turn {
 
   /** How many a protocol carries at once is a property of it, and no error. @param {number} connections */
   tunnels(connections) {
+    const count = Math.max(connections, TUNNEL_REQUESTS);
     const open = this.probe({
       kind: 'concurrency',
       connections,
       payload_bytes: 256,
       warmup: connections,
-      count: Math.max(connections, TUNNEL_REQUESTS),
+      count,
     });
-    const { tunnels, errors = {} } = open?.outcome ?? {};
+    const { tunnels, errors = {}, succeeded = 0, usage } = open?.outcome ?? {};
     const opened = tunnels?.open ?? 0;
-    this.note(Object.fromEntries(Object.entries(errors).filter(([kind]) => CORRUPT.includes(kind))), 0);
-    const failed = Object.entries(errors).map(([kind, count]) => `, ${count} × ${kind}`);
-    const all = opened === connections && failed.length === 0;
-    if (!all) this.limits.push(`of ${connections} tunnels at once ${opened} opened${failed.join('')}`);
-    this.figures[`tunnels_${connections}_open`] = opened;
-    this.figures[`tunnels_${connections}_p95_ms`] = all ? quantileMs(open?.values.round_trip, 0.95) : null;
+    const kinds = Object.entries(errors);
+    this.note(Object.fromEntries(kinds.filter(([kind]) => CORRUPT.includes(kind))), 0);
+    const all = opened === connections && kinds.length === 0;
+    if (!all) {
+      const failed = kinds.map(([kind, times]) => `, ${times} × ${kind}`).join('');
+      this.limits.push(`of ${connections} tunnels at once ${opened} opened${failed}`);
+    }
+    Object.assign(this.figures, {
+      [`tunnels_${connections}_open`]: opened,
+      // Of the tunnels those that opened, and of the requests over these those that were answered.
+      [`tunnels_${connections}_carried_share`]: (opened / connections) * (succeeded / count),
+      [`tunnels_${connections}_anon_mib`]: usage ? usage.total.peak_anon_bytes / MIB : null,
+      [`tunnels_${connections}_p95_ms`]: all ? quantileMs(open?.values.round_trip, 0.95) : null,
+    });
   }
 }

@@ -46,7 +46,7 @@ const boundTold = ({ row, comparison }) => {
     .filter(({ judged }) => judged === 'bound')
     .map(
       ({ target }) =>
-        `${row}: ${target}: probe and far end bound the baseline, and the candidate takes ${percent(cpu ?? null)} of its CPU: it may be slower than it looks`,
+        `${row}: ${target}: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes ${percent(cpu ?? null)} of its CPU: it may be slower than it looks`,
     );
 };
 

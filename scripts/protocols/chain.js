@@ -3,19 +3,19 @@
  *
  * Each chain of two rows of lib/protocols/matrix.js: the first row's server sends all to the second row's client, and that
  * one's server to the target. Measured in turn with each of the two rows alone, every turn with processes of its own.
- * CPU and memory of a chain are of its first row; that both hops carry it is told by the CPU that they use.
+ * CPU and memory of a chain are of both hops; that both carry it is told by the CPU that each uses.
  * Variables: CHAINS (such as trojan+shadowsocks-2022, a list), TURNS, BASELINE, BASELINE_ENGINE.
  */
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask, tryAsk } from '../../lib/dataplane/meter.js';
-import { ownInstancesCpu } from '../../lib/dataplane/probe-operation.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
 import { showTurns } from '../../lib/protocols/live.js';
+import { digestOf } from '../../lib/protocols/digest.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { goesOn } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
-import { rowNamed, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
+import { candidateLeft, rowNamed, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
 import { Turn } from '../../lib/protocols/turn.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
@@ -29,6 +29,7 @@ const PROFILES = {
 const sizes = sizesOf(PROFILES, 'chains are compared under one load, so that its shape does not apply');
 const turns = envCount('TURNS', sizes.turns);
 const { baseline } = sidesOf();
+const digests = { baseline: digestOf(baseline) };
 
 /** @typedef {import('../../lib/protocols/matrix.js').Row} Row */
 /** @typedef {import('../../lib/protocols/result.js').Notes} Notes */
@@ -79,7 +80,10 @@ const script = planeScenario({
   system: 'protocols',
   name: 'chain',
   title: 'Two hops',
-  load: roundsLoad(Array.from({ length: turns }, () => ({ loop: 'closed', count: 1, factor: 1 }))),
+  load: roundsLoad(
+    Array.from({ length: turns }, () => ({ loop: 'closed', count: 1, factor: 1 })),
+    candidateLeft(),
+  ),
   parameters: {
     chains: chains.map((hops) => hops.map(({ row }) => row).join('+')).join(','),
     turns,
@@ -118,6 +122,7 @@ const script = planeScenario({
       turns,
       extraTurns: turns,
       targets: targetsOf(),
+      digests,
       covers: false,
     }),
   }),
@@ -175,16 +180,10 @@ function measureHops(row, hops, own, plane) {
     turn.extras(share, bytes[row.row], row.udp);
   }
   windows.forEach(closeWindow);
-  countHops(windows.slice(1));
   const ended = turn.end();
   const idle = hops.length > 1 && ended.outcome === 'measured' ? idleOf(windows, turn) : null;
   own.outcomes.push(idle ? { outcome: 'errors', detail: idle } : ended);
   own.turns.push(turn.figures);
-}
-
-/** What the hops used that the probes do not name, a little of it between two probes. @param {(string | null)[]} windows */
-function countHops(windows) {
-  for (const window of windows) ownInstancesCpu.add(usageOf(window)?.total.cpu_s ?? 0);
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   startServers,
   upstreamOf,
 } from '../../lib/protocols/dns.js';
-import { rowNamed, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+import { candidateLeft, rowNamed, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 
 const BASE = { smoke: 2000, quick: 20_000, full: 100_000, rate: 500 };
 const NEW_WARMUP = 50;
@@ -88,7 +88,7 @@ const script = planeScenario({
   name: 'dns',
   title: `DNS through ${row.row}`,
   environment,
-  load,
+  load: { ...load, notes: [...load.notes, ...candidateLeft()] },
   parameters: {
     protocol: row.row,
     engine: baseline.engine,

@@ -13,6 +13,7 @@ import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
+import { digestOf } from '../../lib/protocols/digest.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { showTurns } from '../../lib/protocols/live.js';
 import { goesOn } from '../../lib/protocols/outcome.js';
@@ -65,6 +66,7 @@ const base = sizesOf(
 );
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
+const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(side)]));
 const rows = selectedRows();
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
 if (turns > 50) throw `TURNS=${turns}: at most 50`;
@@ -76,9 +78,10 @@ const targets = targetsOf();
 const PASSES = 4;
 /** So many at once take seconds to open: in half of the extra turns. Every other row begins with the other side. */
 const MANY_TUNNELS = 500;
+const extra = Math.min(turns, base.extra);
 
 /** Tunnels of an extra turn. @param {number} turn */
-const tunnelsOf = (turn) => tunnels.filter((number) => number < MANY_TUNNELS || turn < base.extra / 2);
+const tunnelsOf = (turn) => tunnels.filter((number) => number < MANY_TUNNELS || turn < extra / 2);
 
 /** @param {string} row @param {import('../../lib/protocols/sides.js').Side} side */
 const operationOf = (row, side) =>
@@ -150,8 +153,9 @@ const script = planeScenario({
       baseline,
       candidate,
       turns,
-      extraTurns: base.extra,
+      extraTurns: extra,
       targets,
+      digests,
     }),
   }),
   judge: (result) => verdictOf(result, result.protocols.rows, candidate !== null),
@@ -221,7 +225,7 @@ class Measured {
       // What carries nothing costs seconds each time.
       reached = reached.filter(({ turn }) => turn.carries());
     }
-    if (number < base.extra) for (const { turn } of reached) turn.extras(sizes, bytes, this.row.udp);
+    if (number < extra) for (const { turn } of reached) turn.extras(sizes, bytes, this.row.udp);
     for (const { own, turn } of begun) {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);

@@ -1,4 +1,4 @@
-/** That a row's hop is what its name says: a client that leaves out its transport, TLS, REALITY, Vision or obfs gets no echo. */
+/** That a row's hop is what its name says: a client that leaves out its transport, TLS, REALITY, Vision or obfs, or has another cipher, gets no echo. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { rowsOf } from '../../lib/protocols/matrix.js';
@@ -42,6 +42,14 @@ const isDatagrams = ({ variables, transport }) =>
 const isLayered = (row) =>
   ['http', 'trojan', 'vmess', 'vless'].includes(String(row.variables.protocol)) && !isDatagrams(row);
 const site = (/** @type {any} */ instance) => fileOf(instance, 'site.json').inbounds[0].tls.certificate;
+
+/** With a key of the same size where the key is one, and not a password. @type {Record<string, string>} */
+const OTHER_CIPHER = {
+  'aes-128-gcm': 'aes-256-gcm',
+  'aes-256-gcm': 'chacha20-ietf-poly1305',
+  'chacha20-ietf-poly1305': 'aes-256-gcm',
+  '2022-blake3-aes-256-gcm': '2022-blake3-chacha20-poly1305',
+};
 
 /** @type {Part[]} */
 const PARTS = [
@@ -94,6 +102,14 @@ const PARTS = [
     without: {
       'sing-box': (hop) => delete hop.obfs,
       xray: ({ streamSettings }) => delete streamSettings.finalmask,
+    },
+  },
+  {
+    part: 'its cipher',
+    has: ({ variables }) => variables.protocol === 'shadowsocks',
+    without: {
+      'sing-box': (hop) => (hop.method = OTHER_CIPHER[hop.method]),
+      xray: ({ settings }) => (settings.method = OTHER_CIPHER[settings.method]),
     },
   },
   {

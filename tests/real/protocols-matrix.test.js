@@ -1,5 +1,6 @@
 /** The matrix scenario: rows in named outcomes, a slowed candidate flagged where it is slow, bad input in one line. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -36,12 +37,19 @@ test('a row has its figures, and the coverage says what was measured', async () 
       'peak_rss_mib',
       'peak_anon_mib',
       'measuring_cpus',
+      'tunnels_100_anon_mib',
+      'tunnels_100_carried_share',
     ])
       assert.ok(figures[name]?.median > 0, name);
     assert.equal(figures.udp_lost_share.median < 0.05, true);
     assert.equal(rowOf(result, 'direct').baseline.outcome, 'measured');
     assert.match(rowOf(result, 'ssh').baseline.outcome, /measured|impossible here/);
     const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+    const program = createHash('sha256')
+      .update(readFileSync(join(ROOT, 'bin/sing-box')))
+      .digest('hex');
+    assert.equal(result.protocols.baseline.sha256, program);
+    assert.ok(report.includes(`SHA-256 of the program: ${program}.`));
     assert.match(report, /### Baseline: sing-box 1\.12\.12/);
     assert.match(report, /\| ✓ \| inbound \| direct \| direct: measured/);
     assert.match(report, /\| \? \| outbound \| tor \| no row: needs the Tor network/);
@@ -74,8 +82,8 @@ test('a candidate with faults has a named outcome in each row, and the other row
     CANDIDATE,
     PROFILE: 'smoke',
     TURNS: '7',
-    TUNNELS: '10',
-    PROTOCOL: 'socks,http,mixed,shadowsocks-aes-128-gcm,trojan,vmess,vless,tuic,anytls',
+    TUNNELS: '10,100',
+    PROTOCOL: 'socks,http,http-tls,mixed,shadowsocks-aes-128-gcm,trojan,vmess,vless,tuic,anytls',
   });
   try {
     assert.equal(await bench.ended, 99);
@@ -90,6 +98,11 @@ test('a candidate with faults has a named outcome in each row, and the other row
       'not ready',
       'refused configuration',
     ]);
+    const few = rowOf(result, 'http-tls').candidate;
+    assert.deepEqual(
+      [few.outcome, few.detail.split(':')[0]],
+      ['errors', 'over many tunnels at once it carried less than the baseline'],
+    );
     assert.match(rowOf(result, 'anytls').candidate.detail, /unknown inbound type: anytls/);
     assert.match(rowOf(result, 'vmess').candidate.detail, /^server ended: exit status 3/);
     assert.ok(rowOf(result, 'vmess').candidate.figures.rtt_ms.median > 0, 'it died after it had worked');

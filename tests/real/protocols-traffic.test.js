@@ -19,6 +19,10 @@ test('a chain of two rows carries payload, and each row alone beside it', async 
       ],
     );
     for (const { baseline } of rows) assert.ok(baseline.figures.udp_rtt_ms.median > 0);
+    const [trojan, socks, both] = rows.map(
+      (/** @type {any} */ { baseline }) => baseline.figures.peak_anon_mib.median,
+    );
+    assert.ok(both > Math.max(trojan, socks), `memory of both hops: ${both} MiB`);
     const { hop_1_cpu_s: first, hop_2_cpu_s: second } = rows[2].baseline.figures;
     const [less, more] = [first.median, second.median].sort((a, b) => a - b);
     assert.ok(

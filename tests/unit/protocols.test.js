@@ -95,9 +95,9 @@ test('another first reply is flagged beside the targets, and judges nothing', ()
   assert.equal(compareTurns(without(one), without(one), TARGETS).length, 3);
 });
 
-test('a throughput that the meter bounds is met only where CPU does not say otherwise', () => {
+test('a throughput that the meter, or a told rate, bounds is met only where CPU does not say otherwise', () => {
   const uniform = random(9);
-  const of = (/** @type {number} */ cpus, /** @type {number} */ cpu) => {
+  const of = (/** @type {number} */ cpus, /** @type {number} */ cpu, told = false) => {
     const [own, other] = [1, cpu].map((factor) =>
       turns(uniform, 10).map((turn) => ({
         ...turn,
@@ -106,11 +106,12 @@ test('a throughput that the meter bounds is met only where CPU does not say othe
         cpu_s_per_gib: 3 * factor * Math.exp(0.01 * normal(uniform)),
       })),
     );
-    const lines = compareTurns(own, other, TARGETS);
+    const lines = compareTurns(own, other, TARGETS, told);
     return [lines[0].judged, lines[4].target, lines[4].different];
   };
   assert.deepEqual(of(0.5, 1.5), ['met', 'CPU', true]);
   assert.deepEqual(of(0.95, 1.5), ['bound', 'CPU', true]);
+  assert.deepEqual(of(0.5, 1.5, true), ['bound', 'CPU', true]);
   assert.deepEqual(of(1, 1.1), ['met', 'CPU', true]);
   assert.deepEqual(of(1, 0.5), ['met', 'CPU', true]);
   assert.deepEqual(of(1, 1), ['met', 'CPU', false]);
@@ -251,7 +252,7 @@ test('the verdict is of rows and targets together', () => {
   assert.deepEqual(told, {
     verdict: 'inconclusive',
     reasons: [
-      'trojan: throughput: probe and far end bound the baseline, and the candidate takes 150 % of its CPU: it may be slower than it looks',
+      'trojan: throughput: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes 150 % of its CPU: it may be slower than it looks',
     ],
   });
 });
@@ -280,7 +281,7 @@ test('a candidate fails more often where chance would be it in less than one run
 });
 
 test('another build may have the fault of the baseline, where it does not show it more often', () => {
-  const few = { ...FIGURES, failed_share: SPREAD, tunnels_10_open: { median: 10, min: 10, max: 10 } };
+  const few = { ...FIGURES, failed_share: SPREAD, tunnels_10_carried_share: { median: 1, min: 1, max: 1 } };
   few.failed_share = { median: 0, min: 0, max: 0.01 };
   const errors = side({ outcome: 'errors', detail: '1 × closed', figures: few });
   const sides = (/** @type {any} */ engine) => ({
@@ -297,17 +298,40 @@ test('another build may have the fault of the baseline, where it does not show i
   });
   assert.equal(more.detail, '1 × closed, more often than the baseline (7 against 0)');
   assert.deepEqual([of([1, 1], 'xray'), of([1, 1], 'sing-box', /** @type {any} */ ({}))], [null, null]);
-  const none = side({
-    detail: 'of 10 tunnels at once 0 opened',
-    figures: { ...few, tunnels_10_open: { median: 0, min: 0, max: 0 } },
-  });
+});
+
+test('a candidate whose tunnels break under load has errors, whatever opened', () => {
+  /** @param {number} share @param {number} [open] */
+  const carries = (share, open = 1000) =>
+    side({
+      detail: 'of 1000 tunnels at once some broke',
+      figures: {
+        ...FIGURES,
+        failed_share: { median: 0, min: 0, max: 0.01 },
+        tunnels_1000_open: { median: open, min: open, max: open },
+        tunnels_1000_carried_share: { median: share, min: share, max: share },
+      },
+    });
+  const sides = {
+    baseline: { engine: /** @type {const} */ ('sing-box'), binary: '' },
+    candidate: { engine: /** @type {const} */ ('sing-box'), binary: '/x' },
+  };
   const failed = { baseline: 0, candidate: 0 };
-  const found = besideBaseline({}, sides('sing-box'), side({ figures: few }), none, failed);
-  assert.deepEqual(
-    [found.outcome, found.detail],
-    ['errors', 'it opened fewer tunnels than the baseline: of 10 tunnels at once 0 opened'],
+  /** @param {number} baseline @param {number} candidate @param {any} [about] */
+  const of = (baseline, candidate, about = {}) =>
+    besideBaseline(about, sides, carries(baseline), carries(candidate), failed).outcome;
+  assert.deepEqual([of(1, 0.5), of(1, 0.79), of(1, 0.81)], ['errors', 'errors', 'measured']);
+  assert.deepEqual([of(0.1, 0.1), of(0.1, 0.07), of(0.5, 1)], ['measured', 'errors', 'measured']);
+  const known = { known: { 'sing-box': 'breaks' } };
+  assert.deepEqual([of(1, 0.75, known), of(1, 0.65, known)], ['measured', 'errors']);
+  const gone = besideBaseline({}, sides, carries(1), side({ figures: FIGURES }), failed);
+  assert.equal(gone.outcome, 'errors');
+  const few = { ...carries(0.5), outcome: /** @type {const} */ ('errors') };
+  assert.equal(besideBaseline(known, sides, carries(1), few, failed).known, null);
+  assert.equal(
+    besideBaseline({}, sides, carries(1), carries(0.5), failed).detail,
+    'over many tunnels at once it carried less than the baseline: of 1000 tunnels at once some broke',
   );
-  assert.equal(besideBaseline({}, sides('sing-box'), none, none, failed).outcome, 'measured');
 });
 
 test('a fault is known of our own build of the engine alone', () => {
@@ -342,7 +366,12 @@ test("the environment's thresholds and the run's validity count, too", () => {
 
 test('what an engine has not is impossible, and there are no more extra turns than turns', () => {
   /** @type {any} */
-  const tuic = { row: 'tuic', engines: { 'sing-box': true, xray: 'has none' }, known: { xray: 'breaks' } };
+  const tuic = {
+    row: 'tuic',
+    engines: { 'sing-box': true, xray: 'has none' },
+    known: { xray: 'breaks' },
+    variables: {},
+  };
   const found = protocolsOf(
     {},
     {
@@ -352,9 +381,12 @@ test('what an engine has not is impossible, and there are no more extra turns th
       turns: 1,
       extraTurns: 2,
       targets: TARGETS,
+      digests: { baseline: 'ab12' },
     },
   );
   assert.equal(found.extra_turns, 1);
+  assert.deepEqual([found.baseline.sha256, found.candidate?.sha256], ['ab12', null]);
+  assert.equal(found.rows[0].told_mbit_per_s, null);
   const [{ baseline, candidate }] = found.rows;
   assert.deepEqual([baseline.known, baseline.outcome], [null, 'not reached']);
   assert.deepEqual([candidate?.known, candidate?.detail], [null, 'has none']);

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"windtunnel/k6/internal/format"
@@ -43,6 +44,7 @@ func singBox(p result.Protocols) (*result.Program, sideOf) {
 
 func typesTable(p result.Protocols, title string, side sideOf) Table {
 	t := Table{Title: title, Head: []string{"", "Side", "Type", "This run"}, Numbers: -1, State: 0}
+	var sums []string
 	rows := map[string]result.ProtocolRow{}
 	for _, row := range p.Rows {
 		if side(row) != nil {
@@ -53,11 +55,17 @@ func typesTable(p result.Protocols, title string, side sideOf) Table {
 		name  string
 		types []result.Coverage
 	}{{"inbound", p.Coverage.Inbound}, {"outbound", p.Coverage.Outbound}} {
+		measured := 0
 		for _, c := range types.types {
 			state, text := covered(c, rows, side)
+			if state != nil && *state {
+				measured++
+			}
 			t.Rows = append(t.Rows, []string{tick(state), types.name, c.Type, text})
 		}
+		sums = append(sums, fmt.Sprintf("%d of %d %ss", measured, len(types.types), types.name))
 	}
+	t.Notes = []string{"Measured: " + strings.Join(sums, ", ") + "."}
 	return t
 }
 

@@ -47,7 +47,11 @@ func TestCoverageTellsWhatWasMeasuredFromWhatWasNot(t *testing.T) {
 		{tickOK, "outbound", "wireguard", "wireguard: measured; it is the endpoint"},
 		{tickUnknown, "outbound", "tor", "no row: needs the Tor network"},
 	}
-	got := coverageTables(p)[0].Rows
+	table := coverageTables(p)[0]
+	if sums := "Measured: 2 of 6 inbounds, 1 of 3 outbounds."; !slices.Equal(table.Notes, []string{sums}) {
+		t.Errorf("notes are %q, want %q", table.Notes, sums)
+	}
+	got := table.Rows
 	for index, cells := range want {
 		if !slices.Equal(got[index], cells) {
 			t.Errorf("row %d is %q, want %q", index, got[index], cells)

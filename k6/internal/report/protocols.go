@@ -5,7 +5,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"windtunnel/k6/internal/format"
@@ -18,9 +20,9 @@ func protocolTables(r result.Result) []Table {
 	if p == nil {
 		return nil
 	}
-	tables := []Table{figuresTable(*p, "Baseline: "+program(p.Baseline), baselineOf)}
+	tables := []Table{figuresTable(*p, "Baseline", p.Baseline, baselineOf)}
 	if p.Candidate != nil {
-		tables = append(tables, figuresTable(*p, "Candidate: "+program(*p.Candidate), candidateOf), comparisonTable(*p))
+		tables = append(tables, figuresTable(*p, "Candidate", *p.Candidate, candidateOf), comparisonTable(*p))
 	}
 	return append(tables, coverageTables(*p)...)
 }
@@ -56,32 +58,72 @@ var protocolFigures = []protocolFigure{
 	{"Up, 64 KiB (Mbit/s)", "mbit_64k_up", format.Mbit},
 	{"UDP RTT (ms)", "udp_rtt_ms", digits(3)},
 	{"UDP lost", "udp_lost_share", format.Share},
-	{"10 tunnels P95 (ms)", "tunnels_10_p95_ms", digits(2)},
-	{"100 (ms)", "tunnels_100_p95_ms", digits(2)},
-	{"1,000 (ms)", "tunnels_1000_p95_ms", digits(2)},
 	{"CPU (s/GiB)", "cpu_s_per_gib", digits(2)},
 	{"Peak own memory (MiB)", "peak_anon_mib", digits(1)},
 	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
 }
 
-func figuresTable(p result.Protocols, title string, side sideOf) Table {
-	t := Table{Title: title, Head: []string{"Protocol", "Outcome"}, Numbers: 2, State: -1}
-	for _, f := range protocolFigures {
+var tunnelsP95 = regexp.MustCompile(`^tunnels_(\d+)_p95_ms$`)
+
+// tunnelCounts are the numbers of tunnels that a run opened at once, the fewest first.
+func tunnelCounts(p result.Protocols) []int {
+	var counts []int
+	for _, row := range p.Rows {
+		for _, side := range []*result.ProtocolSide{&row.Baseline, row.Candidate} {
+			if side == nil {
+				continue
+			}
+			for name := range side.Figures {
+				found := tunnelsP95.FindStringSubmatch(name)
+				if found == nil {
+					continue
+				}
+				if count, err := strconv.Atoi(found[1]); err == nil && !slices.Contains(counts, count) {
+					counts = append(counts, count)
+				}
+			}
+		}
+	}
+	slices.Sort(counts)
+	return counts
+}
+
+// figuresOf are the columns: those of every run, and those of its numbers of tunnels.
+func figuresOf(p result.Protocols) []protocolFigure {
+	figures := slices.Clone(protocolFigures)
+	counts := tunnelCounts(p)
+	for _, count := range counts {
+		figures = append(figures, protocolFigure{fmt.Sprintf("%s tunnels P95 (ms)", format.Count(int64(count))), fmt.Sprintf("tunnels_%d_p95_ms", count), digits(2)})
+	}
+	if len(counts) > 0 {
+		most := counts[len(counts)-1]
+		figures = append(figures, protocolFigure{fmt.Sprintf("Own memory, %s tunnels (MiB)", format.Count(int64(most))), fmt.Sprintf("tunnels_%d_anon_mib", most), digits(1)})
+	}
+	return figures
+}
+
+func figuresTable(p result.Protocols, name string, ran result.Program, side sideOf) Table {
+	t := Table{Title: name + ": " + program(ran), Head: []string{"Protocol", "Outcome"}, Numbers: 2, State: -1}
+	figures := figuresOf(p)
+	for _, f := range figures {
 		t.Head = append(t.Head, f.head)
 	}
-	var bound []string
+	var bound, told []string
 	for _, row := range p.Rows {
 		own := side(row)
 		if own == nil {
 			continue
 		}
 		cells := []string{row.Row, own.Outcome}
-		for _, f := range protocolFigures {
+		for _, f := range figures {
 			cells = append(cells, median(own.Figures[f.name], f.write))
 		}
 		t.Rows = append(t.Rows, cells)
 		if mayBound(p, *own) {
 			bound = append(bound, fmt.Sprintf("%s (%.2f)", row.Row, own.Figures["measuring_cpus"].Median))
+		}
+		if row.ToldMbitPerS != nil {
+			told = append(told, fmt.Sprintf("%s (%.0f Mbit/s)", row.Row, *row.ToldMbitPerS))
 		}
 		if own.Detail != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s: %s.", row.Row, own.Outcome, *own.Detail))
@@ -91,22 +133,31 @@ func figuresTable(p result.Protocols, title string, side sideOf) Table {
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
-		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns%s. Writes of 1 KiB are bound by the sender's system calls: compare the two sides, not rows. CPU and memory are of client and server together. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.", p.Turns, p.ExtraTurns, manyTunnels(p)))
+		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns%s, so that they tell factors and no per cents. Writes of 1 KiB are bound by the sender's system calls. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.", p.Turns, p.ExtraTurns, fewerTurns(p)))
+	if sha := ran.SHA256; sha != nil {
+		t.Notes = append(t.Notes, "SHA-256 of the program: "+*sha+".")
+	}
 	if len(bound) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
-			"There they may be what bounds the throughput, and a difference between two programs looks smaller than it is: compare CPU.",
+			"There they may be what bounds the throughput, all the more where both share a CPU, and a difference between two programs looks smaller than it is: compare CPU.",
 			p.MeasuringBoundCPUs, strings.Join(bound, ", ")))
+	}
+	if len(told) > 0 {
+		t.Notes = append(t.Notes, "Told what to send at, which bounds the throughput: "+strings.Join(told, ", ")+". Compare CPU.")
 	}
 	return t
 }
 
-// manyTunnels says of how many turns 1,000 tunnels are, where they were opened at all: half of the extra ones.
-func manyTunnels(p result.Protocols) string {
-	opened := slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool { return row.Baseline.Figures["tunnels_1000_open"] != nil })
-	if !opened {
+// manyTunnels, and more, are opened in half of the extra turns (scripts/protocols/matrix.js).
+const manyTunnels = 500
+
+// fewerTurns says of how many turns many tunnels are, where they were opened at all.
+func fewerTurns(p result.Protocols) string {
+	counts := tunnelCounts(p)
+	if len(counts) == 0 || counts[len(counts)-1] < manyTunnels {
 		return ""
 	}
-	return fmt.Sprintf(", 1,000 tunnels of %d", (p.ExtraTurns+1)/2)
+	return fmt.Sprintf(", %d tunnels or more of %d", manyTunnels, (p.ExtraTurns+1)/2)
 }
 
 // mayBound tells whether probe and far end may be what bounds the transfers of a side.
@@ -153,15 +204,15 @@ func comparisonTable(p result.Protocols) Table {
 	}
 	t.Notes = []string{
 		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: all of the interval is beyond, and the ratio by more than %s; "+
-			"met: none of the interval is beyond by more than that; else the turns differ too much to tell.",
+			"met: none of the interval is beyond by more than that; else the turns differ too much to tell, which more TURNS or a quieter machine mend.",
 			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), percent(p.Targets.Tolerance)),
 		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
 			"An asterisk marks a difference: the interval leaves out 100 %, and of first reply and CPU (for each GiB), which have no target, more than the tolerance beside it.",
 	}
 	if slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
-		return row.Candidate != nil && mayBound(p, row.Baseline)
+		return row.Candidate != nil && (mayBound(p, row.Baseline) || row.ToldMbitPerS != nil)
 	}) {
-		t.Notes = append(t.Notes, "Where probe and far end may bound the baseline, a throughput is bound, not met, if the candidate takes so much more CPU that it would miss the target by that.")
+		t.Notes = append(t.Notes, "Where probe and far end, or a rate that it is told, may bound the baseline, a throughput is bound, not met, if the candidate takes so much more CPU that it would miss the target by that.")
 	}
 	if p.Baseline.Engine != p.Candidate.Engine && slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
 		return row.Multiplex && len(row.Comparison) > 0

@@ -76,6 +76,42 @@ func TestProtocolTables(t *testing.T) {
 	}
 }
 
+func TestTunnelsHaveColumnsOfTheirOwn(t *testing.T) {
+	p := compared()
+	p.ExtraTurns = 2
+	if notes := strings.Join(figuresTable(p, "", p.Baseline, baselineOf).Notes, "\n"); strings.Contains(notes, "tunnels or more") {
+		t.Errorf("no such tunnels were opened: %s", notes)
+	}
+	figures := p.Rows[0].Baseline.Figures
+	figures["tunnels_50_p95_ms"], figures["tunnels_2000_p95_ms"], figures["tunnels_2000_anon_mib"] = spreadOf(1.5), nil, spreadOf(70)
+	table := figuresTable(p, "", p.Baseline, baselineOf)
+	want := []string{"50 tunnels P95 (ms)", "2,000 tunnels P95 (ms)", "Own memory, 2,000 tunnels (MiB)"}
+	at := len(table.Head) - len(want)
+	if !slices.Equal(table.Head[at:], want) {
+		t.Errorf("head is %q, want %q", table.Head[at:], want)
+	}
+	if cells := table.Rows[0][at:]; !slices.Equal(cells, []string{"1.50", format.None, "70.0"}) {
+		t.Errorf("cells are %q", cells)
+	}
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "are of 2 turns, 500 tunnels or more of 1,") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+func TestWhichProgramAndWhatItIsToldIsSaid(t *testing.T) {
+	p := compared()
+	p.Baseline.SHA256, p.Rows[0].ToldMbitPerS = new("ab12"), new(1000.0)
+	notes := strings.Join(figuresTable(p, "", p.Baseline, baselineOf).Notes, "\n")
+	for _, part := range []string{"SHA-256 of the program: ab12.", "bounds the throughput: trojan (1000 Mbit/s). Compare CPU."} {
+		if !strings.Contains(notes, part) {
+			t.Errorf("no %q in %s", part, notes)
+		}
+	}
+	if notes := strings.Join(comparisonTable(p).Notes, "\n"); !strings.Contains(notes, "a rate that it is told, may bound the baseline") {
+		t.Errorf("comparison: %s", notes)
+	}
+}
+
 func TestNoProtocolsNoTables(t *testing.T) {
 	if tables := protocolTables(result.Result{}); len(tables) != 0 {
 		t.Errorf("%d tables", len(tables))
@@ -93,13 +129,6 @@ func TestWhereTheMeasuringSideMayBeTheBound(t *testing.T) {
 	tables := protocolTables(result.Result{Protocols: &p})
 	notes := strings.Join(tables[0].Notes, "\n")
 	if !strings.Contains(notes, "in writes of 64 KiB: trojan (0.97).") {
-		t.Errorf("baseline: %s", notes)
-	}
-	if strings.Contains(notes, "1,000 tunnels") {
-		t.Errorf("no such tunnels were opened: %s", notes)
-	}
-	p.Rows[0].Baseline.Figures["tunnels_1000_open"], p.ExtraTurns = spreadOf(1000), 2
-	if notes := strings.Join(figuresTable(p, "", baselineOf).Notes, "\n"); !strings.Contains(notes, "are of 2 turns, 1,000 tunnels of 1.") {
 		t.Errorf("baseline: %s", notes)
 	}
 	if notes := strings.Join(tables[1].Notes, "\n"); strings.Contains(notes, "Probe and far end") {

@@ -26,6 +26,8 @@ type Program struct {
 	Engine  string  `json:"engine"`
 	Binary  string  `json:"binary"`
 	Version *string `json:"version"`
+	// SHA256 is of the file, hexadecimal; nil in runs that did not record it.
+	SHA256 *string `json:"sha256"`
 }
 
 // ProtocolTargets are multiples of the baseline.
@@ -41,11 +43,13 @@ const Measured = "measured"
 
 // ProtocolRow is one protocol.
 type ProtocolRow struct {
-	Row        string               `json:"row"`
-	Multiplex  bool                 `json:"multiplex"`
-	Baseline   ProtocolSide         `json:"baseline"`
-	Candidate  *ProtocolSide        `json:"candidate"`
-	Comparison []ProtocolComparison `json:"comparison"`
+	Row       string `json:"row"`
+	Multiplex bool   `json:"multiplex"`
+	// ToldMbitPerS is what the protocol is told to send at; nil where it finds out by itself.
+	ToldMbitPerS *float64             `json:"told_mbit_per_s"`
+	Baseline     ProtocolSide         `json:"baseline"`
+	Candidate    *ProtocolSide        `json:"candidate"`
+	Comparison   []ProtocolComparison `json:"comparison"`
 }
 
 // ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is

@@ -1,0 +1,17 @@
+/** Which file it was: versions do not tell two builds apart. */
+import crypto from 'k6/crypto';
+
+/**
+ * SHA-256 of a side's program, hexadecimal; null where it cannot be read, which its start will tell. It reads a file, and
+ * so works only while a script is loaded (k6's init context).
+ * @param {import('./sides.js').Side} side
+ * @returns {string | null}
+ */
+export function digestOf({ engine, binary }) {
+  const path = binary ? `file://${binary}` : import.meta.resolve(`../../bin/${engine}`);
+  try {
+    return crypto.sha256(open(path, 'b'), 'hex');
+  } catch {
+    return null;
+  }
+}
