@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod context;
 mod dns;
+mod download;
 mod gate;
 mod handshake;
 pub mod kinds;
@@ -22,6 +23,7 @@ pub mod socks5;
 pub mod spec;
 pub mod tally;
 mod tcp;
+mod threads;
 mod throughput;
 mod udp;
 mod wire;
