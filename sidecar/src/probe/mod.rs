@@ -7,6 +7,7 @@ pub mod clock;
 pub mod context;
 mod dns;
 mod download;
+mod fetch;
 mod gate;
 mod handshake;
 pub mod kinds;
@@ -50,6 +51,7 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Handshake => handshake::run,
         ProbeKind::Throughput => throughput::run,
         ProbeKind::Concurrency => many::run,
+        ProbeKind::Fetch => fetch::run,
     }
 }
 
