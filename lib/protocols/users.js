@@ -1,15 +1,17 @@
 /** What people do through a proxy, as probes of the sidecar; sizes are of one user. */
 
 const KIB = 1024;
-/** Bits a second of a video in 1080p. */
+const PAGE = { bytes: 32 * KIB, objects: 16, tunnels: 6, fresh: true };
+/** Bits a second of a video in 1080p, and its segments a second. */
 const VIDEO_MBIT = 8;
-const VIDEO_CHUNK = 128 * KIB;
+const SEGMENTS_PER_S = 2;
 
 /**
  * @typedef {object} Use
  * @property {string} title
  * @property {string} latencyIs
  * @property {string} series
+ * @property {number} tunnels that one operation needs: where one of them breaks it has failed
  * @property {(seconds: number) => Record<string, unknown>} spec of a probe that lasts about so long
  */
 
@@ -22,9 +24,10 @@ const open = (rate, seconds) => ({
 /** @type {Record<string, Use>} */
 export const USES = {
   requests: {
-    title: 'small requests, 20 tunnels, 100 a second of 512 bytes',
+    title: 'small requests, 100 a second over 20 tunnels, 512 bytes there and back',
     latencyIs: 'from the intended start of a request to its echo received',
     series: 'round_trip',
+    tunnels: 1,
     spec: (seconds) => ({
       kind: 'concurrency',
       connections: 20,
@@ -34,25 +37,23 @@ export const USES = {
     }),
   },
   pages: {
-    title: 'pages, 2 a second, each a new tunnel with 16 KiB there and back',
-    latencyIs: 'from the intended start of a new tunnel to its first 16 KiB back',
+    title: `pages, 2 a second: a document of ${PAGE.bytes / KIB} KiB down, then ${PAGE.objects - 1} objects as large, over ${PAGE.tunnels} new tunnels`,
+    latencyIs:
+      'from the intended start of a page, before its first tunnel, to the last byte of its last object',
     series: 'total',
-    spec: (seconds) => ({
-      kind: 'handshake',
-      first_reply: true,
-      connections: 6,
-      payload_bytes: 16 * KIB,
-      ...open(2, seconds),
-    }),
+    tunnels: PAGE.tunnels,
+    spec: (seconds) => ({ kind: 'fetch', connections: 6, fetch: PAGE, ...open(2, seconds) }),
   },
   video: {
-    title: `a video stream of ${VIDEO_MBIT} Mbit/s, in chunks of 128 KiB`,
-    latencyIs: 'from the intended start of a chunk to all of it back',
-    series: 'round_trip',
+    title: `a video stream of ${VIDEO_MBIT} Mbit/s down, ${SEGMENTS_PER_S} segments a second over one tunnel`,
+    latencyIs: 'from the intended request for a segment to its last byte',
+    series: 'total',
+    tunnels: 1,
     spec: (seconds) => ({
-      kind: 'tcp',
-      payload_bytes: VIDEO_CHUNK,
-      ...open((VIDEO_MBIT * 1e6) / 8 / VIDEO_CHUNK, seconds),
+      kind: 'fetch',
+      warmup: 1,
+      fetch: { bytes: (VIDEO_MBIT * 1e6) / 8 / SEGMENTS_PER_S },
+      ...open(SEGMENTS_PER_S, seconds),
     }),
   },
 };

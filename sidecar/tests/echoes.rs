@@ -99,7 +99,14 @@ fn the_command_line_echoes_until_it_is_interrupted() {
 #[test]
 fn a_probe_without_a_target_brings_its_own() {
     let root = Root::new();
-    for kind in ["tcp", "udp", "handshake", "throughput", "concurrency"] {
+    for kind in [
+        "tcp",
+        "udp",
+        "handshake",
+        "throughput",
+        "concurrency",
+        "fetch",
+    ] {
         let mut command = root.sidecar(&["probe", kind, "--direct", "--count", "100", "--json"]);
         if kind == "concurrency" {
             command.args(["--connections", "100", "--rate", "1000"]);

@@ -151,6 +151,7 @@ fn probes_processes_and_echo_servers_meet_in_them() {
         ("198.18.0.2", "udp"),
         ("198.18.0.2", "throughput"),
         ("198.18.0.2", "concurrency"),
+        ("198.18.0.2", "fetch"),
         ("2001:2::2", "tcp"),
         ("2001:2::2", "udp"),
     ] {

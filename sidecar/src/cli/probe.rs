@@ -12,7 +12,9 @@ use crate::failure::{Failure, Result};
 use crate::probe::context::Nobody;
 use crate::probe::plan::{Allowed, Plan};
 use crate::probe::registry::{Registry, State};
-use crate::probe::spec::{Direction, DnsSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer, Wait};
+use crate::probe::spec::{
+    Direction, DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer, Wait,
+};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The environment variable with the proxy's password.
@@ -38,6 +40,26 @@ enum Kind {
     Concurrency(Options),
     /// DNS queries over UDP, with a window in flight
     Dns(DnsOptions),
+    /// Objects that the far end sends: pages, or segments of a stream
+    Fetch(FetchOptions),
+}
+
+#[derive(Args)]
+struct FetchOptions {
+    #[command(flatten)]
+    options: Options,
+    /// Bytes of an object
+    #[arg(long, value_name = "N", default_value_t = FetchSpec::default().bytes)]
+    bytes: u64,
+    /// Objects of one operation; when the first is here the others are asked for
+    #[arg(long, value_name = "N", default_value_t = FetchSpec::default().objects)]
+    objects: u64,
+    /// Tunnels that they come over at once
+    #[arg(long, value_name = "N", default_value_t = FetchSpec::default().tunnels)]
+    tunnels: u64,
+    /// Open new tunnels for each operation
+    #[arg(long)]
+    fresh: bool,
 }
 
 #[derive(Args)]
@@ -122,7 +144,7 @@ struct Options {
 
 impl Probe {
     pub fn run(self) -> Result<u8> {
-        let (mut transfer, mut dns) = (None, None);
+        let (mut transfer, mut dns, mut fetch) = (None, None, None);
         let (kind, options) = match self.kind {
             Kind::Tcp(options) => (ProbeKind::Tcp, options),
             Kind::Udp(options) => (ProbeKind::Udp, options),
@@ -146,6 +168,15 @@ impl Probe {
                 dns = Some(DnsSpec { run, names });
                 (ProbeKind::Dns, options)
             }
+            Kind::Fetch(more) => {
+                fetch = Some(FetchSpec {
+                    bytes: more.bytes,
+                    objects: more.objects,
+                    tunnels: more.tunnels,
+                    fresh: more.fresh,
+                });
+                (ProbeKind::Fetch, more.options)
+            }
         };
         let json = options.json;
         crate::process::files::raise_limit();
@@ -163,6 +194,7 @@ impl Probe {
         let spec = Spec {
             transfer,
             dns,
+            fetch,
             ..spec(kind, target, options)?
         };
         let plan = Plan::check(spec, &allowed)?;
@@ -226,9 +258,11 @@ fn spec(kind: ProbeKind, target: String, options: Options) -> Result<Spec> {
 
 /// An echo server of this process, on no CPU in particular.
 fn own_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
+    // The other one ends a connection that is idle between two transfers.
+    let idle = kind == ProbeKind::Fetch;
     let many = kind == ProbeKind::Concurrency || connections > 64;
     Echo::start(Request {
-        engine: if many {
+        engine: if many || idle {
             Engine::Events
         } else {
             Engine::Blocking

@@ -15,7 +15,7 @@
 //! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern.
 //! The receiver checks the number of each block, and all bytes of one block in [`SAMPLED`]; of every block where it is told to.
 
-use crate::probe::spec::Direction;
+use crate::probe::spec::{Direction, Transfer};
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 8] = *b"\xf5wt-bulk";
@@ -51,6 +51,16 @@ pub enum First {
 }
 
 impl Header {
+    /// Of a transfer of so many bytes.
+    pub fn new(transfer: &Transfer, bytes: u64) -> Self {
+        Self {
+            direction: transfer.direction,
+            every_byte: transfer.every_byte,
+            write_bytes: transfer.write_bytes as usize,
+            bytes,
+        }
+    }
+
     pub fn encode(self) -> [u8; HEADER] {
         let direction: u64 = match self.direction {
             Direction::Up => 1,

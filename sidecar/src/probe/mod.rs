@@ -6,6 +6,8 @@
 pub mod clock;
 pub mod context;
 mod dns;
+mod download;
+mod fetch;
 mod gate;
 mod handshake;
 pub mod kinds;
@@ -22,6 +24,7 @@ pub mod socks5;
 pub mod spec;
 pub mod tally;
 mod tcp;
+mod threads;
 mod throughput;
 mod udp;
 mod wire;
@@ -48,6 +51,7 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Handshake => handshake::run,
         ProbeKind::Throughput => throughput::run,
         ProbeKind::Concurrency => many::run,
+        ProbeKind::Fetch => fetch::run,
     }
 }
 

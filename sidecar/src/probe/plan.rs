@@ -6,13 +6,16 @@ use std::time::Duration;
 use super::payload::Pattern;
 use super::placement;
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{DnsSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer};
+use super::spec::{DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer};
 use crate::failure::{Failure, Result};
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
 const MIN_PAYLOAD_BYTES: u64 = 8;
 const MIB: u64 = 1 << 20;
+const MAX_OBJECT_BYTES: u64 = 64 * MIB;
+/// Of all connections of a fetch together.
+const MAX_FETCH_TUNNELS: u64 = 256;
 /// RFC 1035, 2.3.4.
 const MAX_LABEL_BYTES: usize = 63;
 
@@ -62,7 +65,9 @@ pub struct Plan {
     pub stall: Duration,
     pub handshake_timeout: Duration,
     pub limit_ns: u64,
+    /// Of a fetch, that of each object.
     pub transfer: Transfer,
+    pub fetch: FetchSpec,
     pub dns: DnsSpec,
 }
 
@@ -104,6 +109,11 @@ impl Plan {
             ProbeKind::Dns => 1_000,
             _ => 5_000,
         });
+        let fetch = spec.fetch.unwrap_or_default();
+        let transfer = match spec.kind {
+            ProbeKind::Fetch => fetch.transfer(),
+            _ => spec.transfer.unwrap_or_default(),
+        };
         Ok(Self {
             target,
             target_address,
@@ -113,7 +123,8 @@ impl Plan {
             stall: Duration::from_millis(spec.stall_ms),
             handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
             limit_ns: (spec.limit_s * 1e9) as u64,
-            transfer: spec.transfer.unwrap_or_default(),
+            transfer,
+            fetch,
             dns: spec.dns.clone().unwrap_or_default(),
             spec,
         })
@@ -152,7 +163,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("warmup", spec.warmup, 0, 100_000)?;
     let connections = match spec.kind {
         ProbeKind::Udp | ProbeKind::Dns => 1,
-        ProbeKind::Handshake => 64,
+        ProbeKind::Handshake | ProbeKind::Fetch => 64,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
     };
@@ -195,6 +206,7 @@ fn bounds(spec: &Spec) -> Result<()> {
         ));
     }
     check_dns(spec)?;
+    check_fetch(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
@@ -228,6 +240,28 @@ fn check_dns(spec: &Spec) -> Result<()> {
         ));
     }
     within("dns.names", names.unwrap_or(1), 1, 1_000_000)
+}
+
+fn check_fetch(spec: &Spec) -> Result<()> {
+    let Some(fetch) = spec.fetch else {
+        return Ok(());
+    };
+    if spec.kind != ProbeKind::Fetch {
+        return Err(Failure::invalid(
+            format!("fetch: a {} probe has none", spec.kind),
+            "leave fetch out",
+        ));
+    }
+    within("fetch.bytes", fetch.bytes, 1, MAX_OBJECT_BYTES)?;
+    within("fetch.objects", fetch.objects, 1, 256)?;
+    // Each tunnel brings one object at least.
+    within("fetch.tunnels", fetch.tunnels, 1, fetch.objects.min(16))?;
+    within(
+        "fetch.tunnels of all connections",
+        fetch.tunnels * spec.connections,
+        1,
+        MAX_FETCH_TUNNELS,
+    )
 }
 
 fn within(field: &str, value: u64, least: u64, most: u64) -> Result<()> {

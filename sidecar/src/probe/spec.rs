@@ -21,6 +21,8 @@ pub enum ProbeKind {
     Concurrency,
     /// DNS queries over UDP, with a window in flight.
     Dns,
+    /// Objects that the far end sends when it is asked for them.
+    Fetch,
 }
 
 impl fmt::Display for ProbeKind {
@@ -32,6 +34,7 @@ impl fmt::Display for ProbeKind {
             Self::Throughput => "throughput",
             Self::Concurrency => "concurrency",
             Self::Dns => "dns",
+            Self::Fetch => "fetch",
         })
     }
 }
@@ -136,6 +139,48 @@ impl Default for DnsSpec {
     }
 }
 
+/// What one operation of a fetch asks for: a document, and when that is here the other objects, over several tunnels at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FetchSpec {
+    /// Of one object.
+    #[serde(default = "defaults::object_bytes")]
+    pub bytes: u64,
+    /// The document included.
+    #[serde(default = "defaults::one")]
+    pub objects: u64,
+    /// Object `i` comes over tunnel `i mod tunnels`.
+    #[serde(default = "defaults::one")]
+    pub tunnels: u64,
+    /// Each operation opens its tunnels, the first one at its start and the others when the document is here. Else
+    /// they are kept from operation to operation.
+    #[serde(default)]
+    pub fresh: bool,
+}
+
+impl Default for FetchSpec {
+    fn default() -> Self {
+        Self {
+            bytes: defaults::object_bytes(),
+            objects: defaults::one(),
+            tunnels: defaults::one(),
+            fresh: false,
+        }
+    }
+}
+
+impl FetchSpec {
+    /// Every byte of an object is checked.
+    pub fn transfer(self) -> Transfer {
+        Transfer {
+            bytes: self.bytes,
+            direction: Direction::Down,
+            every_byte: true,
+            ..Transfer::default()
+        }
+    }
+}
+
 /// A SOCKS5 proxy. User name and password go together.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -192,6 +237,8 @@ pub struct Spec {
     pub transfer: Option<Transfer>,
     #[serde(default)]
     pub dns: Option<DnsSpec>,
+    #[serde(default)]
+    pub fetch: Option<FetchSpec>,
     /// A handshake lasts until the first payload has come back through the tunnel: some proxies say that a tunnel is
     /// there before they have opened it.
     #[serde(default)]
@@ -234,6 +281,7 @@ impl Spec {
             limit_s: defaults::limit_s(),
             transfer: None,
             dns: None,
+            fetch: None,
             first_reply: false,
             cpus: Vec::new(),
             wait: Wait::default(),
@@ -272,6 +320,9 @@ mod defaults {
     }
     pub fn transfer_bytes() -> u64 {
         64 << 20
+    }
+    pub fn object_bytes() -> u64 {
+        32 << 10
     }
     pub fn write_bytes() -> u64 {
         64 << 10

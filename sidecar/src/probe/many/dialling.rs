@@ -1,11 +1,10 @@
 //! The part of [`Drive`] that opens tunnels.
 
-use super::dial::Opening;
 use super::drive::{Drive, Happened, Hears};
-use super::slot::Tunnel;
 use crate::net::poller::Flags;
 use crate::probe::clock::now_ns;
 use crate::probe::kinds::ProbeError;
+use crate::probe::socks5::opening::{Opening, Tunnel};
 
 /// Handshakes at once: more would overflow the accept backlog of a proxy that could serve them all.
 const HANDSHAKES: usize = 256;

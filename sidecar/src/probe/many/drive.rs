@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::slot::{Operation, Scratch, Slot, Tunnel};
+use super::slot::{Operation, Scratch, Slot};
 use crate::net::poller::{Flags, Poller};
 use crate::probe::clock::now_ns;
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
+use crate::probe::socks5::opening::Tunnel;
 use crate::probe::tally::FAILURES_IN_A_ROW;
 
 /// A cancel is seen within so long.

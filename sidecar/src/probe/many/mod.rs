@@ -8,7 +8,6 @@
 //! A tunnel that cannot be opened at the start counts as a failed operation, and takes no part in the
 //! rest. `3 × connections` failures in a row end the probe.
 
-mod dial;
 mod dialling;
 mod drive;
 mod open;

@@ -4,15 +4,9 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-use super::dial::Opening;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::payload::Pattern;
-
-pub enum Tunnel {
-    Down,
-    Opening(Box<Opening>),
-    Open(TcpStream),
-}
+use crate::probe::socks5::opening::Tunnel;
 
 /// A request and what of its echo is there.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,11 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::probe::spec::Direction;
 
 fn check(kind: &str, field: &str, value: Value) -> Result<Plan> {
     let mut spec = json!({"kind": kind, "target": "127.0.0.1:9000"});
-    if !field.is_empty() {
+    if let Some(field) = field.split('.').next().filter(|field| !field.is_empty()) {
         spec[field] = value;
     }
     Plan::check(
@@ -57,6 +58,24 @@ fn every_bound_is_named() {
             "transfer",
             json!({"bytes": 10, "write_bytes": MIB + 1}),
         ),
+        ("fetch", "connections", json!(65)),
+        ("fetch", "transfer", json!({"bytes": 10})),
+        ("tcp", "fetch", json!({"bytes": 10})),
+        ("fetch", "fetch.bytes", json!({"bytes": 0})),
+        ("fetch", "fetch.bytes", json!({"bytes": (64 << 20) + 1})),
+        ("fetch", "fetch.objects", json!({"objects": 0})),
+        ("fetch", "fetch.objects", json!({"objects": 257})),
+        ("fetch", "fetch.tunnels", json!({"tunnels": 0})),
+        (
+            "fetch",
+            "fetch.tunnels",
+            json!({"objects": 3, "tunnels": 4}),
+        ),
+        (
+            "fetch",
+            "fetch.tunnels",
+            json!({"objects": 256, "tunnels": 17}),
+        ),
         ("tcp", "cpus", json!([99_999])),
         ("tcp", "target", json!("127.0.0.1")),
         ("tcp", "target", json!("127.0.0.1:0")),
@@ -83,6 +102,34 @@ fn every_bound_is_named() {
             ),
         }
     }
+}
+
+#[test]
+fn the_tunnels_of_a_fetch_are_bound_for_all_connections_together() {
+    let check = |connections, tunnels| {
+        let spec = json!({"kind": "fetch", "target": "127.0.0.1:9000", "connections": connections,
+            "fetch": {"objects": 16, "tunnels": tunnels}});
+        Plan::check(serde_json::from_value(spec).unwrap(), &Allowed::default())
+    };
+    assert!(check(64, 4).is_ok() && check(16, 16).is_ok());
+    let failure = check(64, 5).err().unwrap();
+    assert!(failure.error.contains("fetch.tunnels"), "{failure}");
+    assert!(failure.error.contains("320"), "{failure}");
+}
+
+#[test]
+fn every_byte_of_a_fetch_is_checked_and_it_goes_down() {
+    let plan = check("fetch", "fetch", json!({"bytes": 5, "objects": 2}))
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let Transfer {
+        bytes,
+        direction,
+        every_byte,
+        ..
+    } = plan.transfer;
+    assert_eq!((bytes, direction, every_byte), (5, Direction::Down, true));
+    assert_eq!(plan.fetch.tunnels, 1);
+    assert!(!plan.fetch.fresh);
 }
 
 #[test]

@@ -3,16 +3,14 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-use crate::echo::bulk::{Checker, Header, Source, confirmed};
+use crate::echo::bulk::{Header, Source, confirmed};
 use crate::net::poller::pause;
 use crate::probe::clock::now_ns;
 use crate::probe::context::Context;
+use crate::probe::download::{BUFFER, Download};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
-
-/// Read at once, bytes: what stays in a core's cache is read faster than larger pieces.
-const BUFFER: usize = 64 * 1024;
 
 /// Why a transfer is not whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,16 +29,13 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
+    fn header(self) -> Header {
+        Header::new(&self.plan.transfer, self.bytes)
+    }
+
     /// Asks for a transfer.
     pub fn ask(self) -> Result<(), Cut> {
-        let transfer = &self.plan.transfer;
-        let header = Header {
-            direction: transfer.direction,
-            every_byte: transfer.every_byte,
-            write_bytes: transfer.write_bytes as usize,
-            bytes: self.bytes,
-        };
-        let bytes = header.encode();
+        let bytes = self.header().encode();
         let mut sent = 0;
         while sent < bytes.len() {
             sent += self.patiently(|mut stream| stream.write(&bytes[sent..]))?;
@@ -63,15 +58,12 @@ impl Line<'_> {
 
     /// Receives and checks all that comes down.
     pub fn receive(self) -> Result<(), Cut> {
-        let mut checker = Checker::new(self.plan.transfer.every_byte);
+        let mut download = Download::new(self.header());
         let mut buffer = vec![0; BUFFER];
-        while checker.received() < self.bytes {
-            let left = (self.bytes - checker.received()).min(BUFFER as u64) as usize;
-            let count = self.some(&mut buffer[..left])?;
-            checker.take(&buffer[..count]);
-            if checker.first_wrong().is_some() {
-                return Err(Cut::Failed(ErrorKind::Corrupted));
-            }
+        while !download.whole() {
+            let room = download.room(&mut buffer);
+            let count = self.patiently(|mut stream| stream.read(room))?;
+            download.take(&room[..count]).map_err(Cut::Failed)?;
         }
         Ok(())
     }

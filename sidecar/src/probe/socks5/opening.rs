@@ -1,14 +1,14 @@
-//! Opening one tunnel of many: the handshake as a state machine over a non-blocking socket.
+//! Opening one tunnel beside others on one thread: the handshake as a state machine over a non-blocking socket.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use super::codec::{self, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
 use crate::net::poller::Flags;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::Plan;
-use crate::probe::socks5::codec::{self, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -27,6 +27,14 @@ impl Stage {
             Self::Connect => "SOCKS connect",
         }
     }
+}
+
+#[derive(Default)]
+pub enum Tunnel {
+    #[default]
+    Down,
+    Opening(Box<Opening>),
+    Open(TcpStream),
 }
 
 pub struct Opening {

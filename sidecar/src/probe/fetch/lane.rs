@@ -1,0 +1,164 @@
+//! One tunnel of a fetch, and what is to come over it.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+
+use nix::poll::{PollFd, PollFlags};
+
+use crate::echo::bulk::{HEADER, Header};
+use crate::net::poller::Flags;
+use crate::probe::clock::now_ns;
+use crate::probe::download::Download;
+use crate::probe::kinds::ProbeError;
+use crate::probe::plan::Plan;
+use crate::probe::socks5::opening::{Opening, Tunnel};
+
+/// What the lanes of one thread share.
+pub struct Tools<'a> {
+    pub plan: &'a Plan,
+    pub object: Header,
+    pub buffer: Vec<u8>,
+}
+
+#[derive(Default)]
+pub struct Lane {
+    tunnel: Tunnel,
+    /// When its opening has to be over.
+    open_by_ns: u64,
+    /// Objects to come, the one under way included.
+    left: u64,
+    /// Bytes of the request for it that are still to go out.
+    to_ask: usize,
+    download: Download,
+}
+
+impl Lane {
+    /// Whether it is being opened, or has objects to come.
+    pub fn busy(&self) -> bool {
+        matches!(self.tunnel, Tunnel::Opening(_)) || self.left > 0
+    }
+
+    /// Asks for so many objects, one after the other. Opens the tunnel where there is none.
+    pub fn begin(&mut self, objects: u64, tools: &mut Tools<'_>) -> Result<(), ProbeError> {
+        self.left = objects;
+        match &self.tunnel {
+            Tunnel::Open(_) if objects > 0 => self.ask(tools.object),
+            Tunnel::Open(_) | Tunnel::Opening(_) => return Ok(()),
+            Tunnel::Down => return self.open(tools.plan),
+        }
+        self.step(tools)
+    }
+
+    fn open(&mut self, plan: &Plan) -> Result<(), ProbeError> {
+        let opening = Opening::begin(plan)?;
+        self.open_by_ns = now_ns() + plan.handshake_timeout.as_nanos() as u64;
+        self.tunnel = Tunnel::Opening(Box::new(opening));
+        Ok(())
+    }
+
+    fn ask(&mut self, object: Header) {
+        self.to_ask = HEADER;
+        self.download = Download::new(object);
+    }
+
+    /// Why its opening has failed, where it takes longer than it may.
+    pub fn late(&self, plan: &Plan, now_ns: u64) -> Option<ProbeError> {
+        match &self.tunnel {
+            Tunnel::Opening(opening) if now_ns >= self.open_by_ns => Some(opening.late(plan)),
+            _ => None,
+        }
+    }
+
+    /// What it waits for, where it is busy.
+    pub fn awaited(&self) -> Option<PollFd<'_>> {
+        let (stream, flags) = match &self.tunnel {
+            Tunnel::Opening(opening) if opening.wanted().contains(Flags::OUT) => {
+                (&opening.stream, PollFlags::POLLOUT)
+            }
+            Tunnel::Opening(opening) => (&opening.stream, PollFlags::POLLIN),
+            Tunnel::Open(stream) if self.to_ask > 0 => (stream, PollFlags::POLLOUT),
+            Tunnel::Open(stream) if self.left > 0 => (stream, PollFlags::POLLIN),
+            Tunnel::Open(_) | Tunnel::Down => return None,
+        };
+        Some(PollFd::new(stream.as_fd(), flags))
+    }
+
+    /// What it waits for is there. A tunnel that broke is down afterwards.
+    pub fn step(&mut self, tools: &mut Tools<'_>) -> Result<(), ProbeError> {
+        let stepped = self.advance(tools);
+        if stepped.is_err() {
+            self.close();
+        }
+        stepped
+    }
+
+    pub fn close(&mut self) {
+        *self = Self::default();
+    }
+
+    fn advance(&mut self, tools: &mut Tools<'_>) -> Result<(), ProbeError> {
+        if let Tunnel::Opening(opening) = &mut self.tunnel {
+            if !opening.step(tools.plan)? {
+                return Ok(());
+            }
+            let Tunnel::Opening(opening) = std::mem::take(&mut self.tunnel) else {
+                return Ok(());
+            };
+            self.tunnel = Tunnel::Open(opening.stream);
+            if self.left == 0 {
+                return Ok(());
+            }
+            self.ask(tools.object);
+        }
+        let Tunnel::Open(stream) = &self.tunnel else {
+            return Ok(());
+        };
+        if self.to_ask > 0 {
+            let asked = HEADER - self.to_ask;
+            self.to_ask -= send(stream, &tools.object.encode()[asked..])?;
+            return Ok(());
+        }
+        if receive(stream, &mut self.download, &mut tools.buffer)? {
+            self.left -= 1;
+            if self.left > 0 {
+                self.ask(tools.object);
+                return self.advance(tools);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How much went out.
+fn send(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, ProbeError> {
+    match stream.write(bytes) {
+        Ok(count) => Ok(count),
+        Err(error) if later(&error) => Ok(0),
+        Err(error) => Err(ProbeError::io("request for an object", &error)),
+    }
+}
+
+/// One read. True where it was the last one of an object.
+fn receive(
+    mut stream: &TcpStream,
+    download: &mut Download,
+    buffer: &mut [u8],
+) -> Result<bool, ProbeError> {
+    let room = download.room(buffer);
+    match stream.read(room) {
+        Ok(count) => download
+            .take(&room[..count])
+            .map(|()| download.whole())
+            .map_err(|kind| ProbeError::new(kind, format!("object: {}", kind.name()))),
+        Err(error) if later(&error) => Ok(false),
+        Err(error) => Err(ProbeError::io("object", &error)),
+    }
+}
+
+fn later(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}

@@ -1,0 +1,284 @@
+//! Fetches: what arrives, how long it takes where that is known, and what goes wrong on the way.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use common::network::*;
+use common::{Root, Server};
+use serde_json::{Value, json};
+
+const DELAY: Duration = Duration::from_millis(120);
+
+fn start_echo(server: &Server, request: Value) -> Value {
+    let (status, answer) = server.post("/echoes", &request.to_string());
+    assert_eq!(status, 201, "{answer}");
+    answer
+}
+
+/// Ends it, and returns what it counted.
+fn end_echo(server: &Server, echo: &Value) -> Value {
+    let (status, counted) = server.delete(&format!("/echoes/{}", echo["id"].as_str().unwrap()));
+    assert_eq!(status, 200, "{counted}");
+    counted
+}
+
+/// An echo server through which a million bytes pass a second. It sends 10,000 at once, ahead of the time that they take,
+/// on each connection, and may make up for 5 ms in which it had nothing to do.
+fn slow_echo(server: &Server) -> Value {
+    let faults = json!({"rate_bytes_per_s": 1_000_000});
+    start_echo(server, json!({"engine": "events", "faults": faults}))
+}
+
+/// A SOCKS5 proxy that passes on what comes, so much later after each request for a tunnel, with a byte of what goes
+/// down changed in each tunnel where `flip` says so.
+fn relay(delay: Duration, flip: Option<usize>) -> SocketAddr {
+    proxy(move |mut near, _, address| {
+        let far = TcpStream::connect(&address).unwrap();
+        std::thread::sleep(delay);
+        write(&mut near, &reply(0, any_address()));
+        let (from, mut to) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut &from, &mut to);
+            let _ = to.shutdown(Shutdown::Both);
+        });
+        let (mut bytes, mut passed) = (vec![0; 64 << 10], 0);
+        while let Ok(count @ 1..) = (&far).read(&mut bytes) {
+            if let Some(at) = flip.filter(|at| (passed..passed + count).contains(at)) {
+                bytes[at - passed] ^= 1;
+            }
+            passed += count;
+            if near.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = near.shutdown(Shutdown::Both);
+    })
+}
+
+fn outcome(server: &Server, spec: &Value) -> Value {
+    let probe = server.measure(spec);
+    assert_eq!(probe["state"], "done", "{probe}");
+    probe["outcome"].clone()
+}
+
+fn names(outcome: &Value) -> Vec<&str> {
+    let series = outcome["series"].as_array().unwrap();
+    series
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect()
+}
+
+fn series<'a>(outcome: &'a Value, name: &str) -> &'a Value {
+    let at = names(outcome).iter().position(|one| *one == name);
+    &outcome["series"][at.unwrap_or_else(|| panic!("no {name}: {outcome}"))]
+}
+
+fn ms(value: &Value) -> f64 {
+    value.as_f64().unwrap() / 1e6
+}
+
+#[test]
+fn objects_arrive_whole_over_as_many_tunnels_as_were_asked_for() {
+    let root = Root::new();
+    let server = root.serve();
+    let (bytes, objects, tunnels, count, connections) = (70_001, 7, 3, 6, 2);
+    for engine in ["events", "blocking"] {
+        for fresh in [false, true] {
+            for (proxy, wait) in [
+                (None, "block"),
+                (None, "yield"),
+                (Some(relay(Duration::ZERO, None)), "block"),
+            ] {
+                let echo = start_echo(&server, json!({"engine": engine}));
+                let mut spec = json!({"kind": "fetch", "target": echo["tcp"], "count": count, "connections": connections,
+                    "wait": wait, "fetch": {"bytes": bytes, "objects": objects, "tunnels": tunnels, "fresh": fresh}});
+                if let Some(proxy) = proxy {
+                    spec["proxy"] = json!({"address": proxy.to_string()});
+                }
+                let fetched = outcome(&server, &spec);
+                assert_eq!(fetched["succeeded"], count, "{spec}: {fetched}");
+                assert_eq!(fetched["errors"], json!({}));
+                assert_eq!(fetched["bytes"], count * objects * bytes);
+                assert_eq!(names(&fetched), ["total", "first_object"]);
+                assert_eq!(series(&fetched, "first_object")["count"], count);
+                let counted = end_echo(&server, &echo);
+                assert_eq!(counted["tcp_bytes"], count * objects * bytes, "{spec}");
+                let each = if fresh { count } else { connections };
+                assert_eq!(counted["tcp_connections"], each * tunnels, "{spec}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slow_far_end_comes_back_as_the_truth() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = slow_echo(&server);
+    let spec = json!({"kind": "fetch", "target": echo["tcp"], "count": 5,
+        "fetch": {"bytes": 20_000, "objects": 16, "tunnels": 6, "fresh": true}});
+    let fetched = outcome(&server, &spec);
+    assert_eq!(fetched["succeeded"], 5, "{fetched}");
+    // An object takes 20 ms, of which 10 are ahead and 5 made up for; the others 300, of which it is 60 and 5.
+    let (total, first) = (series(&fetched, "total"), series(&fetched, "first_object"));
+    for least in ["min_ns", "max_ns"] {
+        assert!(ms(&first[least]) >= 4.9, "{fetched}");
+        assert!(ms(&total[least]) - ms(&first[least]) >= 234.0, "{fetched}");
+    }
+    assert!(fetched["duration_s"].as_f64().unwrap() >= 5.0 * 0.254);
+}
+
+#[test]
+fn an_open_loop_counts_from_the_intended_start() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = slow_echo(&server);
+    // 100 ms each, and one is asked for every 50 ms.
+    let spec = json!({"kind": "fetch", "target": echo["tcp"], "count": 10,
+        "fetch": {"bytes": 100_000}, "loop": {"open": {"rate_per_s": 20}}});
+    let id = server.probe(&spec);
+    let fetched = &server.follow(&id)["outcome"];
+    assert_eq!(fetched["succeeded"], 10, "{fetched}");
+    assert_eq!(names(fetched), ["total", "lateness"]);
+    let (_, values) = server.get(&format!("/probes/{id}/series/total"));
+    for (before, value) in values["values"].as_array().unwrap().iter().enumerate() {
+        let least = 84.0 + 50.0 * before as f64;
+        assert!(ms(value) >= least, "{before}: {values}");
+    }
+    // Waiting for the one before is no lateness; the last one is due 435 ms before its turn.
+    assert!(
+        ms(&series(fetched, "lateness")["max_ns"]) < 400.0,
+        "{fetched}"
+    );
+}
+
+#[test]
+fn opening_is_part_of_what_opens_anew_and_of_nothing_else() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = start_echo(&server, json!({"engine": "events"}));
+    let slow = relay(DELAY, None).to_string();
+    let fetch = |fresh| {
+        outcome(
+            &server,
+            &json!({"kind": "fetch", "target": echo["tcp"], "count": 4, "proxy": {"address": slow},
+                "fetch": {"bytes": 1_000, "objects": 8, "tunnels": 4, "fresh": fresh}}),
+        )
+    };
+    let (fresh, kept) = (fetch(true), fetch(false));
+    let delay = DELAY.as_secs_f64() * 1e3;
+    // The first tunnel, and then the others at once.
+    assert!(
+        ms(&series(&fresh, "first_object")["min_ns"]) >= delay,
+        "{fresh}"
+    );
+    assert!(
+        ms(&series(&fresh, "total")["min_ns"]) >= 2.0 * delay,
+        "{fresh}"
+    );
+    assert!(ms(&series(&kept, "total")["min_ns"]) < delay, "{kept}");
+}
+
+#[test]
+fn one_wrong_byte_is_found_and_the_next_operation_opens_another_tunnel() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = start_echo(&server, json!({"engine": "events"}));
+    // In the third object, where no block's number is, and in a block of which throughput looks at the number alone.
+    let wrong = relay(Duration::ZERO, Some(2 * 10_000 + 5 * 1_024 + 380));
+    let spec = json!({"kind": "fetch", "target": echo["tcp"], "count": 9, "fetch": {"bytes": 10_000},
+        "proxy": {"address": wrong.to_string()}});
+    let fetched = outcome(&server, &spec);
+    assert_eq!(fetched["errors"], json!({"corrupted": 3}), "{fetched}");
+    assert_eq!(
+        (&fetched["succeeded"], &fetched["bytes"]),
+        (&json!(6), &json!(60_000))
+    );
+    assert_eq!(fetched["stopped"], json!(null));
+    assert_eq!(end_echo(&server, &echo)["tcp_connections"], 3);
+}
+
+/// A far end that takes a request, answers a part of it, and then does this.
+fn begins(then: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    tcp_server(move |mut stream| {
+        let header: [u8; 16] = read(&mut stream);
+        assert_eq!(&header[1..8], b"wt-bulk");
+        // The number of the first block.
+        write(&mut stream, &[0; 8]);
+        then(stream);
+    })
+}
+
+#[test]
+fn what_a_fetch_dies_of_has_a_name_and_three_in_a_row_end_it() {
+    let root = Root::new();
+    let server = root.serve();
+    let wrong = |mut stream: TcpStream| {
+        write(&mut stream, &[0xAA; 992]);
+        silent(stream);
+    };
+    for (far, kind) in [
+        (begins(reset), "connection_reset"),
+        (begins(drop), "closed"),
+        (begins(silent), "timeout"),
+        (begins(wrong), "corrupted"),
+        (nobody(), "connection_refused"),
+    ] {
+        for fetch in [
+            json!({"bytes": 1_000}),
+            json!({"bytes": 1_000, "objects": 4, "tunnels": 2, "fresh": true}),
+        ] {
+            let began = Instant::now();
+            let probe = server.measure(
+                &json!({"kind": "fetch", "target": far.to_string(), "count": 1_000,
+                    "connections": 2, "warmup": 500, "timeout_ms": 200, "fetch": fetch}),
+            );
+            assert_eq!(probe["state"], "failed", "{kind}: {probe}");
+            assert_eq!(probe["error"]["kind"], kind, "{probe}");
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "{kind} took {:?}",
+                began.elapsed()
+            );
+        }
+    }
+}
+
+#[test]
+fn one_that_is_under_way_can_be_cancelled() {
+    let root = Root::new();
+    let server = root.serve();
+    let spec = json!({"kind": "fetch", "target": begins(silent).to_string(), "timeout_ms": 60_000});
+    let id = server.probe(&spec);
+    let began = Instant::now();
+    assert_eq!(
+        server.delete(&format!("/probes/{id}")).1["state"],
+        "cancelled"
+    );
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn the_command_line_fetches_too() {
+    let root = Root::new();
+    let arguments = "probe fetch --direct --count 5 --bytes 2000 --objects 3 --tunnels 2 --fresh";
+    let output = root
+        .sidecar(&arguments.split(' ').collect::<Vec<_>>())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("5 of 5 succeeded") && text.contains("first_object"),
+        "{text}"
+    );
+    let refused = root
+        .sidecar(&["probe", "fetch", "--direct", "--tunnels", "2"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    common::one_line(&refused.stderr, &["fetch.tunnels"]);
+}
