@@ -22,7 +22,7 @@ import { controlName, knownErrors, planeScenario, withControl } from '../../lib/
 import { envCount, sizesOf } from '../../lib/profiles.js';
 import { knownOf } from '../../lib/protocols/excuse.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
-import { selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 import { USES } from '../../lib/protocols/users.js';
 
 const PROFILES = {
@@ -57,7 +57,7 @@ const script = planeScenario({
   title: `Realistic traffic through ${row.row}`,
   load: roundsLoad(
     Array.from({ length: rounds }, () => ({ loop: 'closed', count: 1, factor: 1 })),
-    left.length > 0 ? [`one row a run: not ${left.join(', ')}`] : [],
+    [...(left.length > 0 ? [`one row a run: not ${left.join(', ')}`] : []), ...candidateLeft()],
   ),
   parameters: { protocol: row.row, engine: baseline.engine, rounds, seconds },
   operations: Object.assign(
