@@ -19,6 +19,7 @@ import { decide, withIntegrity } from './verdict.js';
  * @property {string} [items] name of what a request carries, where it carries many
  * @property {string} [control] the operation that does the same without the system under test
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
+ * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
  */
 
@@ -228,9 +229,11 @@ function checksOf(measured, operations, thresholds, controls) {
       controls.length > 0,
       metrics.own_instances_cpu_s?.values.count ?? 0,
     ),
-    ...controls.map((control) =>
-      validity.headroom(control, measured.operations[control.operation].saturates),
-    ),
+    ...controls.map((control) => {
+      const { saturates, answersItself } = measured.operations[control.operation];
+      if (!saturates || !answersItself) return validity.headroom(control, saturates);
+      return validity.probeHeadroom(operations.find(({ name }) => name === control.operation));
+    }),
     validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
     validity.processesAlive(measured.usage),
     validity.probesWhole(metrics.probes_cut?.values.count),

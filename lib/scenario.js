@@ -30,6 +30,7 @@ export const VERSION = '0.1.0';
  * @property {string} [owns] the k6 scenario that does nothing else, so that k6 tags all its samples with the operation
  * @property {string} [control] the operation that does the same without the system under test
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
+ * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
  *
  * @typedef {object} Definition

@@ -71,6 +71,22 @@ export function headroom({ operation, rate_ratio: ratio }, saturates) {
 }
 
 /**
+ * The same of an operation that the system answers by itself, beside whose control a far end takes some of the meter's
+ * CPU: what bounds it is the one CPU of the meter's thread.
+ * @param {{ name: string, window_s: number, cpu?: { probe_s: number } } | undefined} row
+ * @returns {Check | undefined}
+ */
+export function probeHeadroom(row) {
+  if (!row?.cpu || row.window_s <= 0) return undefined;
+  const share = row.cpu.probe_s / row.window_s;
+  return {
+    check: `generator headroom: ${row.name}`,
+    ok: share <= 1 / HEADROOM,
+    detail: `the probe used ${Math.round(100 * share)} % of its CPU; above ${Math.round(100 / HEADROOM)} % it may be the limit`,
+  };
+}
+
+/**
  * @param {string} operation
  * @param {'open' | 'closed'} loop open: how late requests were sent. closed: how late arrivals were handled
  * @param {{ count: number, 'p(99)': number } | undefined} lateness

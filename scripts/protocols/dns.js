@@ -81,6 +81,7 @@ const rowOf = ({ repeated, inFlight }) => ({
   bounds: inFlight === 1 ? { 'p(95)': 50 } : {},
   least: inFlight === null ? 1 : total,
   saturates: inFlight !== null && inFlight > 1,
+  answersItself: repeated && cache,
 });
 
 const script = planeScenario({

@@ -5,7 +5,7 @@ import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
 import { leastRankSumP, rankSumP } from '../../lib/dataplane/rank-test.js';
 import { recommend, spreadOf, sweepOf } from '../../lib/dataplane/sweep.js';
 import { controlsOf, operationOf } from '../../lib/result.js';
-import { headroom } from '../../lib/validity.js';
+import { headroom, probeHeadroom } from '../../lib/validity.js';
 
 afterEach(() => {
   globalThis.__ENV = {};
@@ -210,4 +210,8 @@ test('a probe’s rate is over the time that it measured, and its control tells 
   assert.equal(headroom(found, true).ok, true);
   assert.equal(headroom({ operation: 'tcp', rate_ratio: 0.9 }, true).ok, false);
   assert.equal(headroom({ operation: 'tcp', rate_ratio: 1 }, false), undefined);
+  const used = (/** @type {number} */ probe) =>
+    probeHeadroom({ name: 'cached', window_s: 2, cpu: { probe_s: probe } })?.ok;
+  assert.deepEqual([used(1.66), used(1.68)], [true, false]);
+  assert.equal(probeHeadroom({ name: 'cached', window_s: 0, cpu: { probe_s: 0 } }), undefined);
 });
