@@ -375,7 +375,7 @@ test('what an engine has not is impossible, and there are no more extra turns th
   const found = protocolsOf(
     {},
     {
-      rows: [tuic],
+      rows: [tuic, { ...tuic, row: 'hysteria', variables: { hysteria_mbps: 1000 } }],
       baseline: { name: 'baseline', engine: 'sing-box', binary: '' },
       candidate: { name: 'candidate', engine: 'xray', binary: '' },
       turns: 1,
@@ -386,7 +386,7 @@ test('what an engine has not is impossible, and there are no more extra turns th
   );
   assert.equal(found.extra_turns, 1);
   assert.deepEqual([found.baseline.sha256, found.candidate?.sha256], ['ab12', null]);
-  assert.equal(found.rows[0].told_mbit_per_s, null);
+  assert.deepEqual([found.rows[0].told_mbit_per_s, found.rows[1].told_mbit_per_s], [null, 1000]);
   const [{ baseline, candidate }] = found.rows;
   assert.deepEqual([baseline.known, baseline.outcome], [null, 'not reached']);
   assert.deepEqual([candidate?.known, candidate?.detail], [null, 'has none']);
