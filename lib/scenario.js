@@ -7,6 +7,7 @@
 import exec from 'k6/execution';
 import { now } from './clock.js';
 import { paceOf } from './pace.js';
+import { pathOf } from './file.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, limitSteps, loadAt } from './profiles.js';
@@ -145,7 +146,7 @@ function loadOfStep(load, steps) {
 function resultPath(runId, definition) {
   const file = `${definition.system}-${definition.name}.json`;
   if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${file}`;
-  return import.meta.resolve(`../results/${runId}-${file}`).replace(/^file:\/\//, '');
+  return pathOf(import.meta.resolve(`../results/${runId}-${file}`));
 }
 
 /** What a definition may leave out. */
