@@ -125,6 +125,11 @@ benchmark-protocols: build ## Compare sing-box with itself, and count the rows t
 	@$(call need,node,install Node.js 20.19 or newer)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
 
+.PHONY: benchmark-judge
+benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about ten minutes
+	@$(call need,go,install Go 1.26 or newer)
+	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
+
 .PHONY: primitives
 primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
 	@bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
