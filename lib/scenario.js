@@ -5,7 +5,7 @@
  * through one.
  */
 import exec from 'k6/execution';
-import { now } from './clock.js';
+import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
 import { pathOf } from './file.js';
 import { limitThresholds } from './limit.js';
@@ -62,7 +62,8 @@ export const VERSION = '0.1.0';
  * @property {(result: any) => { verdict: string, reasons: string[] }} [judge] the last word, where thresholds do not
  *   say it all
  *
- * @typedef {{ runId: string, startedAt: string, loadFrom: number, window: string | null }} Begun
+ * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
+ *   window: string | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset()
  */
 
 /** @param {Definition} definition */
@@ -259,6 +260,7 @@ export function defineScenario(definition) {
 
     /** First in an iteration that accounts at its end for what it did. @param {Begun} data */
     round(data) {
+      useOffset(data.wallOffset);
       beginRound();
       this.step(now() - data.loadFrom);
     },
@@ -272,11 +274,13 @@ export function defineScenario(definition) {
     /** Last in setup(): opens the measuring window. @template T @param {T} data @returns {T & Begun} */
     begin(data) {
       const runId = /** @type {string} */ (exec.test.options.tags?.testid);
+      const wallOffset = measureOffset();
       return {
         ...data,
         runId,
         startedAt: new Date().toISOString(),
         loadFrom: now(),
+        wallOffset,
         window: sidecar.openWindow(
           definition.ownInstances ? (/** @type {any} */ (data).instance ?? null) : __ENV.INSTANCE || null,
           definition.paused,
