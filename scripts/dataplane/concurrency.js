@@ -55,6 +55,7 @@ const rows = (level) => ({
 const script = planeScenario({
   name: 'concurrency',
   title: 'Many tunnels at once through SOCKS5 CONNECT',
+  reaches: ['tcp'],
   load,
   echo: 'events',
   parameters: {
