@@ -41,6 +41,8 @@ export const VERSION = '0.1.0';
  * @property {string} title
  * @property {import('./profiles.js').Load} load
  * @property {Record<string, string | number | boolean>} parameters what makes two runs comparable
+ * @property {(data: any) => Record<string, string | number | boolean>} [decided] parameters that only setup() could tell,
+ *   from what it returned; they come in place of those of the same name
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
  * @property {object} [placement] which CPUs did what
@@ -189,7 +191,7 @@ function summaryOf(definition, bounds) {
         profile: currentProfile(),
         environment: environment.name,
         target: environment.url,
-        parameters: definition.parameters,
+        parameters: { ...definition.parameters, ...definition.decided?.(begun) },
         testbed: instance && { name: instance.testbed, variables: instance.variables },
         host: sidecar.host(),
         versions: versionsOf(instance),
