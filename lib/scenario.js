@@ -45,7 +45,7 @@ export const VERSION = '0.1.0';
  *   from what it returned; they come in place of those of the same name
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
- * @property {object} [placement] which CPUs did what
+ * @property {import('./placement-load.js').Cpus} [placement] which CPUs did what
  * @property {boolean} [paused] the measuring window only runs while a probe measures
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
  *   the `instance` of the run's data, where there is one
@@ -207,6 +207,7 @@ function summaryOf(definition, bounds) {
         ),
         bounds,
         usage,
+        placement: definition.placement,
         plannedIterations: load.iterations,
         plannedSeconds: load.seconds,
         seconds,

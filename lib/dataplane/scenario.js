@@ -18,6 +18,7 @@ import {
   recordSeries,
   recordUse,
 } from './probe-operation.js';
+import { tooFewFiles } from './open-files.js';
 import { unreached } from './reach.js';
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
@@ -39,6 +40,7 @@ const WARMUP = 50;
  *   through the environment's proxy and direct, to one far end on loopback, unless given
  * @property {(round: import('./load.js').Round, index: number, plane: Plane) => void} round
  * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
+ * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
  * @property {() => object} [prepare] in setup(); what it returns is in the run's data
  * @property {(data: any) => void} [end] in teardown(), with the run's data
  * @property {import('../scenario.js').Definition['more']} [more]
@@ -225,6 +227,8 @@ export function planeScenario(definition) {
     options: scenario.options,
 
     setup() {
+      const files = definition.connections ? tooFewFiles(definition.connections) : null;
+      if (files) stop(files);
       const prepared = definition.prepare?.();
       const needed = !definition.vias && (!environment.target.tcp || !environment.target.udp);
       const { placement } = environment;

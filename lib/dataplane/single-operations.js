@@ -53,6 +53,7 @@ export function singleOperations(spec) {
     name: spec.name,
     title: spec.title,
     load,
+    connections,
     reaches: [spec.probe.kind === 'udp' ? 'udp' : 'tcp'],
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),

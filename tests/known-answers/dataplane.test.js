@@ -46,7 +46,9 @@ for (const [scenario, row] of [
       const thresholds = { [scenario]: { [row]: { 'p(95)': 200 } } };
       const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
       // That others use the machine is told, and is no fault of what is tested.
-      const wrong = result.reasons.filter((/** @type {string} */ reason) => !/^generator CPU/.test(reason));
+      const wrong = result.reasons.filter(
+        (/** @type {string} */ reason) => !/^(generator CPU|neighbours)/.test(reason),
+      );
       assert.deepEqual(wrong, []);
       assert.equal(code, result.reasons.length > 0 ? 3 : 0);
       for (const name of [row, `${row}_direct`]) {
@@ -75,9 +77,11 @@ test('socks-udp counts exactly what is lost and what comes twice', async () => {
       row.errors.duplicated > 20 && row.errors.duplicated < 80,
       `${row.errors.duplicated} duplicated`,
     );
-    assert.equal(result.verdict, 'fail');
-    assert.equal(code, 99);
+    // The control loses as much: it is not the proxy that does.
+    assert.equal(result.verdict, 'inconclusive');
+    assert.equal(code, 3);
     assert.match(result.reasons.join('\n'), /udp: \d+ × lost/);
+    assert.match(result.reasons.join('\n'), /controls: udp_direct failed without the system/);
   });
 });
 
