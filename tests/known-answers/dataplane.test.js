@@ -6,6 +6,7 @@ import { startEcho } from '../support/echo.js';
 import { within } from '../support/faulty.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { startSocksServer } from '../support/socks-server.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const folder = temporaryFolder('dataplane');
 after(folder.remove);
@@ -46,9 +47,9 @@ for (const [scenario, row] of [
       const thresholds = { [scenario]: { [row]: { 'p(95)': 200 } } };
       const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
       // That others use the machine is told, and is no fault of what is tested.
-      const wrong = result.reasons.filter((/** @type {string} */ reason) => !/^generator CPU/.test(reason));
+      const wrong = reasonsOf(result).filter((reason) => !/^generator CPU/.test(reason));
       assert.deepEqual(wrong, []);
-      assert.equal(code, result.reasons.length > 0 ? 3 : 0);
+      assert.equal(code, reasonsOf(result).length > 0 ? 3 : 0);
       for (const name of [row, `${row}_direct`]) {
         const { latency_ms: latency, success } = operation(result, name);
         assert.equal(success, 40);
@@ -77,7 +78,7 @@ test('socks-udp counts exactly what is lost and what comes twice', async () => {
     );
     assert.equal(result.verdict, 'fail');
     assert.equal(code, 99);
-    assert.match(result.reasons.join('\n'), /udp: \d+ × lost/);
+    assert.match(reasonsOf(result).join('\n'), /udp: \d+ × lost/);
   });
 });
 

@@ -52,29 +52,14 @@ func (b *bench) printSummary(set report.Set) {
 		b.screen.Line("%s", strings.TrimRight(line, " "))
 	}
 	b.screen.Line("")
-	for _, r := range reasons(set.Entries()) {
-		b.screen.Line("%s", r)
+	lines, left := report.Lines(entries)
+	for _, line := range lines {
+		b.screen.Line("%s", line)
+	}
+	if left > 0 {
+		b.screen.Line("%s", report.More(left))
 	}
 	b.screen.Line("verdict: %s", b.paint(set.Verdict()))
-}
-
-// reasons has a line per reason; scenarios with the same outcome for the same reason share one.
-func reasons(entries []report.Entry) []string {
-	var order []string
-	names := map[string][]string{}
-	for _, e := range entries {
-		for _, why := range e.Reasons {
-			text := e.Outcome + ": " + oneLine(why)
-			if names[text] == nil {
-				order = append(order, text)
-			}
-			names[text] = append(names[text], e.Name)
-		}
-	}
-	for i, text := range order {
-		order[i] = strings.Join(names[text], ", ") + ": " + text
-	}
-	return order
 }
 
 // align pads columns: text to the left, numbers (the third column to the last but one) to the right.
