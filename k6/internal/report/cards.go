@@ -68,11 +68,7 @@ func (c *card) failing(r result.Result) bool {
 	part := share(op)
 	c.Value, c.Unit = format.Share(&part), op.Name+" failed"
 	if len(op.Errors) > 0 {
-		// Of kinds that are equal in number the first by name.
-		kind := slices.MaxFunc(slices.Sorted(maps.Keys(op.Errors)), func(a, b string) int {
-			return cmp.Or(cmp.Compare(op.Errors[a], op.Errors[b]), strings.Compare(b, a))
-		})
-		c.Unit += ": " + kind
+		c.Unit += ": " + strings.Join(slices.Sorted(maps.Keys(op.Errors)), ", ")
 	}
 	return true
 }

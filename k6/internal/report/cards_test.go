@@ -34,7 +34,7 @@ func TestCardsLeadWithTheirOwnQuestion(t *testing.T) {
 		"a latency":                 {"pass", result.Result{Operations: ops(moved, wake), Headline: &result.Headline{Operation: "wake", Figure: "p50_ms"}}, "5.66 ms", "P50: Poll woken"},
 		"Mbit/s":                    {"pass", result.Result{Operations: ops(wake, moved), Headline: &result.Headline{Operation: "down", Figure: "mbit_per_s"}}, "4,672", "Mbit/s: Down"},
 		"no rate":                   {"pass", result.Result{Operations: ops(tunnels)}, "3.34 ms", "max: Open"},
-		"what failed":               {"fail", result.Result{Operations: ops(wake, refused, control), Thresholds: []result.Threshold{failed("up")}}, "60%", "up failed: closed"},
+		"what failed":               {"fail", result.Result{Operations: ops(wake, refused, control), Thresholds: []result.Threshold{failed("up")}}, "60%", "up failed: closed, timeout"},
 		"a bound that is crossed":   {"fail", result.Result{Operations: ops(moved, wake, direct), Thresholds: []result.Threshold{slow}}, "P50 5.66 ms", "wake: at most 1 ms"},
 		"failures that are allowed": {"inconclusive", result.Result{Operations: ops(wake, refused)}, "94.5", "per second: Poll woken"},
 		"nothing measured":          {"inconclusive", result.Result{Operations: ops(result.Operation{Name: "x"})}, "", ""},

@@ -20,6 +20,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"charts": charts,
 	"spoken": spoken,
 	"anchor": anchor,
+	"parts":  func(name string) []string { return strings.SplitAfter(name, "/") },
 }).Parse(pageTemplate))
 
 // HTML writes the report as one file that needs nothing else.
