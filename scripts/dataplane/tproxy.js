@@ -87,7 +87,11 @@ const script = planeScenario({
       bounds: { 'p(95)': 50 },
       least: datagrams * base.rounds,
     }),
-    ...withControl('udp_burst', { ...burstRow, title: `UDP, ${window} in flight` }),
+    ...withControl('udp_burst', {
+      ...burstRow,
+      title: `UDP, ${window} in flight`,
+      headline: 'mbit_per_s',
+    }),
     ...(sweep && {
       ...sweep.operations({
         ...burstRow,

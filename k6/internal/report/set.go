@@ -28,7 +28,7 @@ type Set struct {
 type Entry struct {
 	Name    string
 	Outcome string
-	Reasons []string
+	Reasons []result.Reason
 	Result  *result.Result
 }
 
@@ -159,7 +159,7 @@ func (s Set) Entries() []Entry {
 func entry(planned run.Scenario, measured *result.Result) Entry {
 	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Result: measured}
 	if planned.Message != "" {
-		e.Reasons = append(e.Reasons, planned.Message)
+		e.because(planned.Message)
 	}
 	if measured != nil {
 		e.Outcome = combined(planned.Outcome, measured.Verdict)
@@ -170,11 +170,16 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
 		e.Outcome = run.Inconclusive
-		e.Reasons = append(e.Reasons, "its result file is gone")
+		e.because("its result file is gone")
 	} else if len(e.Reasons) == 0 {
-		e.Reasons = append(e.Reasons, "there is no result: the run ended before this scenario did")
+		e.because("there is no result: the run ended before this scenario did")
 	}
 	return e
+}
+
+// because adds what the record says of a scenario.
+func (e *Entry) because(text string) {
+	e.Reasons = append(e.Reasons, result.Reason{Role: result.Cause, Text: text, Count: 1})
 }
 
 // combined is the outcome of a scenario from its record and its result: the record knows of
