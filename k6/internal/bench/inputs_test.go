@@ -16,6 +16,9 @@ import (
 func TestTestbedOfAnotherSystemIsRefused(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane/tell")
 	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
+	here := tr.text(t, "environments/here.json")
+	write(t, tr, "environments/here.json", strings.Replace(here, `"systems":{`,
+		`"systems":{"pulsar":{"testbed":{"name":"pulsar-relay"},"auth":{"mode":"none"},"websocket":{"auth":"none"}},`, 1))
 	tr.Testbed = "pulsar-relay"
 	if code := Run(tr.Options); code != exitcode.Usage {
 		t.Errorf("code %d\n%s", code, tr.out)
