@@ -5,7 +5,6 @@ package bench
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/report"
@@ -44,7 +43,7 @@ func (b *bench) printSummary(set report.Set) {
 		}
 	}
 	b.screen.Line("")
-	for i, line := range align(rows) {
+	for i, line := range format.Align(rows, func(column int) bool { return column >= 2 && column < len(head)-1 }) {
 		verdict := rows[i][len(rows[i])-1]
 		if i > 0 && verdict != "" {
 			line = strings.TrimSuffix(line, verdict) + b.paint(verdict)
@@ -75,33 +74,6 @@ func reasons(entries []report.Entry) []string {
 		order[i] = strings.Join(names[text], ", ") + ": " + text
 	}
 	return order
-}
-
-// align pads columns: text to the left, numbers (the third column to the last but one) to the right.
-func align(rows [][]string) []string {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	lines := make([]string, len(rows))
-	for r, row := range rows {
-		var cells []string
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			switch {
-			case i == len(row)-1:
-				cells = append(cells, cell)
-			case i >= 2:
-				cells = append(cells, pad+cell)
-			default:
-				cells = append(cells, cell+pad)
-			}
-		}
-		lines[r] = strings.Join(cells, "  ")
-	}
-	return lines
 }
 
 // paint colours an outcome on a terminal.
