@@ -39,7 +39,7 @@ within = $(if $(filter-out $(1) $(1)/%,$(subst $(comma), ,$(ONLY))),$(error ONLY
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
 
 # $(call venv,FOLDER,REQUIREMENTS WITH HASHES)
-venv = @rm -rf $(1) && python3 -m venv $(1) && $(1)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(2) && touch $(1)/.installed
+venv = @rm -rf $(1) && python3 -m venv $(1) && $(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2) && touch $(1)/.installed
 
 .PHONY: help
 help: ## Show this list
@@ -125,6 +125,11 @@ benchmark-protocols: build ## Compare sing-box with itself, and count the rows t
 	@$(call need,node,install Node.js 20.19 or newer)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
 
+.PHONY: benchmark-judge
+benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about ten minutes
+	@$(call need,go,install Go 1.26 or newer)
+	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
+
 .PHONY: primitives
 primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
 	@bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
@@ -147,7 +152,7 @@ logs: ## Follow what they log
 influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for runs to stream to; INFLUX_PASSWORD is its password
 	@$(call need,influxd,apt-get install influxdb)
 	@test -n "$${INFLUX_PASSWORD:-}" || { echo 'make: INFLUX_PASSWORD is not set: choose one, such as export INFLUX_PASSWORD="$$(openssl rand -hex 16)"' >&2; exit 2; }
-	@bin/sidecar testbed up influxdb --var http_port=8086 --var data='$(CURDIR)/results/.influxdb'
+	@bin/sidecar testbed up influxdb --var http_port=8086 --var data="$$PWD/results/.influxdb"
 
 ## Building -----------------------------------------------------------------
 

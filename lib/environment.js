@@ -3,6 +3,7 @@
  * system is, how to authenticate there, what is acceptable there.
  * k6/schemas/environment.schema.json describes the file.
  */
+import { pathOf } from './file.js';
 import { problem } from './schema.js';
 
 /**
@@ -54,7 +55,7 @@ function locate(given) {
     );
   }
   const file = `environments/${given}.json`;
-  return { name: given, file, path: import.meta.resolve(`../${file}`) };
+  return { name: given, file, path: pathOf(import.meta.resolve(`../${file}`)) };
 }
 
 /** @param {string} given */
@@ -69,7 +70,7 @@ function readEnvironment(given) {
   const value = parse(text, file);
   // Each VU reads the file anew: what held for the first holds for all.
   if (__VU > 0) return { file, value };
-  const schema = JSON.parse(open(import.meta.resolve('../k6/schemas/environment.schema.json')));
+  const schema = JSON.parse(open(pathOf(import.meta.resolve('../k6/schemas/environment.schema.json'))));
   const found = problem(schema, schema, value);
   if (found) refuse(`${file}: ${found}`);
   if (value.name !== name)

@@ -13,9 +13,11 @@
  * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max make the window |
  * | operation_lateness_ms   | trend   | ms    | how late the generator was: send after the intended time, or event handled after it came off the socket |
  * | rounds_begun            | counter | count | iterations that account for something at their end      |
+ * | target_silent_since_ms  | gauge   | ms    | when the target fell silent, where the run was stopped for it (lib/silence.js) |
  * | cleanup_left            | counter | count | things that the run made and could not remove            |
  */
 import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+import { answered, failedWith } from './silence.js';
 
 export const latency = new Trend('operation_ms', true);
 export const failed = new Rate('operation_failed');
@@ -80,6 +82,7 @@ export class Operation {
     if (this.countsItems) items.add(carried, this.tags);
     failed.add(false, this.tags);
     this.close(endedAt);
+    answered();
   }
 
   /**
@@ -92,6 +95,7 @@ export class Operation {
     failed.add(true, this.tags);
     errors.add(1, { operation: this.name, kind });
     this.close(endedAt);
+    failedWith(kind, startedAt, endedAt);
   }
 
   /** Something wrong that is not a failed request, such as a duplicate. @param {import('./errors.js').ErrorKind} kind @param {number} count */

@@ -7,7 +7,10 @@ import { findLimit } from './limit.js';
 import { PERCENTILES, carries } from './percentiles.js';
 import { errorMetric, judge, submetric } from './thresholds.js';
 import * as validity from './validity.js';
-import { decide, withIntegrity } from './verdict.js';
+import { controlsHold, generatorLimits } from './meter-faults.js';
+import { placementLoad } from './placement-load.js';
+import { targetAnswers } from './silence.js';
+import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
 
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
@@ -171,6 +174,7 @@ function processesOf(usage) {
  * @property {number} seconds how long the load lasted
  * @property {{ steps: import('./limit.js').Steps, loadOf: (step: number) => string } | undefined} limit of a run
  *   that looks for the limit (profile breakpoint)
+ * @property {import('./placement-load.js').Cpus} [placement] which CPUs did what
  * @property {string} leftovers what a run may leave on the target
  * @property {import('./verdict.js').Integrity[] | undefined} integrity
  */
@@ -215,7 +219,9 @@ export function evaluate(measured) {
  */
 function checksOf(measured, operations, thresholds, controls) {
   const { metrics } = measured;
-  const iterations = metrics.iterations?.values.count ?? 0;
+  const counted = (/** @type {string} */ metric) => metrics[metric]?.values.count ?? 0;
+  const iterations = counted('iterations');
+  const neighbours = placementLoad(measured.usage?.host.by_cpu, measured.placement);
   const completeness = validity.completeness(
     measured.plannedIterations,
     iterations,
@@ -227,17 +233,25 @@ function checksOf(measured, operations, thresholds, controls) {
     validity.generatorCpu(
       measured.usage,
       controls.length > 0,
-      metrics.own_instances_cpu_s?.values.count ?? 0,
+      counted('own_instances_cpu_s'),
+      neighbours !== undefined,
     ),
     ...controls.map((control) => {
       const { saturates, answersItself } = measured.operations[control.operation];
       if (!saturates || !answersItself) return validity.headroom(control, saturates);
       return validity.probeHeadroom(operations.find(({ name }) => name === control.operation));
     }),
-    validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
-    validity.processesAlive(measured.usage),
+    validity.droppedIterations(counted('dropped_iterations')),
+    neighbours,
+    ...validity.processesAlive(measured.usage),
+    targetAnswers(metrics.target_silent_since_ms?.values.value),
+    generatorLimits(operations),
+    controlsHold(
+      controls.map(({ control }) => control),
+      thresholds.filter(({ ok, metric }) => !ok && ABOUT_ERRORS.includes(metric)),
+    ),
     validity.probesWhole(metrics.probes_cut?.values.count),
-    validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),
+    validity.roundsFinished(counted('rounds_begun'), iterations),
     ...operations.map((row) => validity.clockSane(row.name, row.latency_ms?.min)),
     ...operations
       .filter((row) => row.requests > 0 || !measured.operations[row.name].optional)

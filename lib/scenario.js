@@ -5,8 +5,9 @@
  * through one.
  */
 import exec from 'k6/execution';
-import { now } from './clock.js';
+import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
+import { pathOf } from './file.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, limitSteps, loadAt } from './profiles.js';
@@ -43,9 +44,11 @@ export const VERSION = '0.1.0';
  * @property {string} title
  * @property {import('./profiles.js').Load} load
  * @property {Record<string, string | number | boolean>} parameters what makes two runs comparable
+ * @property {(data: any) => Record<string, string | number | boolean>} [decided] parameters that only setup() could tell,
+ *   from what it returned; they come in place of those of the same name
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
- * @property {object} [placement] which CPUs did what
+ * @property {import('./placement-load.js').Cpus} [placement] which CPUs did what
  * @property {boolean} [paused] the measuring window only runs while a probe measures
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
  *   the `instance` of the run's data, where there is one
@@ -64,7 +67,8 @@ export const VERSION = '0.1.0';
  * @property {(result: any) => { verdict: string, reasons: import('./reasons.js').Reason[] }} [judge] the last word, where thresholds do not
  *   say it all
  *
- * @typedef {{ runId: string, startedAt: string, loadFrom: number, window: string | null }} Begun
+ * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
+ *   window: string | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset()
  */
 
 /** @param {Definition} definition */
@@ -148,7 +152,7 @@ function loadOfStep(load, steps) {
 function resultPath(runId, definition) {
   const file = `${definition.system}-${definition.name}.json`;
   if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${file}`;
-  return import.meta.resolve(`../results/${runId}-${file}`).replace(/^file:\/\//, '');
+  return pathOf(import.meta.resolve(`../results/${runId}-${file}`));
 }
 
 /** @param {Record<string, Operations>} operations */
@@ -196,7 +200,7 @@ function summaryOf(definition, bounds) {
         profile: currentProfile(),
         environment: environment.name,
         target: environment.url,
-        parameters: definition.parameters,
+        parameters: { ...definition.parameters, ...definition.decided?.(begun) },
         testbed: instance && { name: instance.testbed, variables: instance.variables },
         host: sidecar.host(),
         versions: versionsOf(instance),
@@ -213,6 +217,7 @@ function summaryOf(definition, bounds) {
         ),
         bounds,
         usage,
+        placement: definition.placement,
         plannedIterations: load.iterations,
         plannedSeconds: load.seconds,
         seconds,
@@ -269,6 +274,7 @@ export function defineScenario(definition) {
 
     /** First in an iteration that accounts at its end for what it did. @param {Begun} data */
     round(data) {
+      useOffset(data.wallOffset);
       beginRound();
       this.step(now() - data.loadFrom);
     },
@@ -282,11 +288,13 @@ export function defineScenario(definition) {
     /** Last in setup(): opens the measuring window. @template T @param {T} data @returns {T & Begun} */
     begin(data) {
       const runId = /** @type {string} */ (exec.test.options.tags?.testid);
+      const wallOffset = measureOffset();
       return {
         ...data,
         runId,
         startedAt: new Date().toISOString(),
         loadFrom: now(),
+        wallOffset,
         window: sidecar.openWindow(
           definition.ownInstances ? (/** @type {any} */ (data).instance ?? null) : __ENV.INSTANCE || null,
           definition.paused,

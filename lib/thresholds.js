@@ -45,7 +45,11 @@ const KEEP = { trend: 'min>=0', counter: 'count>=0', gauge: 'value>=0' };
  */
 export function k6Thresholds(operations, more = {}) {
   /** @type {Record<string, any[]>} */
-  const thresholds = { cleanup_left: [KEEP.counter], rounds_begun: [KEEP.counter] };
+  const thresholds = {
+    cleanup_left: [KEEP.counter],
+    rounds_begun: [KEEP.counter],
+    target_silent_since_ms: [KEEP.gauge],
+  };
   for (const [name, { bounds, leastItems, countedBy }] of Object.entries(operations)) {
     const { failed, errors, anomalies } = bounds;
     thresholds[submetric('operation_ms', name)] = [KEEP.trend, ...latencyExpressions(bounds)];

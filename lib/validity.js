@@ -27,34 +27,41 @@ const GENERATOR_CPU = /** @type {const} */ ({ check: 'generator CPU', kind: 'gen
 
 const one = (/** @type {number} */ value) => value.toFixed(1);
 
+/** Of one core. @param {import('./sidecar.js').ProcessUsage[]} processes */
+const percentOf = (processes) => processes.reduce((sum, { cpu_percent: percent }) => sum + percent, 0);
+
+/** Of one core, on the whole machine. @param {import('./sidecar.js').Usage} usage @param {number} unseen */
+function percentOfOthers({ host, processes, duration_s: seconds }, unseen) {
+  return Math.max(0, host.busy_percent * host.cpus - percentOf(processes) - (100 * unseen) / seconds);
+}
+
 /**
  * The generator is the bottleneck where the machine had nothing left and the
  * generator took the larger part of it; so is anything else that took a large part.
  * @param {import('./sidecar.js').Usage | null} usage
  * @param {boolean} controlled whether the same load without the system tells what the generator can do
  * @param {number} unseen CPU seconds of systems under test that are not among the window's processes
+ * @param {boolean} placed whether somebody else on the CPUs of the placement is told (lib/placement-load.js): then what
+ *   happened on other CPUs is no matter
  * @returns {Check}
  */
-export function generatorCpu(usage, controlled = false, unseen = 0) {
+export function generatorCpu(usage, controlled, unseen, placed) {
   const generators = usage?.processes.filter((process) => process.role === 'generator') ?? [];
   if (!usage || generators.length === 0)
     return { ...GENERATOR_CPU, ok: null, detail: 'not measured: no sidecar' };
   if (usage.duration_s === 0) return { ...GENERATOR_CPU, ok: null, detail: 'nothing was measured' };
-  const own = generators.reduce((sum, process) => sum + process.cpu_percent, 0);
   const { cpus, busy_percent: busy } = usage.host;
-  const seen = usage.processes.reduce((sum, process) => sum + process.cpu_percent, 0);
-  const known = seen + (100 * unseen) / usage.duration_s;
-  const others = Math.max(0, busy * cpus - known);
+  const own = percentOf(generators);
+  const others = placed ? 0 : percentOfOthers(usage, unseen);
   const full = 100 - busy < LEAST_IDLE_PERCENT;
   const names = generators.map((process) => process.name).join(' and ');
   const detail = `${names} used ${one(own)} % of one core; the ${cpus} cores were ${one(busy)} % busy`;
-  if (full && others > OTHERS_MOST_PERCENT) {
+  if (full && others > OTHERS_MOST_PERCENT)
     return {
       ...GENERATOR_CPU,
       ok: false,
       detail: `${detail}, ${one(others)} % of one core with something else`,
     };
-  }
   return { ...GENERATOR_CPU, ok: controlled || !(full && own > (busy * cpus) / 2), detail };
 }
 
@@ -203,13 +210,35 @@ export function clockSane(operation, least) {
   };
 }
 
-/** @param {import('./sidecar.js').Usage | null} usage @returns {Check | undefined} */
+const PROCESSES = 'processes';
+/** Of lib/silence.js. */
+const TARGET = 'target';
+
+/**
+ * Of the system under test, and apart from it of what the testbed has besides, such as a database.
+ * @param {import('./sidecar.js').Usage | null} usage
+ * @returns {Check[]}
+ */
 export function processesAlive(usage) {
-  const dead =
-    usage?.processes.filter((process) => process.role !== 'generator' && process.exit !== null) ?? [];
-  if (!usage) return undefined;
-  if (dead.length === 0)
-    return { check: 'processes', kind: 'process', ok: true, detail: 'all alive to the end' };
-  const detail = dead.map((process) => `${process.name} ended in mid-run (${process.exit})`).join(', ');
-  return { check: 'processes', kind: 'process', ok: false, detail };
+  if (!usage) return [];
+  const ended = (/** @type {string} */ role) =>
+    usage.processes
+      .filter((process) => process.role === role && process.exit !== null)
+      .map(({ name, exit, exit_after_s: after }) => {
+        const moment = typeof after === 'number' ? `${one(after)} s after the start` : 'in mid-run';
+        return `${name} ended ${moment} (${exit})`;
+      });
+  const [system, support] = [ended('system'), ended('support')];
+  if (system.length + support.length === 0)
+    return [{ check: PROCESSES, kind: 'process', ok: true, detail: 'all alive to the end' }];
+  return [
+    { check: PROCESSES, ended: system },
+    { check: 'support processes', ended: support },
+  ]
+    .filter(({ ended: names }) => names.length > 0)
+    .map(({ check, ended: names }) => ({ check, kind: 'process', ok: false, detail: names.join(', ') }));
 }
+
+/** Whether the system under test ended by itself, or answered nothing any more. @param {Check[]} validity */
+export const systemEnded = (validity) =>
+  validity.some(({ check, ok }) => ok === false && (check === PROCESSES || check === TARGET));

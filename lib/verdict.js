@@ -1,10 +1,12 @@
 /**
  * From judged thresholds and validity checks to a verdict.
  *
- * An interrupted run judges nothing. Failed requests are a fact whatever the
- * generator did. All else is only judged where the run is valid.
+ * A system that ended by itself has failed. An interrupted run judges nothing else. Failed requests are a fact
+ * whatever the generator did, unless the meter failed by itself. All else is only judged where the run is valid.
  */
+import { meterFailed } from './meter-faults.js';
 import { crossedReasons, errorReasons, integrityReasons, invalidReasons } from './reasons.js';
+import { systemEnded } from './validity.js';
 
 /**
  * @typedef {object} Integrity whether the target holds what the run reported
@@ -16,7 +18,7 @@ import { crossedReasons, errorReasons, integrityReasons, invalidReasons } from '
  * @property {'sql' | 'api' | 'dns'} source
  */
 
-const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];
+export const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];
 
 /**
  * @param {import('./thresholds.js').Judged[]} thresholds
@@ -29,8 +31,9 @@ export function decide(thresholds, validity, operations) {
   const crossed = thresholds.filter((line) => !line.ok);
   const aboutErrors = crossed.filter((line) => ABOUT_ERRORS.includes(line.metric));
   const reasons = [...errorReasons(operations), ...crossedReasons(thresholds), ...invalid];
+  if (systemEnded(validity)) return { verdict: 'fail', reasons };
   if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
-  if (aboutErrors.length > 0) return { verdict: 'fail', reasons };
+  if (aboutErrors.length > 0 && !meterFailed(validity)) return { verdict: 'fail', reasons };
   if (invalid.length > 0) return { verdict: 'inconclusive', reasons };
   if (crossed.length > 0) return { verdict: 'fail', reasons };
   return { verdict: 'pass', reasons: [] };

@@ -4,7 +4,7 @@
  */
 import { KINDS } from '../errors.js';
 import { envChoice } from '../profiles.js';
-import { ownScenario } from '../execution.js';
+import { ownScenario, stop } from '../execution.js';
 import { defineScenario } from '../scenario.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
@@ -18,6 +18,8 @@ import {
   recordSeries,
   recordUse,
 } from './probe-operation.js';
+import { tooFewFiles } from './open-files.js';
+import { unreached } from './reach.js';
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
 const WARMUP = 50;
@@ -37,6 +39,8 @@ const WARMUP = 50;
  * @property {(data: any) => { proxied: Via, direct: Via }} [vias] with far ends of their own, which `prepare` starts;
  *   through the environment's proxy and direct, to one far end on loopback, unless given
  * @property {(round: import('./load.js').Round, index: number, plane: Plane) => void} round
+ * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
+ * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
  * @property {() => object} [prepare] in setup(); what it returns is in the run's data
  * @property {(data: any) => void} [end] in teardown(), with the run's data
  * @property {import('../scenario.js').Definition['more']} [more]
@@ -213,10 +217,18 @@ export function planeScenario(definition) {
   /** @type {Plane | undefined} */
   let plane;
 
+  /** Ends what setup() began. @param {any} data */
+  const undo = (data) => {
+    definition.end?.(data);
+    if (data.echo) stopEcho(data.echo.id);
+  };
+
   return {
     options: scenario.options,
 
     setup() {
+      const files = definition.connections ? tooFewFiles(definition.connections) : null;
+      if (files) stop(files);
       const prepared = definition.prepare?.();
       const needed = !definition.vias && (!environment.target.tcp || !environment.target.udp);
       const { placement } = environment;
@@ -228,6 +240,14 @@ export function planeScenario(definition) {
             wait: echoWait(placement),
           })
         : null;
+      const data = /** @type {any} */ ({ ...prepared, echo, window: null });
+      if (definition.reaches) {
+        const fault = unreached(new Plane(environment, definition, address, data), definition.reaches);
+        if (fault) {
+          undo(data);
+          stop(fault);
+        }
+      }
       return scenario.begin({ ...prepared, echo });
     },
 
@@ -243,8 +263,7 @@ export function planeScenario(definition) {
     teardown(data) {
       cancelProbes();
       scenario.end(data);
-      definition.end?.(data);
-      if (data.echo) stopEcho(data.echo.id);
+      undo(data);
     },
 
     handleSummary: scenario.summary,

@@ -54,6 +54,8 @@ export function singleOperations(spec) {
     name: spec.name,
     title: spec.title,
     load,
+    connections,
+    reaches: [spec.probe.kind === 'udp' ? 'udp' : 'tcp'],
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),
       ...(open.length > 0

@@ -56,6 +56,8 @@ const rows = (level) => ({
 const script = planeScenario({
   name: 'concurrency',
   title: 'Many tunnels at once through SOCKS5 CONNECT',
+  reaches: ['tcp'],
+  connections: steepest,
   load,
   echo: 'events',
   parameters: {

@@ -40,6 +40,7 @@ const environment = loadPlane();
 const script = planeScenario({
   name: 'queue-sweep',
   title: `UDP by ${sweep.variable}`,
+  reaches: ['udp'],
   load: roundsLoad(
     Array.from({ length: sweep.rounds }, () => ({ loop: 'closed', count: datagrams, factor: 1 })),
   ),

@@ -72,6 +72,8 @@ const row = ({ name, write, direction, connections }) =>
 const script = planeScenario({
   name: 'throughput',
   title: 'Bulk transfer through SOCKS5 CONNECT',
+  reaches: ['tcp'],
+  connections: many,
   load,
   parameters: {
     transfer_mib: load.rounds[0].loop === 'closed' ? load.rounds[0].count : 0,

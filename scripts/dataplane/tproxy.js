@@ -55,6 +55,7 @@ const burstRow = {
 const script = planeScenario({
   name: 'tproxy',
   title: 'A transparent proxy between two networks',
+  reaches: ['tcp', 'udp'],
   environment,
   load: roundsLoad(
     Array.from({ length: base.rounds + (sweep?.rounds ?? 0) }, () => ({

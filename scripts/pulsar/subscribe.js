@@ -7,7 +7,6 @@
  * Variables: CONNECTIONS, CLIENTS, TOPICS, HOLD_MS, DURATION.
  */
 import { loadSystem } from '../../lib/environment.js';
-import { syncWallClock } from '../../lib/clock.js';
 import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount } from '../../lib/profiles.js';
 import { Relay, topicNames } from '../../lib/pulsar/relay.js';
@@ -61,7 +60,6 @@ export function setup() {
 export default async function connectOnce(data) {
   scenario.round(data);
   relay.renewIfDue(data.session);
-  syncWallClock();
   const index = ownScenario().iterationInTest;
   const topic = data.topics[index % data.topics.length];
   let lost = false;

@@ -78,6 +78,16 @@ test('users-list asks for every page, the short last one too', async () => {
   });
 });
 
+test('users-list makes users where a panel has none and no database is named, tells how many, and removes them', async () => {
+  await withPanel({}, async (panel) => {
+    const { code, result } = await runPanel('users-list', panel.url, { PAGES: '20', LIMIT: '50' });
+    const { requests, success, items } = operation(result, 'page');
+    assert.deepEqual([requests, success, items.count], [20, 20, 2 * 500]);
+    assert.equal(result.run.parameters.existing, 500);
+    assert.deepEqual([code, result.verdict, panel.left()], [0, 'pass', []]);
+  });
+});
+
 for (const mix of ['read:40,list:10,system:10,create:15,switch:20,delete:5', 'read:50,create:30,delete:20']) {
   test(`mixed sends exactly ${mix}, half of the switches each way`, async () => {
     await withPanel({ delayMs: 2 }, async (panel) => {

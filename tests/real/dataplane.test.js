@@ -22,7 +22,9 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
         reasonsOf(result).map((reason) => `${result.run.scenario}: ${reason}`),
       );
       // That others use the machine is told, and is no fault of what is tested.
-      const crowded = wrong.filter((reason) => /: generator (CPU|lateness|headroom)/.test(reason));
+      const crowded = wrong.filter((reason) =>
+        /: (generator (CPU|lateness|headroom)|neighbours)/.test(reason),
+      );
       assert.deepEqual(wrong, crowded);
       assert.equal(code, crowded.length > 0 ? 3 : 0);
       for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {

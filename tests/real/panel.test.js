@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { operation, panelEntry, runScript, temporaryFolder, writeEnvironment } from '../support/k6.js';
-import { panel as panelOf } from '../support/panel.js';
+import { newUser, panel as panelOf } from '../support/panel.js';
 import { commandLines, descendants, isAlive, until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
 import { reasonsOf } from '../support/reasons.js';
@@ -225,6 +225,23 @@ for (const driver of ['sqlite', 'asyncmy']) {
       assert.equal(panel.countInXray(), 0);
       // Seeded users are removed by SQL: only the load's and the warm-up's take a request.
       assert.equal(await answered(panel.url, 'delete_user'), 205);
+    });
+
+    test('users-list seeds a panel without users; where there are some, it lists those', async () => {
+      const variables = { ...secrets, PROFILE: 'smoke' };
+      const listed = async () => (await runScript('panel', 'users-list', entry(), variables)).result;
+      const filled = await listed();
+      assert.deepEqual([filled.run.parameters.existing, operation(filled, 'page').items.count], [2000, 5000]);
+      assertIntegrity(filled);
+      assert.deepEqual([panel.countInXray(), await users()], [0, 0]);
+      await panel.call('POST', '/api/user', newUser('anna'));
+      try {
+        const found = await listed();
+        assert.deepEqual([found.run.parameters.existing, operation(found, 'page').items.count], [0, 100]);
+        assertIntegrity(found);
+      } finally {
+        await panel.call('DELETE', '/api/user/anna');
+      }
     });
 
     test('a set-up that fails leaves nobody behind, seeded or made', async () => {

@@ -192,8 +192,83 @@ test('dropped iterations and a dead process are named', () => {
     /dropped iterations: 7 iterations were never sent/,
   );
   const dead = measure(summary(), { usage: usage(40, 60, 'signal 9') });
-  assert.equal(dead.verdict, 'inconclusive');
+  assert.equal(dead.verdict, 'fail');
   assert.match(dead.reasons[0].text, /relay ended in mid-run \(signal 9\)/);
+});
+
+test('a system that ended fails a run that was stopped for it, and the moment is told', () => {
+  const used = usage(40, 60, 'signal 9');
+  Object.assign(used.processes[0], { exit_after_s: 5.23 });
+  const result = measure(summary({ success: 500 }), { usage: used });
+  assert.equal(result.verdict, 'fail');
+  assert.match(
+    result.reasons.map(({ text }) => text).join('\n'),
+    /processes: relay ended 5\.2 s after the start \(signal 9\)/,
+  );
+});
+
+test('what a testbed has beside the system is no failure of the system', () => {
+  const used = usage(40, 60, 'signal 9');
+  used.processes[0].role = 'support';
+  const result = measure(summary(), { usage: used });
+  assert.equal(result.verdict, 'inconclusive');
+  assert.match(result.reasons[0].text, /support processes: relay ended in mid-run/);
+});
+
+test('a target that fell silent fails the run that was stopped for it', () => {
+  const silent = { type: 'gauge', values: { value: 12_300, min: 12_300, max: 12_300 } };
+  const result = measure({ ...summary({ success: 500 }), target_silent_since_ms: silent });
+  assert.equal(result.verdict, 'fail');
+  assert.match(
+    result.reasons.map(({ text }) => text).join('\n'),
+    /target: it answered nothing for 10 s, from 12\.3 s/,
+  );
+});
+
+test('limits of the generator and failed controls are inconclusive, whatever the system did', () => {
+  const limits = measure(summary({ success: 990, failed: 10, errors: { too_many_files: 10 } }));
+  assert.equal(limits.verdict, 'inconclusive');
+  assert.match(
+    limits.reasons.map(({ text }) => text).join('\n'),
+    /generator limits: 10 × too_many_files: .*ulimit -n/,
+  );
+  const failing = summary({ success: 990, failed: 10, errors: { socks_general_failure: 10 } });
+  assert.equal(measure(failing).verdict, 'fail');
+  const both = Object.fromEntries(
+    Object.entries(failing).flatMap(([name, metric]) => [
+      [name, metric],
+      [name.replace('operation:send', 'operation:send_direct'), metric],
+    ]),
+  );
+  const controlled = measure(both, {
+    operations: { send: { ...spec, control: 'send_direct' }, send_direct: spec },
+    bounds: { send: { failed: 0 }, send_direct: { failed: 0 } },
+  });
+  assert.equal(controlled.verdict, 'inconclusive');
+  assert.match(
+    controlled.reasons.map(({ text }) => text).join('\n'),
+    /controls: send_direct failed without the system/,
+  );
+});
+
+test('a neighbour on a CPU of the placement makes the run inconclusive', () => {
+  const placement = { probe_cpus: '1', echo_cpus: '1', system_cpus: '1' };
+  const of = (others) => {
+    const used = usage(40, 52);
+    used.host.by_cpu = [
+      { cpu: 0, span_s: 2, busy_s: 1.9, others_s: 1.8, steal_s: 0 },
+      { cpu: 1, span_s: 2, busy_s: 1.9, others_s: others, steal_s: 0.01 },
+    ];
+    return measure(summary(), { usage: used, placement });
+  };
+  assert.equal(of(0.1).verdict, 'pass');
+  const disturbed = of(0.9);
+  assert.equal(disturbed.verdict, 'inconclusive');
+  assert.match(
+    disturbed.reasons[0].text,
+    /neighbours: CPU 1: 45\.0 % used by others, 0\.5 % taken by the hypervisor/,
+  );
+  assert.doesNotMatch(disturbed.reasons[0].text, /CPU 0/);
 });
 
 test('without a sidecar the CPU check is open, not passed, and not a reason', () => {

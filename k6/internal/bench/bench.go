@@ -74,6 +74,12 @@ func Run(o Options) int {
 		screen.Error("run id %q: give letters, digits, dots, dashes and underscores", o.RunID)
 		return exitcode.Usage
 	}
+	held, f := o.beNeighbourly(screen, filepath.Join(o.Root, "results", o.RunID))
+	if f != nil {
+		screen.Error("%s", f.message)
+		return f.code
+	}
+	defer held.release()
 	b := &bench{session: session{Options: o, screen: screen}, plan: p, dir: filepath.Join(o.Root, "results", o.RunID)}
 	if f := b.makeFolder(); f != nil {
 		screen.Error("%s", f.message)

@@ -117,7 +117,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if j.needsSidecar() {
 		stopWatching = b.stopWithSidecar(j.scenario)
 	}
+	whatEnded := b.stopWhenEnded(j, instance)
 	code, message, err := child.run()
+	ended := whatEnded()
 	stopWatching()
 	stopSampling()
 	if err != nil {
@@ -135,6 +137,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	}
 	if instance.ID == "" && isMissing(j.file(".json")) {
 		b.cleanUp(j, child, code)
+	}
+	if ended != "" {
+		message = ended
 	}
 	return b.judge(j, code, message, entry)
 }

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -64,17 +65,17 @@ func Scenarios(root string) ([]Scenario, error) {
 			continue
 		}
 		folder := filepath.Join(root, "scripts", dir.Name())
-		paths, err := filepath.Glob(filepath.Join(folder, "*.js"))
+		files, err := fs.Glob(os.DirFS(folder), "*.js")
 		if err != nil {
 			return nil, err
 		}
 		var scenarios []Scenario
-		for _, path := range paths {
-			name := strings.TrimSuffix(filepath.Base(path), ".js")
+		for _, file := range files {
+			name := strings.TrimSuffix(file, ".js")
 			if strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test") {
 				continue
 			}
-			scenarios = append(scenarios, Scenario{dir.Name(), name, path})
+			scenarios = append(scenarios, Scenario{dir.Name(), name, filepath.Join(folder, file)})
 		}
 		order := readOrder(filepath.Join(folder, "ORDER"))
 		rank := func(s Scenario) int {

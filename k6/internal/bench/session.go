@@ -27,6 +27,7 @@ type Session struct {
 	sides     []plan
 	ctx       context.Context
 	stop      func()
+	held      claim
 }
 
 // Begin checks all that can be checked before anything starts, for each testbed (as TESTBED takes
@@ -37,10 +38,16 @@ func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 	s, f := prepare(o, scenarios, testbeds)
 	if f == nil {
 		s.screen = screen
+		s.held, f = o.beNeighbourly(screen, s.Dir)
+	}
+	if f == nil {
 		f = s.makeFolder()
 	}
 	if f != nil {
 		screen.Error("%s", f.message)
+		if s != nil {
+			s.held.release()
+		}
 		return nil, f.code
 	}
 	var said []string
@@ -220,4 +227,5 @@ func (s *Session) End() {
 	}
 	s.sidecar.Stop()
 	s.stop()
+	s.held.release()
 }

@@ -6,6 +6,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,18 +69,18 @@ func loadFolder(dir string) (Set, error) {
 	if set.Run == nil && isComparison(dir) {
 		return set, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of the folders pairNN-a, pairNN-b in it", dir)
 	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	names, err := fs.Glob(os.DirFS(dir), "*.json")
 	if err != nil {
 		return set, err
 	}
-	for _, path := range paths {
-		if filepath.Base(path) == run.FileName {
+	for _, name := range names {
+		if name == run.FileName {
 			continue
 		}
-		r, err := result.Read(path)
+		r, err := result.Read(filepath.Join(dir, name))
 		if err != nil {
 			// The record tells of a malformed result of this run; without one it is fatal.
-			if set.Run != nil && set.tells(filepath.Base(path)) {
+			if set.Run != nil && set.tells(name) {
 				continue
 			}
 			return set, err
@@ -97,7 +98,7 @@ func loadFolder(dir string) (Set, error) {
 // several scenarios two.
 func isComparison(dir string) bool {
 	for _, pattern := range []string{"compare.json", "*/compare.json"} {
-		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+		if found, _ := fs.Glob(os.DirFS(dir), pattern); len(found) > 0 {
 			return true
 		}
 	}

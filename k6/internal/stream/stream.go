@@ -95,7 +95,9 @@ func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result,
 
 // RunEnded writes that a run ended.
 func (s *Stream) RunEnded(of Of, verdict string) {
-	s.write(func(b *influx.Batch, at time.Time) { ended(b, of, runEnd, verdict, "profile "+of.Profile, at) })
+	s.write(func(b *influx.Batch, at time.Time) {
+		b.Add("events", of.tags("kind", runEnd), judged(of, verdict, "profile "+of.Profile), at)
+	})
 }
 
 // Used writes what was used between two looks at windows of the sidecar: of the second that ended last, or,

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package difference
+
+import "slices"
+
+// MoreFailures is the one-sided p-value of B failing more than A, from the differences of the shares of failed operations
+// of pairs: Wilcoxon's test of those that differ, as pairs without a failure on either side say nothing of which side fails
+// more. Exact, also with ties: over all signs of the differences.
+func MoreFailures(differences []float64) float64 {
+	var own []float64
+	for _, d := range differences {
+		if d != 0 {
+			own = append(own, d)
+		}
+	}
+	if len(own) == 0 {
+		return 1
+	}
+	return tiedSignedRank(own)
+}
+
+// tiedSignedRank is the probability that random signs give as great a sum of positive ranks, ties having the middle of
+// their ranks.
+func tiedSignedRank(d []float64) float64 {
+	size := make([]float64, len(d))
+	for i, v := range d {
+		size[i] = max(v, -v)
+	}
+	sorted := slices.Sorted(slices.Values(size))
+	// Doubled, the middle rank of a tie is whole.
+	doubled, own, total := make([]int, len(d)), 0, 0
+	for i, v := range size {
+		first, _ := slices.BinarySearch(sorted, v)
+		last := first
+		for last+1 < len(sorted) && sorted[last+1] == v {
+			last++
+		}
+		doubled[i] = first + last + 2
+		total += doubled[i]
+		if d[i] > 0 {
+			own += doubled[i]
+		}
+	}
+	// The sum is as likely to be so small as the negative ranks are to be.
+	p := make([]float64, total+1)
+	p[0] = 1
+	reached := 0
+	for _, rank := range doubled {
+		reached += rank
+		for w := reached; w >= 0; w-- {
+			p[w] /= 2
+			if w >= rank {
+				p[w] += p[w-rank] / 2
+			}
+		}
+	}
+	least := 0.0
+	for w := 0; w <= total-own; w++ {
+		least += p[w]
+	}
+	return min(1, least)
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package difference
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Role is what a metric can do to the verdict.
+type Role int
+
+const (
+	// Shown is evidence that decides nothing.
+	Shown Role = iota
+	// Secondary breaks the gate, but need not be within its bound.
+	Secondary
+	// Primary must be within its bound.
+	Primary
+)
+
+// Outcome is where a metric of B lies against its bound.
+type Outcome string
+
+// The outcomes.
+const (
+	// Within: the whole interval is below the bound.
+	Within Outcome = "within"
+	// Beyond: significantly worse, and the estimate is beyond the bound.
+	Beyond Outcome = "beyond"
+	// Unclear: neither.
+	Unclear Outcome = "unclear"
+)
+
+// Metric is what is judged: by how much B is worse, and what is tolerated of it, in the shift's scale.
+type Metric struct {
+	Shift Shift
+	Bound float64
+	Role  Role
+}
+
+// Answer is what there is to say of a metric. Lo and Hi are the interval of the look, nil where the pairs are too few for
+// it. P is two-sided. Significant says that there is a difference at all, at 5 %, whatever the number of metrics: a word
+// for people, which decides nothing.
+type Answer struct {
+	Estimate    float64
+	Lo, Hi      *float64
+	P           float64
+	Outcome     Outcome
+	Significant bool
+}
+
+// Judge answers for all metrics of a comparison and for its failures together: the more there are, the more it takes of
+// each to break the gate (Holm). failures has the p-value of each kind of failure that B has more of; breaks tells of each
+// whether it breaks the gate.
+func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, breaks []bool) {
+	answers = make([]Answer, len(metrics))
+	var primary, secondary []tested
+	for i, m := range metrics {
+		a := &answers[i]
+		a.Outcome, a.P, a.Estimate = Unclear, m.Shift.P(), m.Shift.Estimate()
+		a.Significant = a.P < chance
+		if lo, hi, ok := m.Shift.Interval(look.within()); ok {
+			a.Lo, a.Hi = &lo, &hi
+			if hi < m.Bound {
+				a.Outcome = Within
+			}
+		}
+		switch m.Role {
+		case Primary:
+			primary = append(primary, tested{m.Shift.AtLeast(0), i})
+		case Secondary:
+			secondary = append(secondary, tested{m.Shift.AtLeast(0), i})
+		}
+	}
+	breaks = make([]bool, len(failures))
+	for i, p := range failures {
+		primary = append(primary, tested{p, len(metrics) + i})
+	}
+	for _, i := range append(holm(primary, look.gate()), holm(secondary, look.gate())...) {
+		switch {
+		case i >= len(metrics):
+			breaks[i-len(metrics)] = true
+		case answers[i].Estimate > metrics[i].Bound:
+			answers[i].Outcome = Beyond
+		}
+	}
+	return answers, breaks
+}
+
+// Overall is the outcome of a comparison: beyond where anything breaks the gate, within where all primary metrics are, of
+// which there must be one.
+func Overall(metrics []Metric, answers []Answer, breaks []bool) Outcome {
+	if slices.Contains(breaks, true) {
+		return Beyond
+	}
+	primary, overall := false, Within
+	for i, m := range metrics {
+		switch {
+		case answers[i].Outcome == Beyond:
+			return Beyond
+		case m.Role == Primary:
+			primary = true
+			if answers[i].Outcome != Within {
+				overall = Unclear
+			}
+		}
+	}
+	if !primary {
+		return Unclear
+	}
+	return overall
+}
+
+// Settled reports whether more pairs are not needed: what is beyond stays so, and what is within may be passed once the
+// secondary metrics, of which there is so many, could have broken the gate.
+func Settled(overall Outcome, secondary, pairs int, look Look) bool {
+	return overall == Beyond || overall == Within && pairs >= look.FewestToBreak(secondary)
+}
+
+// tested is a p-value and whose it is.
+type tested struct {
+	p  float64
+	of int
+}
+
+// holm returns whose p-values are significant if all together may err with probability alpha: S. Holm, A simple
+// sequentially rejective multiple test procedure, 1979.
+func holm(all []tested, alpha float64) []int {
+	slices.SortStableFunc(all, func(x, y tested) int { return cmp.Compare(x.p, y.p) })
+	var found []int
+	for i, t := range all {
+		if t.p > alpha/float64(len(all)-i) {
+			break
+		}
+		found = append(found, t.of)
+	}
+	return found
+}
+
+// PairsToDecide estimates how many pairs it takes in all until a metric with this answer is within its bound or beyond
+// it, if the true shift is the estimate and the noise stays; 0 where it cannot be told, MostPairs+1 where it is more than
+// MostPairs.
+func PairsToDecide(m Metric, a Answer, pairs int) int {
+	if a.Hi == nil || pairs == 0 || math.IsNaN(a.Estimate) {
+		return 0
+	}
+	// The interval shrinks with the square root of the number of pairs. To be within, its end must come below the bound; to
+	// be beyond, the estimate is there already, and it must leave 0 behind.
+	half, room := *a.Hi-a.Estimate, m.Bound-a.Estimate
+	if room < 0 {
+		half, room = a.Estimate-*a.Lo, a.Estimate
+	}
+	if half <= 0 {
+		return pairs + 1
+	}
+	need := float64(pairs) * (half / room) * (half / room)
+	if room <= 0 || need > MostPairs {
+		return MostPairs + 1
+	}
+	return max(int(math.Ceil(need)), pairs+1)
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package difference
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+var tenPercent = math.Log(1.1)
+
+// around is n samples about the middle, evenly spread.
+func around(middle, spread float64, n int) []float64 {
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = middle + spread*(2*float64((i*7)%n)/float64(n-1)-1)
+	}
+	return d
+}
+
+func primary(d []float64) Metric   { return Metric{Paired(d), tenPercent, Primary} }
+func secondary(d []float64) Metric { return Metric{Paired(d), tenPercent, Secondary} }
+
+func TestThreeOutcomes(t *testing.T) {
+	for name, c := range map[string]struct {
+		of   []Metric
+		want Outcome
+	}{
+		"equal":                            {[]Metric{primary(around(0, 0.03, 12))}, Within},
+		"better":                           {[]Metric{primary(around(-0.3, 0.03, 12))}, Within},
+		"worse, but less than the bound":   {[]Metric{primary(around(0.05, 0.02, 12))}, Within},
+		"beyond":                           {[]Metric{primary(around(0.2, 0.03, 12))}, Beyond},
+		"noise":                            {[]Metric{primary(around(0, 0.3, 12))}, Unclear},
+		"beyond, too few pairs to be sure": {[]Metric{primary(around(0.2, 0.03, 6))}, Unclear},
+		"at the bound":                     {[]Metric{primary(around(tenPercent, 0.02, 13))}, Unclear},
+		"one of two unclear":               {[]Metric{primary(around(0, 0.03, 12)), primary(around(0, 0.3, 12))}, Unclear},
+		"one of two beyond":                {[]Metric{primary(around(0, 0.3, 12)), primary(around(0.3, 0.03, 12))}, Beyond},
+		"secondary unclear":                {[]Metric{primary(around(0, 0.03, 12)), secondary(around(0, 0.5, 12))}, Within},
+		"secondary beyond":                 {[]Metric{primary(around(0, 0.03, 12)), secondary(around(0.5, 0.05, 12))}, Beyond},
+		"shown beyond":                     {[]Metric{primary(around(0, 0.03, 12)), {Paired(around(0.5, 0.05, 12)), tenPercent, Shown}}, Within},
+		"no primary":                       {[]Metric{secondary(around(0, 0.03, 12))}, Unclear},
+		"nothing":                          {nil, Unclear},
+	} {
+		answers, breaks := Judge(c.of, nil, Look{})
+		if got := Overall(c.of, answers, breaks); got != c.want {
+			t.Errorf("%s: %s, want %s: %+v", name, got, c.want, answers)
+		}
+	}
+}
+
+// TestMoreMetricsTakeMoreEvidence has one secondary metric of many that is worse in each pair: the level that one of 49
+// operations with four metrics each has to reach takes 16 pairs.
+func TestMoreMetricsTakeMoreEvidence(t *testing.T) {
+	of := func(pairs, others int) Outcome {
+		all := []Metric{primary(around(0, 0.02, pairs)), secondary(around(0.5, 0.05, pairs))}
+		for range others {
+			all = append(all, secondary(around(0, 0.05, pairs)))
+		}
+		answers, breaks := Judge(all, nil, Look{})
+		return Overall(all, answers, breaks)
+	}
+	for _, c := range []struct {
+		pairs, others int
+		want          Outcome
+	}{{8, 0, Beyond}, {8, 5, Within}, {12, 5, Beyond}, {12, 195, Within}, {15, 195, Within}, {16, 195, Beyond}} {
+		if got := of(c.pairs, c.others); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+		if reached := c.pairs >= (Look{}).FewestToBreak(c.others+1); reached != (c.want == Beyond) {
+			t.Errorf("%+v: it is said to take %d", c, Look{}.FewestToBreak(c.others+1))
+		}
+	}
+}
+
+func TestFailuresBreakTheGate(t *testing.T) {
+	fine := []Metric{primary(around(0, 0.02, 10))}
+	for p, want := range map[float64]Outcome{1.0 / 1024: Beyond, 0.02: Within} {
+		answers, breaks := Judge(fine, []float64{p}, Look{})
+		if got := Overall(fine, answers, breaks); got != want {
+			t.Errorf("%g: %s", p, got)
+		}
+	}
+}
+
+// TestMirroredAnswers: with the sides swapped, each answer is the other way round.
+func TestMirroredAnswers(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		var there, back []Metric
+		n := 6 + r.IntN(20)
+		for range 1 + r.IntN(5) {
+			d := samples(r, n)
+			there, back = append(there, primary(d)), append(back, primary(negated(d)))
+		}
+		one, _ := Judge(there, nil, Look{})
+		other, _ := Judge(back, nil, Look{})
+		for i := range one {
+			if one[i].Estimate != -other[i].Estimate || *one[i].Lo != -*other[i].Hi || *one[i].Hi != -*other[i].Lo ||
+				one[i].P != other[i].P || one[i].Significant != other[i].Significant {
+				t.Fatalf("%+v and %+v", one[i], other[i])
+			}
+			if one[i].Outcome == Beyond && other[i].Outcome != Within {
+				t.Fatalf("beyond, and swapped %s", other[i].Outcome)
+			}
+		}
+	}
+}
+
+// TestLooksShareTheErrors: all looks together spend no more than one may.
+func TestLooksShareTheErrors(t *testing.T) {
+	var intervals, gate float64
+	for k := 1; k <= 10000; k++ {
+		intervals += Look{Number: k}.within()
+		gate += 2 * Look{Number: k, Comparisons: 3}.gate() * 3
+	}
+	if intervals > missed || gate > broken || intervals < 0.99*missed {
+		t.Errorf("%g and %g", intervals, gate)
+	}
+	if c := (Look{}).Confidence(); !near(c, 0.96) {
+		t.Error(c)
+	}
+	for pairs, want := range map[int][2]int{0: {12, 0}, 5: {12, 1}, 12: {18, 1}, 13: {18, 2}, 17: {18, 2}, 18: {26, 2}, MostPairs: {MostPairs, len(looks)}} {
+		if Next(pairs) != want[0] || Looked(pairs) != want[1] {
+			t.Errorf("%d: next %d, looked %d, want %v", pairs, Next(pairs), Looked(pairs), want)
+		}
+	}
+}
+
+func TestSettled(t *testing.T) {
+	for _, c := range []struct {
+		overall                Outcome
+		secondary, pairs, look int
+		want                   bool
+	}{
+		{Beyond, 100, 12, 1, true}, {Unclear, 0, 554, 10, false}, {Within, 5, 12, 1, true}, {Within, 150, 12, 1, false},
+		{Within, 150, 18, 2, true}, {Within, 250, 18, 2, false},
+	} {
+		if got := Settled(c.overall, c.secondary, c.pairs, Look{Number: c.look}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestPairsToDecide(t *testing.T) {
+	of := func(middle float64) (int, Outcome) {
+		m := primary(around(middle, 0.3, 12))
+		answers, _ := Judge([]Metric{m}, nil, Look{})
+		return PairsToDecide(m, answers[0], 12), answers[0].Outcome
+	}
+	equal, outcome := of(0)
+	near, _ := of(0.05)
+	slow, _ := of(0.2)
+	if outcome != Unclear || equal <= 12 || equal > 60 || near <= equal || slow <= 12 || slow > 60 {
+		t.Errorf("%d, %d, %d, %s", equal, near, slow, outcome)
+	}
+	if at, _ := of(tenPercent); at != MostPairs+1 {
+		t.Errorf("at the bound %d", at)
+	}
+	few := primary(around(0, 0.1, 3))
+	answers, _ := Judge([]Metric{few}, nil, Look{})
+	if got := PairsToDecide(few, answers[0], 3); got != 0 {
+		t.Error(got)
+	}
+}

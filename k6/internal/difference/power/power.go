@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package power counts what the engine of comparisons answers where the truth is known: two programs of which B is slower
+// by a known factor, on a machine that is as noisy as one says.
+package power
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"windtunnel/k6/internal/difference"
+)
+
+// Bound is what B may be worse by, in all cases.
+const Bound = 0.10
+
+// Case is what is simulated. Each operation has four metrics: throughput, P95 (twice as noisy), P99 (three times) and CPU
+// per operation (half), which stays as it is where B is slower. Throughput's and CPU's geometric means over all operations
+// are the primary metrics.
+type Case struct {
+	Noise      Noise
+	CV         float64 // of a run's throughput
+	Operations int
+	Slower     float64 // what B is slower by, as a fraction
+	Pairs      int     // fixed; 0: until it knows
+	Most       int     // pairs, where it runs until it knows
+}
+
+// Counts are of the comparisons of a case.
+type Counts struct {
+	Comparisons, Passed, Broken, Unclear int
+	// Pairs is the sum of all that were made.
+	Pairs int
+}
+
+// Share is n of the comparisons, 0 to 1.
+func (c Counts) Share(n int) float64 { return float64(n) / float64(c.Comparisons) }
+
+// Count simulates so many comparisons; the same seed gives the same answer.
+func (c Case) Count(comparisons int, seed uint64) Counts {
+	all := Counts{Comparisons: comparisons}
+	var lock sync.Mutex
+	var group sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < comparisons; i += workers {
+				outcome, pairs := c.compare(rand.New(rand.NewPCG(seed, uint64(i))))
+				lock.Lock()
+				switch outcome {
+				case difference.Within:
+					all.Passed++
+				case difference.Beyond:
+					all.Broken++
+				default:
+					all.Unclear++
+				}
+				all.Pairs += pairs
+				lock.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return all
+}
+
+// compare makes one comparison as `k6 x compare` does.
+func (c Case) compare(random *rand.Rand) (difference.Outcome, int) {
+	series := newSeries(c, random)
+	if c.Pairs > 0 {
+		series.add(c.Pairs)
+		return series.judge(difference.Look{}), c.Pairs
+	}
+	secondary := len(series.samples) - primaries
+	for number := 1; ; number++ {
+		pairs := min(difference.Next(len(series.samples[0])), c.Most)
+		series.add(pairs - len(series.samples[0]))
+		look := difference.Look{Number: number}
+		outcome := series.judge(look)
+		if pairs == c.Most || difference.Settled(outcome, secondary, pairs, look) {
+			return outcome, pairs
+		}
+	}
+}
+
+// primaries come first in a series.
+const primaries = 2
+
+// series are the pairs of one comparison: samples of each metric.
+type series struct {
+	Case
+	machine *machine
+	lot     uint64
+	random  *rand.Rand
+	samples [][]float64
+}
+
+func newSeries(c Case, random *rand.Rand) *series {
+	pairs := max(c.Pairs, c.Most)
+	return &series{c, newMachine(random, c.Noise, c.CV, 2*pairs), random.Uint64(), random, make([][]float64, primaries+4*c.Operations)}
+}
+
+// add makes more pairs. Half of the variance of a run is all its operations' together.
+func (s *series) add(pairs int) {
+	half := math.Sqrt(0.5)
+	for range pairs {
+		number := len(s.samples[0]) + 1
+		a, b := s.machine.pair(number, s.lot)
+		shift := b - a + half*(s.machine.draw()-s.machine.draw())
+		slower := shift + math.Log1p(s.Slower)
+		var speed, cpu float64
+		for i := range s.Operations {
+			of := s.samples[primaries+4*i : primaries+4*i+4]
+			own := func(noisy float64) float64 { return noisy * half * (s.machine.draw() - s.machine.draw()) }
+			values := [4]float64{slower + own(1), slower + own(2), slower + own(3), shift + own(0.5)}
+			for j, v := range values {
+				of[j] = append(of[j], v)
+			}
+			speed += values[0] / float64(s.Operations)
+			cpu += values[3] / float64(s.Operations)
+		}
+		s.samples[0], s.samples[1] = append(s.samples[0], speed), append(s.samples[1], cpu)
+	}
+}
+
+func (s *series) judge(look difference.Look) difference.Outcome {
+	metrics := make([]difference.Metric, len(s.samples))
+	for i, samples := range s.samples {
+		role := difference.Secondary
+		if i < primaries {
+			role = difference.Primary
+		}
+		metrics[i] = difference.Metric{Shift: difference.Paired(samples), Bound: math.Log1p(Bound), Role: role}
+	}
+	answers, breaks := difference.Judge(metrics, nil, look)
+	return difference.Overall(metrics, answers, breaks)
+}

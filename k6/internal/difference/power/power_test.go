@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package power
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"windtunnel/k6/internal/difference"
+)
+
+// atMost is the most of n that a rate lets happen, but in one of 1,000 tests of that rate.
+func atMost(rate float64, n int) int {
+	random := rand.New(rand.NewPCG(1, 1))
+	counts := make([]int, n+1)
+	const draws = 20000
+	for range draws {
+		hits := 0
+		for range n {
+			if random.Float64() < rate {
+				hits++
+			}
+		}
+		counts[hits]++
+	}
+	above := 0
+	for k := n; ; k-- {
+		if above += counts[k]; above > draws/1000 {
+			return k
+		}
+	}
+}
+
+// TestErrorRates is a small form of `make benchmark-judge`: on each kind of machine, with one operation and many, with a fixed
+// number of pairs and until it knows, equal sides break the gate in 1 % at most, and a slow-down of 1.5 times the bound
+// passes in 2 % at most.
+func TestErrorRates(t *testing.T) {
+	const n = 300
+	mostBroken, mostPassed := atMost(0.01, n), atMost(0.02, n)
+	for _, noise := range Noises {
+		for _, c := range []Case{{CV: 0.03, Operations: 1, Most: 40}, {CV: 0.2, Operations: 1, Most: 40}, {CV: 0.1, Operations: 20, Pairs: 18}} {
+			c.Noise = noise
+			name := fmt.Sprintf("%s, CV %g, %d operations, %d pairs", noise, c.CV, c.Operations, c.Pairs)
+			if equal := c.Count(n, 1); equal.Broken > mostBroken {
+				t.Errorf("%s: equal sides break the gate in %d of %d", name, equal.Broken, n)
+			}
+			c.Slower = 1.5 * Bound
+			if slower := c.Count(n, 2); slower.Passed > mostPassed {
+				t.Errorf("%s: slower by 1.5 times the bound passes in %d of %d", name, slower.Passed, n)
+			}
+		}
+	}
+}
+
+// TestPower: what is slower by twice the bound is found, and equal sides are let pass.
+func TestPower(t *testing.T) {
+	const n = 300
+	for _, c := range []Case{
+		{CV: 0.05, Operations: 1, Pairs: 12}, {CV: 0.05, Operations: 1, Most: 12}, {CV: 0.05, Operations: 4, Most: 12},
+		{CV: 0.1, Operations: 1, Pairs: 40}, {CV: 0.1, Operations: 1, Most: 40},
+	} {
+		c.Slower = 2 * Bound
+		for _, c.Noise = range []Noise{Normal, HeavyTails, Drift} {
+			if found := c.Count(n, 3); found.Share(found.Broken) < 0.95 {
+				t.Errorf("%+v: found in %d of %d", c, found.Broken, n)
+			}
+		}
+	}
+	equal := Case{Noise: Normal, CV: 0.07, Operations: 1, Most: 40}.Count(n, 4)
+	if equal.Share(equal.Passed) < 0.95 {
+		t.Errorf("equal sides pass in %d of %d", equal.Passed, n)
+	}
+}
+
+// TestTideInStepWithTheOrder is why the order is by lot: in a fixed order, or with two pairs turned together, equal sides
+// would be told apart by what returns every four runs.
+func TestTideInStepWithTheOrder(t *testing.T) {
+	first := map[bool]int{}
+	for pair := 1; pair <= 1000; pair++ {
+		first[difference.FirstIsB(pair, 7)]++
+	}
+	if first[true] < 430 || first[true] > 570 {
+		t.Errorf("B is first in %d of 1,000", first[true])
+	}
+	tide := Case{Noise: Tide, CV: 0.05, Operations: 1, Most: 56}.Count(400, 5)
+	if most := atMost(0.01, 400); tide.Broken > most {
+		t.Errorf("equal sides break the gate in %d of 400, at most %d", tide.Broken, most)
+	}
+}
+
+func TestSameSeedSameCounts(t *testing.T) {
+	c := Case{Noise: Normal, CV: 0.1, Operations: 2, Most: 26}
+	if one, two := c.Count(50, 6), c.Count(50, 6); one != two {
+		t.Errorf("%+v and %+v", one, two)
+	}
+}
