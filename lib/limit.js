@@ -12,7 +12,7 @@ const FAILED_MOST = 0.05;
 /** and this share of them is faster than the operation's own p(95) bound. */
 const SHARE = 'p(95)';
 /** Checks that a step which is too much for the system cannot hold. */
-const BY_STEP = ['samples', 'dropped', 'interrupt'];
+const BY_STEP = ['samples', 'dropped', 'interrupt', 'system'];
 const NONE_BROKE = 'every step held: the limit is above the highest load of this run, or the run ended early';
 
 /**

@@ -62,7 +62,6 @@ export function generatorCpu(usage, controlled, unseen, placed) {
       ok: false,
       detail: `${detail}, ${one(others)} % of one core with something else`,
     };
-  }
   return { ...GENERATOR_CPU, ok: controlled || !(full && own > (busy * cpus) / 2), detail };
 }
 
