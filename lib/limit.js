@@ -71,7 +71,7 @@ function stepsOf(metrics, bounds, steps, loadOf) {
 
 /**
  * Notes and verdict of a run that looks for the limit. Finding it is what the run is
- * for; not holding even the first step is a failure.
+ * for; not holding even the first step is a failure, and so is a system that ended instead of refusing.
  * @param {Metrics} metrics
  * @param {Record<string, Bounds>} bounds
  * @param {Steps} steps
@@ -86,9 +86,13 @@ export function findLimit(metrics, bounds, steps, loadOf, validity) {
   if (rows.length === 0) return { notes, verdict: 'inconclusive', reasons: ['nothing was measured'] };
   if (broken?.step === 0)
     return { notes, verdict: 'fail', reasons: [`not even the first step held: ${broken.text}`] };
-  const reasons = validity
-    .filter((check) => check.ok === false && /^(generator|processes|probes|rounds|clock)/.test(check.check))
-    .map((check) => `${check.check}: ${check.detail}`);
+  const failed = (/** @type {RegExp} */ names) =>
+    validity
+      .filter(({ check, ok }) => ok === false && names.test(check))
+      .map(({ check, detail }) => `${check}: ${detail}`);
+  const ended = failed(/^processes$/);
+  if (ended.length > 0) return { notes, verdict: 'fail', reasons: ended };
+  const reasons = failed(/^(generator|neighbours|controls|support processes|probes|rounds|clock)/);
   if (!broken)
     reasons.push('every step held: the limit is above the highest load of this run, or the run ended early');
   else notes.push(`the limit: ${loadOf(broken.step - 1)} held, ${loadOf(broken.step)} did not`);
