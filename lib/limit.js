@@ -6,6 +6,7 @@
 import { invalidReasons, reasonOf } from './reasons.js';
 import { ms, share } from './numbers.js';
 import { submetric } from './thresholds.js';
+import { PROCESSES } from './validity.js';
 
 /** A step holds while at most this share of its requests fails, */
 const FAILED_MOST = 0.05;
@@ -76,7 +77,7 @@ function stepsOf(metrics, bounds, steps, loadOf) {
 
 /**
  * Notes and verdict of a run that looks for the limit. Finding it is what the run is
- * for; not holding even the first step is a failure.
+ * for; not holding even the first step is a failure, and so is a system that ended instead of refusing.
  * @param {Metrics} metrics
  * @param {Record<string, Bounds>} bounds
  * @param {Steps} steps
@@ -94,6 +95,8 @@ export function findLimit(metrics, bounds, steps, loadOf, validity) {
     const reasons = [reasonOf('limit', `not even the first step held: ${broken.text}`)];
     return { notes, verdict: 'fail', reasons };
   }
+  const ended = invalidReasons(validity.filter(({ check }) => check === PROCESSES));
+  if (ended.length > 0) return { notes, verdict: 'fail', reasons: ended };
   const reasons = invalidReasons(validity.filter(({ kind }) => !BY_STEP.includes(kind)));
   if (!broken) reasons.push(reasonOf('limit', NONE_BROKE));
   else notes.push(`the limit: ${loadOf(broken.step - 1)} held, ${loadOf(broken.step)} did not`);

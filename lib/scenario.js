@@ -11,6 +11,7 @@ import { pathOf } from './file.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, limitSteps, loadAt } from './profiles.js';
+import { disturbedSeconds } from './placement-load.js';
 import { fold } from './reasons.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
@@ -168,6 +169,13 @@ const DEFAULTS = {
   remarks: () => /** @type {string[]} */ ([]),
 };
 
+/** Nothing where no CPU was placed or looked at. @param {Definition} definition @param {Begun} begun */
+function disturbedOf({ placement }, begun) {
+  const samples = placement ? sidecar.cpusOverTime(begun.window) : [];
+  if (!placement || samples.length === 0) return {};
+  return { disturbed: disturbedSeconds(samples, placement, Date.parse(begun.startedAt)) };
+}
+
 /**
  * handleSummary: the result as a file, and its table on the terminal.
  * @param {Definition} definition
@@ -226,6 +234,7 @@ function summaryOf(definition, bounds) {
         integrity: definition.integrity?.(data.metrics, begun),
       }),
     };
+    Object.assign(result, disturbedOf(definition, begun));
     result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     Object.assign(result, definition.judge?.(result));

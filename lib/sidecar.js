@@ -95,6 +95,9 @@ export function closeWindow(id) {
 /** @param {string | null | undefined} id @returns {Usage | null} */
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
 
+/** Who used each CPU while a window ran, over time. @param {string | null | undefined} id @returns {import('./placement-load.js').Sample[]} */
+export const cpusOverTime = (id) => (id ? ask('GET', `/windows/${id}/cpus`) : null) ?? [];
+
 /** @returns {Instance | null} */
 export const instance = () => (__ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null);
 

@@ -62,6 +62,7 @@ export function generatorCpu(usage, controlled, unseen, placed) {
       ok: false,
       detail: `${detail}, ${one(others)} % of one core with something else`,
     };
+  }
   return { ...GENERATOR_CPU, ok: controlled || !(full && own > (busy * cpus) / 2), detail };
 }
 
@@ -210,7 +211,8 @@ export function clockSane(operation, least) {
   };
 }
 
-const PROCESSES = 'processes';
+/** The check of the processes of the system under test. */
+export const PROCESSES = 'processes';
 
 /**
  * Of the system under test, and apart from it of what the testbed has besides, such as a database.

@@ -43,6 +43,8 @@ test('a busy loop on the CPU of placement shared makes the run inconclusive', as
     assert.equal(beside.code, 3);
     assert.match(reasonsOf(beside.result).join('\n'), new RegExp(`neighbours: CPU ${LAST}: `));
     assert.ok(taken(beside.result) > 10, `${taken(beside.result)} %`);
+    assert.ok(beside.result.disturbed.length > 0, 'the seconds are told');
+    assert.ok(beside.result.disturbed.every((/** @type {any} */ { cpu }) => cpu === LAST));
     assert.ok(taken(beside.result) > taken(alone.result), `${taken(alone.result)} % without it`);
   } finally {
     process.kill(-Number(neighbour.pid), 'SIGKILL');

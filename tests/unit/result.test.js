@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reasonsOf } from '../support/reasons.js';
+import { disturbedSeconds } from '../../lib/placement-load.js';
 import { evaluate } from '../../lib/result.js';
 import { k6Thresholds } from '../../lib/thresholds.js';
 
@@ -238,6 +239,30 @@ test('limits of the generator and failed controls are inconclusive, whatever the
   });
   assert.equal(controlled.verdict, 'inconclusive');
   assert.match(reasonsOf(controlled).join('\n'), /controls: send_direct failed without the system/);
+});
+
+test('the seconds in which a CPU of the placement was disturbed are told', () => {
+  const placement = { probe_cpus: '1', echo_cpus: '1', system_cpus: '' };
+  const at = (ms, others, steal = 0) => ({
+    at_unix_ms: 1_000_000 + ms,
+    span_s: 0.1,
+    cpus: [
+      { cpu: 0, others_s: 0.1, steal_s: 0 },
+      { cpu: 1, others_s: others, steal_s: steal },
+    ],
+  });
+  const samples = [
+    at(100, 0.01),
+    at(900, 0),
+    at(1100, 0.06),
+    at(1200, 0.04),
+    at(2500, 0, 0.08),
+    at(3100, 0.02),
+  ];
+  assert.deepEqual(disturbedSeconds(samples, placement, 1_000_000), [
+    { second: 1, cpu: 1, others_percent: 50, steal_percent: 0 },
+    { second: 2, cpu: 1, others_percent: 0, steal_percent: 80 },
+  ]);
 });
 
 test('a neighbour on a CPU of the placement makes the run inconclusive', () => {

@@ -61,7 +61,7 @@ var kinds = map[string]string{
 	"dns_refused":                 "the DNS server refused to answer (REFUSED): check its rules",
 	"dns_other":                   "the DNS server answered with another RCODE than NOERROR",
 	"too_many_files":              "the generator may open no more files and sockets: raise the limit (ulimit -n), or ask for fewer connections",
-	"ports_exhausted":             "the generator has no local port left for the target: fewer connections at a time or a second, or more ports",
+	"ports_exhausted":             "the generator has no local port left for the target: ask for fewer connections at a time or a second",
 	"no_buffers":                  "the generator's kernel has no room left for packets: ask for less at a time",
 	"unexpected":                  "something that was not expected: see the log of k6",
 }

@@ -38,6 +38,7 @@ type Result struct {
 	Processes   []Process    `json:"processes"`
 	Thresholds  []Threshold  `json:"thresholds"`
 	Validity    []Validity   `json:"validity"`
+	Disturbed   []Disturbed  `json:"disturbed"`
 	Notes       []string     `json:"notes"`
 	Verdict     string       `json:"verdict"`
 	Reasons     []Reason     `json:"reasons"`
@@ -90,6 +91,14 @@ type Placement struct {
 	EchoCPUs   string `json:"echo_cpus"`
 	SystemCPUs string `json:"system_cpus"`
 	Wait       string `json:"wait"`
+}
+
+// Disturbed is a second of the run, the first is 0, in which a CPU of the placement was not its own.
+type Disturbed struct {
+	Second        int     `json:"second"`
+	CPU           int     `json:"cpu"`
+	OthersPercent float64 `json:"others_percent"`
+	StealPercent  float64 `json:"steal_percent"`
 }
 
 // Operation is one row of the results table.

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::{own_time, processors};
 
-/// Samples that are kept; where there are more, each two become one.
-const KEPT: usize = 10_000;
+/// Samples that are kept, each CPU's counted by itself; where there are more, each two become one.
+const KEPT: usize = 20_000;
 
 /// A part of the time in which the window ran.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -118,7 +118,7 @@ impl Interference {
             span_s: rounded(span_s),
             cpus: shares,
         });
-        if self.samples.len() > KEPT {
+        if self.samples.len() * self.by_cpu.len() > KEPT {
             self.samples = self.samples.chunks(2).map(joined).collect();
         }
     }
