@@ -9,7 +9,7 @@ import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
-import { currentProfile, limitSteps, loadAt } from './profiles.js';
+import { currentProfile, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
@@ -199,7 +199,11 @@ function summaryOf(definition, bounds) {
         operations: Object.fromEntries(
           Object.entries(definition.operations).map(([name, spec]) => [
             name,
-            { loop: /** @type {const} */ ('closed'), ...spec },
+            {
+              loop: /** @type {const} */ ('closed'),
+              ...spec,
+              plannedSeconds: recordedSeconds(load, spec.loop ?? 'closed'),
+            },
           ]),
         ),
         bounds,
@@ -240,7 +244,8 @@ export function defineScenario(definition) {
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
       const { owns, items } = definition.operations[name];
-      return new Operation(name, owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined);
+      const iteration = owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined;
+      return new Operation(name, iteration, load.seconds > 0);
     },
 
     /**

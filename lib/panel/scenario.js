@@ -122,6 +122,8 @@ export function panelScenario(spec) {
       index,
       unique: intended ? OPEN_FROM + index : index,
       measure: (name, send, count = () => 1) => {
+        // What is begun after the planned end would not be of the run.
+        if (!intended && now() >= scenario.endsAt(data)) return false;
         const row = intended ? `${name}_open` : name;
         /** @type {import('./panel.js').Response} */
         let response;
