@@ -33,9 +33,17 @@ var needsTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed\b`)
 func (s Scenario) NeedsTestbed() bool { return s.says(needsTestbed) }
 
 func (s Scenario) says(pattern *regexp.Regexp) bool {
+	return pattern.MatchString(s.head())
+}
+
+// head is the comment at the script's top, "" where the script cannot be read.
+func (s Scenario) head() string {
 	text, err := os.ReadFile(s.Script)
+	if err != nil {
+		return ""
+	}
 	head, _, _ := strings.Cut(string(text), "*/")
-	return err == nil && pattern.MatchString(head)
+	return head
 }
 
 var needsOwnTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed of its own\b`)
