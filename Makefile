@@ -33,7 +33,7 @@ LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
 # $(call within,SYSTEM): what of the system ONLY asks for, all of it unless given.
 comma := ,
-within = $(if $(filter-out $(1) $(1)/%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
+within = $(if $(filter-out $(1) $(1)/% $(1)-%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
@@ -72,7 +72,11 @@ dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tpr
 	  test $$code != 130 || break; \
 	done; exit $$code
 
-.PHONY: $(SCENARIO_TARGETS)
+# A scenario is SYSTEM-NAME or SYSTEM/NAME.
+.PHONY: $(SCENARIO_TARGETS) $(SCENARIOS)
+$(SCENARIOS): build
+	@ONLY='$(call within,$@)' bin/k6 x bench
+
 $(SCENARIO_TARGETS): build
 	@ONLY='$(call within,$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@))' bin/k6 x bench
 

@@ -56,12 +56,13 @@ export function generatorCpu(usage, controlled, unseen, placed) {
   const full = 100 - busy < LEAST_IDLE_PERCENT;
   const names = generators.map((process) => process.name).join(' and ');
   const detail = `${names} used ${one(own)} % of one core; the ${cpus} cores were ${one(busy)} % busy`;
-  if (full && others > OTHERS_MOST_PERCENT)
+  if (full && others > OTHERS_MOST_PERCENT) {
     return {
       ...GENERATOR_CPU,
       ok: false,
       detail: `${detail}, ${one(others)} % of one core with something else`,
     };
+  }
   return { ...GENERATOR_CPU, ok: controlled || !(full && own > (busy * cpus) / 2), detail };
 }
 
@@ -211,8 +212,6 @@ export function clockSane(operation, least) {
 }
 
 const PROCESSES = 'processes';
-/** Of lib/silence.js. */
-const TARGET = 'target';
 
 /**
  * Of the system under test, and apart from it of what the testbed has besides, such as a database.
@@ -221,6 +220,7 @@ const TARGET = 'target';
  */
 export function processesAlive(usage) {
   if (!usage) return [];
+  const kind = /** @type {const} */ ('process');
   const ended = (/** @type {string} */ role) =>
     usage.processes
       .filter((process) => process.role === role && process.exit !== null)
@@ -230,15 +230,15 @@ export function processesAlive(usage) {
       });
   const [system, support] = [ended('system'), ended('support')];
   if (system.length + support.length === 0)
-    return [{ check: PROCESSES, kind: 'process', ok: true, detail: 'all alive to the end' }];
+    return [{ check: PROCESSES, kind, ok: true, detail: 'all alive to the end' }];
   return [
     { check: PROCESSES, ended: system },
     { check: 'support processes', ended: support },
   ]
     .filter(({ ended: names }) => names.length > 0)
-    .map(({ check, ended: names }) => ({ check, kind: 'process', ok: false, detail: names.join(', ') }));
+    .map(({ check, ended: names }) => ({ check, kind, ok: false, detail: names.join(', ') }));
 }
 
 /** Whether the system under test ended by itself, or answered nothing any more. @param {Check[]} validity */
 export const systemEnded = (validity) =>
-  validity.some(({ check, ok }) => ok === false && (check === PROCESSES || check === TARGET));
+  validity.some(({ check, kind, ok }) => ok === false && (check === PROCESSES || kind === 'system'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { reasonsOf } from '../support/reasons.js';
 import { evaluate } from '../../lib/result.js';
 import { k6Thresholds } from '../../lib/thresholds.js';
 
@@ -201,10 +202,7 @@ test('a system that ended fails a run that was stopped for it, and the moment is
   Object.assign(used.processes[0], { exit_after_s: 5.23 });
   const result = measure(summary({ success: 500 }), { usage: used });
   assert.equal(result.verdict, 'fail');
-  assert.match(
-    result.reasons.map(({ text }) => text).join('\n'),
-    /processes: relay ended 5\.2 s after the start \(signal 9\)/,
-  );
+  assert.match(reasonsOf(result).join('\n'), /processes: relay ended 5\.2 s after the start \(signal 9\)/);
 });
 
 test('what a testbed has beside the system is no failure of the system', () => {
@@ -219,19 +217,13 @@ test('a target that fell silent fails the run that was stopped for it', () => {
   const silent = { type: 'gauge', values: { value: 12_300, min: 12_300, max: 12_300 } };
   const result = measure({ ...summary({ success: 500 }), target_silent_since_ms: silent });
   assert.equal(result.verdict, 'fail');
-  assert.match(
-    result.reasons.map(({ text }) => text).join('\n'),
-    /target: it answered nothing for 10 s, from 12\.3 s/,
-  );
+  assert.match(reasonsOf(result).join('\n'), /target: it answered nothing for 10 s, from 12\.3 s/);
 });
 
 test('limits of the generator and failed controls are inconclusive, whatever the system did', () => {
   const limits = measure(summary({ success: 990, failed: 10, errors: { too_many_files: 10 } }));
   assert.equal(limits.verdict, 'inconclusive');
-  assert.match(
-    limits.reasons.map(({ text }) => text).join('\n'),
-    /generator limits: 10 × too_many_files: .*ulimit -n/,
-  );
+  assert.match(reasonsOf(limits).join('\n'), /generator limits: 10 × too_many_files: .*ulimit -n/);
   const failing = summary({ success: 990, failed: 10, errors: { socks_general_failure: 10 } });
   assert.equal(measure(failing).verdict, 'fail');
   const both = Object.fromEntries(
@@ -245,10 +237,7 @@ test('limits of the generator and failed controls are inconclusive, whatever the
     bounds: { send: { failed: 0 }, send_direct: { failed: 0 } },
   });
   assert.equal(controlled.verdict, 'inconclusive');
-  assert.match(
-    controlled.reasons.map(({ text }) => text).join('\n'),
-    /controls: send_direct failed without the system/,
-  );
+  assert.match(reasonsOf(controlled).join('\n'), /controls: send_direct failed without the system/);
 });
 
 test('a neighbour on a CPU of the placement makes the run inconclusive', () => {
