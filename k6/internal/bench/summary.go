@@ -5,7 +5,6 @@ package bench
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/report"
@@ -59,7 +58,7 @@ func (b *bench) printSummary(set report.Set) {
 // printTable prints rows with a head, the verdict in colour. Where the terminal is too narrow for them, each scenario
 // stands with its verdict above its operations.
 func (b *bench) printTable(rows [][]string) {
-	lines := align(rows, 2)
+	lines := alignRows(rows, 2)
 	if !b.screen.fits(lines) {
 		b.printStacked(rows)
 		return
@@ -78,7 +77,7 @@ func (b *bench) printStacked(rows [][]string) {
 	for _, row := range rows {
 		operations = append(operations, append(slices.Clone(row[1:len(row)-1]), ""))
 	}
-	for i, line := range align(operations, 1) {
+	for i, line := range alignRows(operations, 1) {
 		if row := rows[i]; i > 0 && row[0] != "" {
 			b.screen.Line("%s  %s", row[0], b.paint(row[len(row)-1]))
 		}
@@ -86,31 +85,9 @@ func (b *bench) printStacked(rows [][]string) {
 	}
 }
 
-// align pads columns: the first ones, which are texts, to the left, numbers to the right; the last is as it is.
-func align(rows [][]string, texts int) []string {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	lines := make([]string, len(rows))
-	for r, row := range rows {
-		var cells []string
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			switch {
-			case i == len(row)-1:
-				cells = append(cells, cell)
-			case i >= texts:
-				cells = append(cells, pad+cell)
-			default:
-				cells = append(cells, cell+pad)
-			}
-		}
-		lines[r] = strings.Join(cells, "  ")
-	}
-	return lines
+// alignRows pads columns: the first ones, which are texts, to the left, numbers to the right; the last is as it is.
+func alignRows(rows [][]string, texts int) []string {
+	return format.Align(rows, func(column int) bool { return column >= texts && column < len(rows[0])-1 })
 }
 
 // paint colours an outcome on a terminal.
