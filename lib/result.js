@@ -12,6 +12,7 @@ import { decide, withIntegrity } from './verdict.js';
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
  * @typedef {Record<string, SummaryMetric>} Metrics
+ * @typedef {'mbit_per_s' | 'rate_per_s' | 'p50'} Primary
  * @typedef {object} OperationSpec
  * @property {string} title
  * @property {'closed' | 'open'} loop
@@ -21,6 +22,7 @@ import { decide, withIntegrity } from './verdict.js';
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
+ * @property {Primary} [primary] what a comparison must find within its bound
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
@@ -50,6 +52,9 @@ function errorsOf(metrics, name) {
   );
 }
 
+/** @param {OperationSpec} spec */
+const primaryOf = ({ primary }) => (primary ? { primary } : {});
+
 /**
  * One row of the table. A rate is counted over the operation's own window, not over
  * k6's whole run: from its first start to its last end, or the parts of the run that a
@@ -75,6 +80,7 @@ export function operationOf(metrics, name, spec) {
     name,
     title: spec.title,
     loop: spec.loop,
+    ...primaryOf(spec),
     latency_is: spec.latencyIs,
     requests,
     success,

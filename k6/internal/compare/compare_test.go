@@ -275,6 +275,18 @@ func TestSeveralOperationsHaveOneMean(t *testing.T) {
 	if c := Make(q); c.rowOf(t, "tcp", "p50").Role != Primary || c.rowOf(t, "tcp", "rate_per_s").Role != Shown {
 		t.Errorf("%+v", c.Metrics)
 	}
+	// A scenario whose rate is given by its own pace names what tells.
+	q = pairsOf(12, noise(1), noise(2))
+	for _, runs := range [][]Measured{q.A, q.B} {
+		for i := range runs {
+			r := runs[i].Result
+			r.Operations[0].Primary = "p50"
+			r.Operations = append(r.Operations, operation("publish", 1))
+		}
+	}
+	if c := Make(q); c.rowOf(t, "tcp", "p50").Role != Primary || c.rowOf(t, "tcp", "mbit_per_s").Role != Secondary || c.Metrics[0].Name != "p50" {
+		t.Errorf("%+v", c.Metrics[0])
+	}
 }
 
 func TestTooFewRuns(t *testing.T) {
