@@ -23,7 +23,8 @@ type Request struct {
 	SpecA, SpecB string
 	Planned      int // pairs, 0 where none were, or where it ran until it knew
 	Look         difference.Look
-	looked       int // pairs at the last look
+	looked       int    // pairs at the last look
+	told         string // what it saw, for people
 	Interrupted  bool
 	WorseBy      float64 // percent
 	Beds         func(name string) testbed.Testbed
