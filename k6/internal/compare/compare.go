@@ -45,6 +45,7 @@ func Make(q Request) Comparison {
 		c.Notes = append(c.Notes, streamingDiffers(runs)...)
 	}
 	c.Interleaved = interleaved(q.A, q.B)
+	c.DurationS = duration(all)
 	if len(goodA) > 0 && len(goodB) > 0 {
 		c.compare(goodA, goodB)
 	}
@@ -54,6 +55,23 @@ func Make(q Request) Comparison {
 	c.judge(q, len(goodA), len(goodB), c.answer(q.Look))
 	c.Headline = c.headline()
 	return c
+}
+
+// duration is from the first run's start to the last one's end, in seconds.
+func duration(all []result.Result) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	first, last := all[0].Run.Start, all[0].Run.End
+	for _, r := range all {
+		if r.Run.Start.Before(first) {
+			first = r.Run.Start
+		}
+		if r.Run.End.After(last) {
+			last = r.Run.End
+		}
+	}
+	return last.Sub(first).Seconds()
 }
 
 // about takes over what all runs share.

@@ -143,6 +143,9 @@ func TestKnownShiftIsFound(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
+	if says := c.Summary(); !strings.HasSuffix(says, "verdict: fail, by 12 pairs in 24.0 s\n") {
+		t.Errorf("%s", says)
+	}
 	if strings.Contains(text, "socks_port") {
 		t.Error("shows a port")
 	}
