@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -106,24 +107,28 @@ func side(spec string, runs []Measured, beds func(string) testbed.Testbed) Side 
 // is measured as well as any: leaving it out would hide the slow ones.
 func unusable(m Measured) string {
 	why := strings.Join(m.Reasons, "; ")
+	check := fault(m)
 	switch {
 	case m.Result == nil:
-		if why == "" {
-			why = "there is no result"
-		}
-		return why
+		return cmp.Or(why, "there is no result")
+	case check.Check != "":
+		return check.Check + ": " + check.Detail
 	case m.Outcome != run.Pass && m.Outcome != run.Fail:
-		if why == "" {
-			why = m.Outcome
-		}
-		return why
-	}
-	for _, check := range m.Result.Validity {
-		if check.OK != nil && !*check.OK {
-			return check.Check + ": " + check.Detail
-		}
+		return cmp.Or(why, m.Outcome)
 	}
 	return ""
+}
+
+// fault is the first validity check that failed, one without a name where none did.
+func fault(m Measured) result.Validity {
+	if m.Result != nil {
+		for _, check := range m.Result.Validity {
+			if check.OK != nil && !*check.OK {
+				return check
+			}
+		}
+	}
+	return result.Validity{}
 }
 
 func good(runs []Measured) []Measured {
