@@ -152,6 +152,12 @@ benchmark-judge: ## How often the engine of comparisons errs, and how soon it kn
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
 
+# quick is what one would compare with, so it is the default here.
+.PHONY: benchmark-compare
+benchmark-compare: build ## Compare sing-box with itself and with a slowed one, and count the verdicts: make benchmark-compare [RUNS=20] [SLOWER=15] [SCENARIO=dataplane/socks-tcp] [MINUTES=10]
+	@$(call need,node,install Node.js 20.19 or newer)
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/compare-a-a/run.js
+
 .PHONY: primitives
 primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
 	@bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)

@@ -15,6 +15,7 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
  * @typedef {Record<string, SummaryMetric>} Metrics
+ * @typedef {'mbit_per_s' | 'rate_per_s' | 'p50'} Primary
  * @typedef {object} OperationSpec
  * @property {string} title
  * @property {'closed' | 'open'} loop
@@ -25,6 +26,7 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
  * @property {number} [plannedSeconds] that it was meant to last, where time bounds it
+ * @property {Primary} [primary] what a comparison must find within its bound
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
@@ -54,6 +56,9 @@ function errorsOf(metrics, name) {
   );
 }
 
+/** @param {OperationSpec} spec */
+const primaryOf = ({ primary }) => (primary ? { primary } : {});
+
 /**
  * One row of the table. A rate is counted over the operation's own window, not over
  * k6's whole run: from its first start to its last end, and no less than the planned
@@ -81,6 +86,7 @@ export function operationOf(metrics, name, spec, plannedSeconds = 0) {
     name,
     title: spec.title,
     loop: spec.loop,
+    ...primaryOf(spec),
     latency_is: spec.latencyIs,
     requests,
     success,

@@ -43,11 +43,13 @@ const rows = (level) => ({
     title: `Open one of ${level} tunnels`,
     latencyIs: 'from dialling to the reply that the tunnel is open, all being opened at once',
     series: 'open',
+    primary: 'p50',
     bounds: {},
   }),
   ...withControl(`request_${level}`, {
     title: `Request while ${level} tunnels are open`,
     loop: 'open',
+    primary: 'p50',
     latencyIs: 'from the intended send time to the last byte of the answer received',
     bounds: { 'p(95)': 250 },
     ...(level === Math.max(...levels) ? { headline: 'p50_ms' } : {}),

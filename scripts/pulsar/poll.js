@@ -42,6 +42,7 @@ const scenario = defineScenario({
     wake: {
       title: 'Poll woken by a message',
       latencyIs: 'from sending the message to the answer of the poll that waited for it',
+      primary: 'p50',
       bounds: { 'p(95)': 1000 },
       least: rounds * WAKES_PER_ROUND,
       headline: 'p50_ms',

@@ -324,3 +324,21 @@ test('a late generator makes an open loop inconclusive, and a closed one only wh
   assert.equal(measure(late(10.1)).verdict, 'pass');
   assert.equal(measure(late(300)).verdict, 'inconclusive');
 });
+
+test('what a comparison must find within its bound is in the result where the scenario names it', () => {
+  const rowOf = (own) =>
+    evaluate({
+      metrics: summary(),
+      operations: { send: { ...spec, ...own } },
+      bounds: { send: {} },
+      usage: null,
+      plannedIterations: 1000,
+      plannedSeconds: 0,
+      seconds: 2,
+      limit: undefined,
+      leftovers: '',
+      integrity: undefined,
+    }).operations[0];
+  assert.equal(rowOf({ primary: 'p50' }).primary, 'p50');
+  assert.ok(!('primary' in rowOf({})));
+});

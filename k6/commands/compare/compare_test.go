@@ -74,7 +74,7 @@ func TestExisting(t *testing.T) {
 		code int
 		says []string
 	}{
-		"same":         {Options{Paths: join(a, same), Dash: 14}, exitcode.Pass, []string{"verdict: pass", "\nUDP P95 (ms) "}},
+		"same":         {Options{Paths: join(a, same), Dash: 14}, exitcode.Pass, []string{"verdict: pass, by 14 pairs in ", "\nUDP P95 (ms) "}},
 		"slower":       {Options{Paths: join(a, slow), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50.", "worse, beyond the bound"}},
 		"a loose gate": {Options{Paths: join(a, slow), Dash: 14, WorseBy: 60}, exitcode.Pass, []string{" worse\n"}},
 		"unpaired":     {Options{Paths: join(a, late), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50."}},

@@ -73,7 +73,7 @@ func chosenFor(o Options, scenarios []string) ([]Scenario, *fault) {
 }
 
 func (p *plan) addNeeds(o Options, chosen []Scenario, found map[string]bool) *fault {
-	if f := p.replaceTestbed(o); f != nil {
+	if f := p.replaceTestbed(o, chosen); f != nil {
 		return f
 	}
 	if f := p.split(o, chosen); f != nil {

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,8 @@ type Request struct {
 	SpecA, SpecB string
 	Planned      int // pairs, 0 where none were, or where it ran until it knew
 	Look         difference.Look
-	looked       int // pairs at the last look
+	looked       int    // pairs at the last look
+	told         string // what it saw, for people
 	Interrupted  bool
 	WorseBy      float64 // percent
 	Beds         func(name string) testbed.Testbed
@@ -44,6 +46,7 @@ func Make(q Request) Comparison {
 		c.Notes = append(c.Notes, streamingDiffers(runs)...)
 	}
 	c.Interleaved = interleaved(q.A, q.B)
+	c.DurationS = duration(all)
 	if len(goodA) > 0 && len(goodB) > 0 {
 		c.compare(goodA, goodB)
 	}
@@ -53,6 +56,23 @@ func Make(q Request) Comparison {
 	c.judge(q, len(goodA), len(goodB), c.answer(q.Look))
 	c.Headline = c.headline()
 	return c
+}
+
+// duration is from the first run's start to the last one's end, in seconds.
+func duration(all []result.Result) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	first, last := all[0].Run.Start, all[0].Run.End
+	for _, r := range all {
+		if r.Run.Start.Before(first) {
+			first = r.Run.Start
+		}
+		if r.Run.End.After(last) {
+			last = r.Run.End
+		}
+	}
+	return last.Sub(first).Seconds()
 }
 
 // about takes over what all runs share.
@@ -87,24 +107,28 @@ func side(spec string, runs []Measured, beds func(string) testbed.Testbed) Side 
 // is measured as well as any: leaving it out would hide the slow ones.
 func unusable(m Measured) string {
 	why := strings.Join(m.Reasons, "; ")
+	check := fault(m)
 	switch {
 	case m.Result == nil:
-		if why == "" {
-			why = "there is no result"
-		}
-		return why
+		return cmp.Or(why, "there is no result")
+	case check.Check != "":
+		return check.Check + ": " + check.Detail
 	case m.Outcome != run.Pass && m.Outcome != run.Fail:
-		if why == "" {
-			why = m.Outcome
-		}
-		return why
-	}
-	for _, check := range m.Result.Validity {
-		if check.OK != nil && !*check.OK {
-			return check.Check + ": " + check.Detail
-		}
+		return cmp.Or(why, m.Outcome)
 	}
 	return ""
+}
+
+// fault is the first validity check that failed, one without a name where none did.
+func fault(m Measured) result.Validity {
+	if m.Result != nil {
+		for _, check := range m.Result.Validity {
+			if check.OK != nil && !*check.OK {
+				return check
+			}
+		}
+	}
+	return result.Validity{}
 }
 
 func good(runs []Measured) []Measured {

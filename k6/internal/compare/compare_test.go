@@ -143,6 +143,9 @@ func TestKnownShiftIsFound(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
+	if says := c.Summary(); !strings.HasSuffix(says, "verdict: fail, by 12 pairs in 24.0 s\n") {
+		t.Errorf("%s", says)
+	}
 	if strings.Contains(text, "socks_port") {
 		t.Error("shows a port")
 	}
@@ -274,6 +277,18 @@ func TestSeveralOperationsHaveOneMean(t *testing.T) {
 	}
 	if c := Make(q); c.rowOf(t, "tcp", "p50").Role != Primary || c.rowOf(t, "tcp", "rate_per_s").Role != Shown {
 		t.Errorf("%+v", c.Metrics)
+	}
+	// A scenario whose rate is given by its own pace names what tells.
+	q = pairsOf(12, noise(1), noise(2))
+	for _, runs := range [][]Measured{q.A, q.B} {
+		for i := range runs {
+			r := runs[i].Result
+			r.Operations[0].Primary = "p50"
+			r.Operations = append(r.Operations, operation("publish", 1))
+		}
+	}
+	if c := Make(q); c.rowOf(t, "tcp", "p50").Role != Primary || c.rowOf(t, "tcp", "mbit_per_s").Role != Secondary || c.Metrics[0].Name != "p50" {
+		t.Errorf("%+v", c.Metrics[0])
 	}
 }
 

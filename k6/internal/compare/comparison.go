@@ -60,7 +60,8 @@ type Comparison struct {
 	Windtunnel     string            `json:"windtunnel"`
 	PlannedPairs   int               `json:"planned_pairs"`
 	Interleaved    bool              `json:"interleaved"`
-	Looks          int               `json:"looks"` // of one that ran until it knew; 0 where the pairs were fixed before
+	DurationS      float64           `json:"duration_s"` // from the first run's start to the last one's end
+	Looks          int               `json:"looks"`      // of one that ran until it knew; 0 where the pairs were fixed before
 	Interrupted    bool              `json:"interrupted"`
 	Confidence     float64           `json:"confidence"`
 	WorseByPercent float64           `json:"worse_by_percent"`

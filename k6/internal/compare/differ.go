@@ -215,6 +215,7 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 			}
 		}
 	}
+	c.markDrift()
 	c.takeFailures(breaks)
 	overall := difference.Overall(asked, answers, breaks)
 	missing := slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.Role == Primary && m.shift.N == 0 })
@@ -222,6 +223,20 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 		return difference.Unclear
 	}
 	return overall
+}
+
+// markDrift finds the controls that differ as a system might: by more than a tie, and significantly, their number counted.
+func (c *Comparison) markDrift() {
+	var controls []*Metric
+	for i := range c.Metrics {
+		// High percentiles say little about a machine.
+		if m := &c.Metrics[i]; m.Control && m.P != nil && slices.Contains([]string{"mbit_per_s", "rate_per_s", "avg", "p50"}, m.Name) {
+			controls = append(controls, m)
+		}
+	}
+	for _, m := range controls {
+		m.drifted = *m.P*float64(len(controls)) < difference.Chance && math.Abs(m.shift.Estimate()) > m.bound(tieBound)
+	}
 }
 
 // take writes an answer into its row.
@@ -235,9 +250,6 @@ func (m *Metric) take(a difference.Answer, paired bool) {
 	m.Change.Lo, m.Change.Hi = new(min(lo, hi)), new(max(lo, hi))
 	m.WorseAtMost = new(max(0, m.worse(*a.Hi)))
 	if m.Control {
-		// High percentiles say little about a machine.
-		steady := slices.Contains([]string{"mbit_per_s", "rate_per_s", "avg", "p50"}, m.Name)
-		m.drifted = steady && (*a.Lo > 0 || *a.Hi < 0) && math.Abs(a.Estimate) > m.bound(tieBound)
 		return
 	}
 	switch {

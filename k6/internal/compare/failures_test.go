@@ -83,6 +83,23 @@ func TestFailuresAreEvidence(t *testing.T) {
 	}
 }
 
+// TestOneCauseIsOneLine: each run says it with figures of its own.
+func TestOneCauseIsOneLine(t *testing.T) {
+	no := false
+	q := pairsOf(12, noise(1), noise(2))
+	for i := range q.A {
+		q.A[i].Outcome = "inconclusive"
+		q.A[i].Result.Validity = []result.Validity{{Check: "generator CPU", OK: &no, Detail: q.A[i].File}}
+	}
+	c := Make(q)
+	if want := []string{"a1 and 11 more runs of A: left out, as the measurement was at fault: generator CPU: a1"}; !slices.Equal(c.Notes, want) {
+		t.Errorf("%q", c.Notes)
+	}
+	if want := []string{"0 of the 12 runs of A can be used; it takes 80 %: generator CPU: a1"}; !slices.Equal(c.Reasons, want) {
+		t.Errorf("%q", c.Reasons)
+	}
+}
+
 // TestEndOfASeries has comparisons that run until they know, fed with pairs.
 func TestEndOfASeries(t *testing.T) {
 	no := false
@@ -143,6 +160,9 @@ func TestEndOfASeries(t *testing.T) {
 		pairs, q := feed(c.all, c.length, c.spoil)
 		made := Make(q)
 		valid(t, made)
+		if c.look > 1 && !strings.HasPrefix(q.told, "18 pairs of : inconclusive: ") {
+			t.Errorf("%s: told %q", name, q.told)
+		}
 		if pairs != c.pairs || made.Looks != c.look || made.Verdict != c.verdict {
 			t.Errorf("%s: %d pairs, look %d, %s %v", name, pairs, made.Looks, made.Verdict, made.Reasons)
 		}

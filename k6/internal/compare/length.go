@@ -3,6 +3,8 @@
 package compare
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"windtunnel/k6/internal/difference"
@@ -31,7 +33,8 @@ func MostMinutes(profile string) int {
 // spare is how many pairs beyond a fixed number are made in place of those that the machine disturbed.
 func (l Length) spare() int { return max(2, l.Pairs/2) }
 
-// decided tells whether a scenario's comparison needs no more pairs, and takes the look that it has to.
+// decided tells whether a scenario's comparison needs no more pairs, and takes the look that it has to; q.told is then what
+// it saw.
 func (q *Request) decided(length Length) bool {
 	if length.Pairs > 0 {
 		return q.whole() >= length.Pairs || len(q.A) >= length.Pairs+length.spare()
@@ -46,6 +49,7 @@ func (q *Request) decided(length Length) bool {
 	}
 	q.look()
 	c := Make(*q)
+	q.told = fmt.Sprintf("%s of %s: %s", plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
 	return pairs >= difference.MostPairs || c.Verdict == Fail ||
 		c.Verdict == Pass && difference.Settled(difference.Within, c.secondary(), pairs, q.Look)
 }

@@ -32,25 +32,36 @@ var speeds = []primaryKind{
 	{"mbit_per_s", "throughput", false}, {"rate_per_s", "rate", false}, {"p50", "P50", true},
 }
 
-// markPrimary gives the few metrics that must be within the bound their role: how fast it is, by its throughput, its rate or in
-// an open loop its P50, and the CPU time per operation. Of several operations it is their geometric mean, a row of its own,
+// markPrimary gives the few metrics that must be within the bound their role: how fast it is, by what the scenario names, else
+// by its throughput, its rate or in an open loop its P50; and the CPU time per operation. Of several operations it is their geometric mean, a row of its own,
 // whose value each run of a side has that has all its parts.
 func markPrimary(all []row, runs []Measured, tables ...[]table) []row {
-	for _, kind := range speeds {
-		if parts := partsOf(runs, kind); len(parts) > 0 {
-			all = asPrimary(all, parts, Metric{Name: meanSpeed, Title: kind.title}, tables)
-			break
-		}
+	parts, kind := declared(runs)
+	for i := 0; len(parts) == 0 && i < len(speeds); i++ {
+		kind = speeds[i]
+		parts = partsOf(runs, kind, func(op result.Operation) bool { return (op.Loop == "open") == kind.open })
 	}
-	if parts := partsOf(runs, primaryKind{name: "cpu_us_per_operation"}); len(parts) > 0 {
+	if len(parts) > 0 {
+		all = asPrimary(all, parts, Metric{Name: meanSpeed, Title: kind.title}, tables)
+	}
+	if parts := partsOf(runs, primaryKind{name: "cpu_us_per_operation"}, func(result.Operation) bool { return true }); len(parts) > 0 {
 		return asPrimary(all, parts, Metric{Name: meanCPU, Title: "CPU per operation"}, tables)
 	}
 	return asPrimary(all, []part{{key: key{"", "cpu_us_per_operation"}}}, Metric{}, tables)
 }
 
-// partsOf lists the metrics of a kind that the first run with a result has: of operations that are no controls, and of those
-// of the loop that the kind is of. A kind of which CPU is says nothing of loops.
-func partsOf(runs []Measured, kind primaryKind) []part {
+// declared are the parts that the scenario itself names.
+func declared(runs []Measured) ([]part, primaryKind) {
+	for _, kind := range speeds {
+		if parts := partsOf(runs, kind, func(op result.Operation) bool { return op.Primary == kind.name }); len(parts) > 0 {
+			return parts, kind
+		}
+	}
+	return nil, primaryKind{}
+}
+
+// partsOf lists the metrics of a kind that the first run with a result has, of the operations that are wanted and no controls.
+func partsOf(runs []Measured, kind primaryKind, wanted func(result.Operation) bool) []part {
 	var parts []part
 	r := *runs[0].Result
 	for _, row := range rows(r) {
@@ -58,7 +69,7 @@ func partsOf(runs []Measured, kind primaryKind) []part {
 			continue
 		}
 		i := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Name == row.Operation })
-		if kind.title != "" && (r.Operations[i].Loop == "open") != kind.open {
+		if !wanted(r.Operations[i]) {
 			continue
 		}
 		parts = append(parts, part{row.key(), row.Title})

@@ -71,8 +71,13 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 			}
 		}
 		for i := range all {
-			if open[i] && all[i].decided(length) {
-				open[i] = false
+			if !open[i] {
+				continue
+			}
+			before := all[i].Look.Number
+			open[i] = !all[i].decided(length)
+			if open[i] && all[i].Look.Number > before {
+				session.Say("%s", all[i].told)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
 )
@@ -93,5 +94,25 @@ func TestSidesWithoutASpec(t *testing.T) {
 		if got := s.label("A") + " and " + s.label("B"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestJudgedAnewAsOftenAsLookedAt: another gate on the same pairs has no errors left that the looks at them have spent.
+func TestJudgedAnewAsOftenAsLookedAt(t *testing.T) {
+	dir := t.TempDir()
+	if got := LooksOf(dir, 20); got != 3 { // at 12 and 18, and at the end
+		t.Errorf("without a record %d", got)
+	}
+	q := pairsOf(18, noise(1), noise(2))
+	q.Look.Number = 2
+	if err := Make(q).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := LooksOf(dir, 18); got != 2 {
+		t.Errorf("recorded %d", got)
+	}
+	alone, shared := Make(q), Make(Request{Look: difference.Look{Number: 2, Comparisons: 3}})
+	if alone.Confidence < 0.99 || shared.Confidence != alone.Confidence {
+		t.Errorf("%g and %g", alone.Confidence, shared.Confidence)
 	}
 }

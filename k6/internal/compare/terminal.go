@@ -26,8 +26,16 @@ func (c Comparison) Summary() string {
 	}
 	c.writeReasons(&b, "")
 	c.writeMute(&b, "")
-	fmt.Fprintf(&b, "verdict: %s\n", c.word())
+	fmt.Fprintf(&b, "verdict: %s%s\n", c.word(), c.took())
 	return b.String()
+}
+
+// took is how many pairs a verdict took, and how long: "" where the runs did not take turns.
+func (c Comparison) took() string {
+	if !c.Interleaved {
+		return ""
+	}
+	return fmt.Sprintf(", by %s in %s", plural(min(len(c.A.Runs), len(c.B.Runs)), "pair"), format.Seconds(c.DurationS))
 }
 
 // Summary is the same of several scenarios: a headline and the reasons of each, and one table.

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -55,19 +56,21 @@ func (c *Comparison) secondary() int {
 	return n
 }
 
-// noteRuns says what is to know of single runs, those of which the same is to be said in one line.
+// noteRuns says what is to know of single runs, those of one cause in one line, with what the first of them says.
 func (c *Comparison) noteRuns(q Request) {
 	type group struct{ side, what, why string }
 	var groups []group
-	files := map[group][]string{}
+	files, first := map[group][]string{}, map[group]string{}
 	for _, s := range []struct {
 		name string
 		runs []Measured
 	}{{"A", q.A}, {"B", q.B}} {
 		for _, m := range s.runs {
-			g := group{s.name, "used although it failed", strings.Join(m.Reasons, "; ")}
-			if why := unusable(m); why != "" {
-				g.what, g.why = "left out, as the measurement was at fault", why
+			why := strings.Join(m.Reasons, "; ")
+			g := group{s.name, "used although it failed", why}
+			if left := unusable(m); left != "" {
+				why = left
+				g.what, g.why = "left out, as the measurement was at fault", cmp.Or(fault(m).Check, left)
 				if failed(m) != "" {
 					g.what = "a failure of its side, without numbers"
 				}
@@ -75,7 +78,7 @@ func (c *Comparison) noteRuns(q Request) {
 				continue
 			}
 			if files[g] == nil {
-				groups = append(groups, g)
+				groups, first[g] = append(groups, g), why
 			}
 			files[g] = append(files[g], m.File)
 		}
@@ -85,7 +88,7 @@ func (c *Comparison) noteRuns(q Request) {
 		if n := len(files[g]); n > 3 {
 			of = fmt.Sprintf("%s and %d more runs", files[g][0], n-1)
 		}
-		c.Notes = append(c.Notes, fmt.Sprintf("%s of %s: %s: %s", of, g.side, g.what, g.why))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s of %s: %s: %s", of, g.side, g.what, first[g]))
 	}
 	if !c.Interleaved && len(c.Metrics) > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by as much", tieBound))
@@ -105,10 +108,11 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
 		good int
 	}{{"A", q.A, goodA}, {"B", q.B, goodB}} {
 		if len(s.runs) == 0 || float64(s.good) < goodShare*float64(len(s.runs)) {
-			doubt("%d of the %d runs of %s can be used; it takes %g %%", s.good, len(s.runs), s.name, goodShare*100)
+			doubt("%d of the %d runs of %s can be used; it takes %g %%%s", s.good, len(s.runs), s.name, goodShare*100, firstCause(s.runs))
 		}
 	}
 	switch least, fewest := min(goodA, goodB), q.Look.FewestPairs(); {
+	case least == 0 && len(all) > 0: // said already
 	case goodA == 1 && goodB == 1:
 		doubt("one run each: no confidence")
 	case least < fewest:
@@ -120,6 +124,16 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
 		}
 	}
 	return all
+}
+
+// firstCause is why the first run that cannot be used cannot.
+func firstCause(runs []Measured) string {
+	for _, m := range runs {
+		if why := unusable(m); why != "" {
+			return ": " + why
+		}
+	}
+	return ""
 }
 
 // gateReasons name the metrics that break the gate.

@@ -107,6 +107,7 @@ type Operation struct {
 	Title     string           `json:"title"`
 	Loop      string           `json:"loop"`
 	LatencyIs string           `json:"latency_is"`
+	Primary   string           `json:"primary"` // the metric that a comparison must find within its bound; "" by its kind
 	Requests  int64            `json:"requests"`
 	Success   int64            `json:"success"`
 	Errors    map[string]int64 `json:"errors"`
