@@ -33,7 +33,7 @@ LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
 # $(call within,SYSTEM): what of the system ONLY asks for, all of it unless given.
 comma := ,
-within = $(if $(filter-out $(1) $(1)/%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
+within = $(if $(filter-out $(1) $(1)/% $(1)-%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
@@ -72,25 +72,30 @@ dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tpr
 	  test $$code != 130 || break; \
 	done; exit $$code
 
-.PHONY: $(SCENARIO_TARGETS)
+# A scenario is SYSTEM-NAME or SYSTEM/NAME.
+.PHONY: $(SCENARIO_TARGETS) $(SCENARIOS)
+$(SCENARIOS): build
+	@ONLY='$(call within,$@)' bin/k6 x bench
+
 $(SCENARIO_TARGETS): build
 	@ONLY='$(call within,$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@))' bin/k6 x bench
 
 # RUNS and the rest are meant for the comparison, not for the scripts.
+compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' --worse-by '$(or $(WORSE_BY),10)'
+
 .PHONY: compare
-compare: build ## Two testbeds in turn: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=10] [WORSE_BY=10]
-	@env -u RUNS -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' \
-	  --runs '$(or $(RUNS),10)' --worse-by '$(or $(WORSE_BY),10)'
+compare: build ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' $(compare_length)
 
 # A and B are database drivers, or with a colon whole testbeds. The documents' parameters are those of quick, so it is
 # the default here.
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: build ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=8] [PROFILE=quick] [WORSE_BY=10]
-	@env -u RUNS -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
+panel-compare: build ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
+	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
-	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' --runs '$(or $(RUNS),8)' --worse-by '$(or $(WORSE_BY),10)'
+	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' $(compare_length)
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
@@ -126,7 +131,7 @@ benchmark-protocols: build ## Compare sing-box with itself, and count the rows t
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
 
 .PHONY: benchmark-judge
-benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about ten minutes
+benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about five minutes
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
 

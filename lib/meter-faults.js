@@ -8,17 +8,18 @@ import { explain } from './errors.js';
 
 /** Kinds that tell of a limit of the generator. */
 const OWN_KINDS = ['too_many_files', 'ports_exhausted', 'no_buffers'];
+const kind = /** @type {const} */ ('meter');
 const LIMITS = 'generator limits';
 const CONTROLS = 'controls';
 
 /** @param {{ name: string, errors: Record<string, number> }[]} operations @returns {Check | undefined} */
 export function generatorLimits(operations) {
-  const met = OWN_KINDS.flatMap((kind) => {
-    const count = operations.reduce((sum, { errors }) => sum + (errors[kind] ?? 0), 0);
-    return count > 0 ? [`${count} × ${kind}: ${explain(kind)}`] : [];
+  const met = OWN_KINDS.flatMap((own) => {
+    const count = operations.reduce((sum, { errors }) => sum + (errors[own] ?? 0), 0);
+    return count > 0 ? [`${count} × ${own}: ${explain(own)}`] : [];
   });
   if (met.length === 0) return undefined;
-  return { check: LIMITS, ok: false, detail: met.join('; ') };
+  return { check: LIMITS, kind, ok: false, detail: met.join('; ') };
 }
 
 /**
@@ -30,11 +31,10 @@ export function generatorLimits(operations) {
 export function controlsHold(controls, crossed) {
   if (controls.length === 0) return undefined;
   const failed = controls.filter((name) => crossed.some(({ operation }) => operation === name));
-  if (failed.length === 0) return { check: CONTROLS, ok: true, detail: 'none failed' };
+  if (failed.length === 0) return { check: CONTROLS, kind, ok: true, detail: 'none failed' };
   const detail = `${failed.join(', ')} failed without the system: the generator, the far end or the machine is at fault`;
-  return { check: CONTROLS, ok: false, detail };
+  return { check: CONTROLS, kind, ok: false, detail };
 }
 
 /** @param {Check[]} validity */
-export const meterFailed = (validity) =>
-  validity.some(({ check, ok }) => ok === false && (check === LIMITS || check === CONTROLS));
+export const meterFailed = (validity) => validity.some((check) => check.kind === kind && check.ok === false);

@@ -44,7 +44,12 @@ export function placementLoad(byCpu, placement) {
         `CPU ${cpu}: ${one(percent(others, span))} % used by others, ${one(percent(steal, span))} % taken by the hypervisor`,
     )
     .join('; ');
-  return { check: 'neighbours', ok: disturbed.length === 0, detail: `${detail}; at most ${MOST_PERCENT} %` };
+  return {
+    check: 'neighbours',
+    kind: 'generator',
+    ok: disturbed.length === 0,
+    detail: `${detail}; at most ${MOST_PERCENT} %`,
+  };
 }
 
 /**

@@ -12,6 +12,7 @@ import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, limitSteps, loadAt } from './profiles.js';
 import { disturbedSeconds } from './placement-load.js';
+import { fold } from './reasons.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
@@ -34,6 +35,8 @@ export const VERSION = '0.1.0';
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
+ * @property {'rate_per_s' | 'mbit_per_s' | 'p50_ms'} [headline] the figure of it that answers the scenario's question; the
+ *   report leads with the first operation that has one, with the first of all and its rate where none has
  *
  * @typedef {object} Definition
  * @property {string} system
@@ -62,7 +65,7 @@ export const VERSION = '0.1.0';
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
- * @property {(result: any) => { verdict: string, reasons: string[] }} [judge] the last word, where thresholds do not
+ * @property {(result: any) => { verdict: string, reasons: import('./reasons.js').Reason[] }} [judge] the last word, where thresholds do not
  *   say it all
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
@@ -153,6 +156,12 @@ function resultPath(runId, definition) {
   return pathOf(import.meta.resolve(`../results/${runId}-${file}`));
 }
 
+/** @param {Record<string, Operations>} operations */
+function headlineOf(operations) {
+  const found = Object.entries(operations).find(([, { headline }]) => headline);
+  return found ? { headline: { operation: found[0], figure: found[1].headline } } : {};
+}
+
 /** What a definition may leave out. */
 const DEFAULTS = {
   notes: /** @type {string[]} */ ([]),
@@ -205,6 +214,7 @@ function summaryOf(definition, bounds) {
         versions: versionsOf(instance),
         ...(definition.placement ? { placement: definition.placement } : {}),
       },
+      ...headlineOf(definition.operations),
       ...evaluate({
         metrics: data.metrics,
         operations: Object.fromEntries(
@@ -228,6 +238,7 @@ function summaryOf(definition, bounds) {
     result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     Object.assign(result, definition.judge?.(result));
+    Object.assign(result, { reasons: fold(result.reasons) });
     return {
       [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
       stdout: toText(result),

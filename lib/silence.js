@@ -46,5 +46,5 @@ export function failedWith(kind, startedAt, endedAt) {
 export function targetAnswers(sinceMs) {
   if (!sinceMs) return undefined;
   const detail = `it answered nothing for ${SILENT_MS / 1000} s, from ${(sinceMs / 1000).toFixed(1)} s of the run on: the run was stopped`;
-  return { check: 'target', ok: false, detail };
+  return { check: 'target', kind: 'system', ok: false, detail };
 }

@@ -5,10 +5,12 @@
  * https://grafana.com/docs/k6/latest/using-k6/thresholds/
  */
 import { KINDS } from './errors.js';
+import { keyOf, wordsOf } from './threshold-words.js';
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
- * @typedef {{ operation: string, metric: string, expression: string, value: number | null, unit: 'ms' | 'share' | 'count' | 'per_s', ok: boolean }} Judged
+ * @typedef {{ operation: string, metric: string, expression: string, value: number | null, unit: 'ms' | 'share' | 'count' | 'per_s', ok: boolean }} Line
+ * @typedef {Line & import('./threshold-words.js').Words} Judged
  * @typedef {{ type: string, values: Record<string, number>, thresholds?: Record<string, { ok: boolean }> }} SummaryMetric
  */
 
@@ -71,16 +73,13 @@ export function k6Thresholds(operations, more = {}) {
 export const keepThresholds = (submetrics) =>
   Object.fromEntries(Object.entries(submetrics).map(([name, type]) => [name, [KEEP[type]]]));
 
-/** @param {string} expression */
-const keyOf = (expression) => expression.replace(/[<>=].*$/, '');
-
 /**
  * The lines of one metric that bound something, with the value that k6 judged.
  * @param {Record<string, SummaryMetric>} metrics
  * @param {string} metric
  * @param {string} operation
  * @param {Judged['unit']} unit
- * @returns {Judged[]}
+ * @returns {Line[]}
  */
 function judgedOf(metrics, metric, operation, unit) {
   const name = submetric(metric, operation);
@@ -104,7 +103,7 @@ function judgedOf(metrics, metric, operation, unit) {
  * @param {Record<string, SummaryMetric>} metrics
  * @param {string} operation
  * @param {number} success
- * @returns {Judged[]}
+ * @returns {Line[]}
  */
 function successesOf(metrics, operation, success) {
   return judgedOf(metrics, 'iterations', operation, 'count').map((line) => ({
@@ -117,11 +116,11 @@ function successesOf(metrics, operation, success) {
 
 /**
  * @param {Record<string, SummaryMetric>} metrics of handleSummary's data
- * @param {{ name: string, success: number, rate_per_s: number | null }} row of the operation
+ * @param {{ name: string, success: number, rate_per_s: number | null, items?: { name: string } }} row of the operation
  * @param {Bounds} bounds
  * @returns {Judged[]}
  */
-export function judge(metrics, { name: operation, success, rate_per_s: ratePerSecond }, bounds) {
+export function judge(metrics, { name: operation, success, rate_per_s: ratePerSecond, items }, bounds) {
   const lines = [
     ...judgedOf(metrics, 'operation_items', operation, 'count'),
     ...successesOf(metrics, operation, success),
@@ -129,18 +128,20 @@ export function judge(metrics, { name: operation, success, rate_per_s: ratePerSe
     ...judgedOf(metrics, 'operation_failed', operation, 'share'),
     ...judgedOf(metrics, 'operation_errors', operation, 'count'),
     ...judgedOf(metrics, 'operation_anomalies', operation, 'count'),
+    ...rateOf(operation, ratePerSecond, bounds.rate),
   ];
-  if (bounds.rate === undefined) return lines;
-  // k6 divides by the whole test's time; only the operation's own window is its rate.
-  return [
-    ...lines,
-    {
-      operation,
-      metric: 'rate',
-      expression: `rate>=${bounds.rate}`,
-      value: ratePerSecond,
-      unit: 'per_s',
-      ok: ratePerSecond !== null && ratePerSecond >= bounds.rate,
-    },
-  ];
+  return lines.map((line) => ({ ...line, ...wordsOf(line, items?.name) }));
+}
+
+/**
+ * k6 divides by the whole test's time; only the operation's own window is its rate.
+ * @param {string} operation
+ * @param {number | null} value
+ * @param {number | undefined} least
+ * @returns {Line[]}
+ */
+function rateOf(operation, value, least) {
+  if (least === undefined) return [];
+  const ok = value !== null && value >= least;
+  return [{ operation, metric: 'rate', expression: `rate>=${least}`, value, unit: 'per_s', ok }];
 }

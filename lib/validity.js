@@ -3,9 +3,11 @@
  * docs/numbers.md explains each check and its bound.
  */
 import { carries, shareOf } from './percentiles.js';
+import { aggregateOf, keyOf } from './threshold-words.js';
 
 /**
- * @typedef {{ check: string, ok: boolean | null, detail: string }} Check
+ * @typedef {{ check: string, ok: boolean | null, detail: string, kind: import('./reasons.js').Kind }} Check `kind` is that
+ *   of the reason where it is not ok
  * @typedef {import('./thresholds.js').Judged} Judged
  */
 
@@ -20,6 +22,8 @@ const LATENESS_SHARE = 0.5;
 const LATENESS_FLOOR_MS = 5;
 /** Arrivals are timed at the socket: late handling is not in the latency, but above this the generator is swamped. */
 const HANDLING_MOST_MS = 250;
+
+const GENERATOR_CPU = /** @type {const} */ ({ check: 'generator CPU', kind: 'generator' });
 
 const one = (/** @type {number} */ value) => value.toFixed(1);
 
@@ -42,19 +46,24 @@ function percentOfOthers({ host, processes, duration_s: seconds }, unseen) {
  * @returns {Check}
  */
 export function generatorCpu(usage, controlled, unseen, placed) {
-  const check = 'generator CPU';
   const generators = usage?.processes.filter((process) => process.role === 'generator') ?? [];
-  if (!usage || generators.length === 0) return { check, ok: null, detail: 'not measured: no sidecar' };
-  if (usage.duration_s === 0) return { check, ok: null, detail: 'nothing was measured' };
+  if (!usage || generators.length === 0)
+    return { ...GENERATOR_CPU, ok: null, detail: 'not measured: no sidecar' };
+  if (usage.duration_s === 0) return { ...GENERATOR_CPU, ok: null, detail: 'nothing was measured' };
   const { cpus, busy_percent: busy } = usage.host;
   const own = percentOf(generators);
   const others = placed ? 0 : percentOfOthers(usage, unseen);
   const full = 100 - busy < LEAST_IDLE_PERCENT;
   const names = generators.map((process) => process.name).join(' and ');
   const detail = `${names} used ${one(own)} % of one core; the ${cpus} cores were ${one(busy)} % busy`;
-  if (full && others > OTHERS_MOST_PERCENT)
-    return { check, ok: false, detail: `${detail}, ${one(others)} % of one core with something else` };
-  return { check, ok: controlled || !(full && own > (busy * cpus) / 2), detail };
+  if (full && others > OTHERS_MOST_PERCENT) {
+    return {
+      ...GENERATOR_CPU,
+      ok: false,
+      detail: `${detail}, ${one(others)} % of one core with something else`,
+    };
+  }
+  return { ...GENERATOR_CPU, ok: controlled || !(full && own > (busy * cpus) / 2), detail };
 }
 
 /**
@@ -68,6 +77,7 @@ export function headroom({ operation, rate_ratio: ratio }, saturates) {
   if (!saturates || ratio === null || ratio === 0) return undefined;
   return {
     check: `generator headroom: ${operation}`,
+    kind: 'generator',
     ok: ratio <= 1 / HEADROOM,
     detail: `direct it is ${(1 / ratio).toFixed(2)} times as fast; below ${HEADROOM} the meter, the far end or loopback may be the limit`,
   };
@@ -84,6 +94,7 @@ export function probeHeadroom(row) {
   const share = row.cpu.probe_s / row.window_s;
   return {
     check: `generator headroom: ${row.name}`,
+    kind: 'generator',
     ok: share <= 1 / HEADROOM,
     detail: `the probe used ${Math.round(100 * share)} % of its CPU; above ${Math.round(100 / HEADROOM)} % it may be the limit`,
   };
@@ -102,15 +113,16 @@ export function generatorLateness(operation, loop, lateness, p99) {
   const what = loop === 'open' ? 'sent' : 'arrivals handled';
   return {
     check: `generator lateness: ${operation}`,
+    kind: 'generator',
     ok: lateness['p(99)'] <= most,
-    detail: `${what} ${lateness['p(99)'].toFixed(3)} ms late at p99, at most ${most.toFixed(3)} ms allowed`,
+    detail: `${what} ${lateness['p(99)'].toFixed(3)} ms late at P99, at most ${most.toFixed(3)} ms allowed`,
   };
 }
 
 /** @param {number} dropped @returns {Check} */
 export function droppedIterations(dropped) {
   const detail = dropped === 0 ? 'none' : `${dropped} iterations were never sent: no virtual user was free`;
-  return { check: 'dropped iterations', ok: dropped === 0, detail };
+  return { check: 'dropped iterations', kind: 'dropped', ok: dropped === 0, detail };
 }
 
 /**
@@ -125,15 +137,12 @@ export function sampleCount(operation, samples, judged) {
     const share = line.operation === operation && line.unit === 'ms' ? shareOf(line.expression) : undefined;
     return share !== undefined && !carries(share, samples);
   });
-  const check = `samples: ${operation}`;
+  const check = /** @type {const} */ ({ check: `samples: ${operation}`, kind: 'samples' });
   if (weak.length > 0) {
-    return {
-      check,
-      ok: false,
-      detail: `${samples} samples cannot carry ${weak.map((line) => line.expression).join(', ')}`,
-    };
+    const percentiles = weak.map((line) => aggregateOf(keyOf(line.expression))).join(', ');
+    return { ...check, ok: false, detail: `${samples} samples cannot carry a threshold on ${percentiles}` };
   }
-  return { check, ok: samples > 0, detail: `${samples} samples` };
+  return { ...check, ok: samples > 0, detail: `${samples} samples` };
 }
 
 /**
@@ -146,11 +155,17 @@ export function sampleCount(operation, samples, judged) {
 export function completeness(planned, done, plannedSeconds, seconds) {
   if (planned !== undefined) {
     const ok = done >= planned;
-    return { check: 'complete', ok, detail: `${done} of ${planned} iterations${ok ? '' : ': ended early'}` };
+    return {
+      check: 'complete',
+      kind: 'interrupt',
+      ok,
+      detail: `${done} of ${planned} iterations${ok ? '' : ': ended early'}`,
+    };
   }
   const ok = seconds >= plannedSeconds * 0.999;
   return {
     check: 'complete',
+    kind: 'interrupt',
     ok,
     detail: `${one(seconds)} s of ${one(plannedSeconds)} s${ok ? '' : ': ended early'}`,
   };
@@ -167,7 +182,7 @@ export function roundsFinished(begun, done) {
   const cut = Math.max(0, begun - done);
   const detail =
     cut === 0 ? 'all rounds ended' : `${cut} of ${begun} rounds were cut off and not accounted for`;
-  return { check: 'rounds', ok: cut === 0, detail };
+  return { check: 'rounds', kind: 'rounds', ok: cut === 0, detail };
 }
 
 /**
@@ -177,7 +192,7 @@ export function roundsFinished(begun, done) {
 export function probesWhole(cut) {
   if (cut === undefined) return undefined;
   const detail = cut === 0 ? 'all ran to their end' : `${cut} ended early: the log says why`;
-  return { check: 'probes', ok: cut === 0, detail };
+  return { check: 'probes', kind: 'probe', ok: cut === 0, detail };
 }
 
 /**
@@ -190,14 +205,13 @@ export function clockSane(operation, least) {
   if (least === undefined || least >= 0) return undefined;
   return {
     check: `clock: ${operation}`,
+    kind: 'clock',
     ok: false,
     detail: `a latency of ${least.toFixed(3)} ms: the wall clock jumped`,
   };
 }
 
 const PROCESSES = 'processes';
-/** Of lib/silence.js. */
-const TARGET = 'target';
 
 /**
  * Of the system under test, and apart from it of what the testbed has besides, such as a database.
@@ -206,6 +220,7 @@ const TARGET = 'target';
  */
 export function processesAlive(usage) {
   if (!usage) return [];
+  const kind = /** @type {const} */ ('process');
   const ended = (/** @type {string} */ role) =>
     usage.processes
       .filter((process) => process.role === role && process.exit !== null)
@@ -215,15 +230,15 @@ export function processesAlive(usage) {
       });
   const [system, support] = [ended('system'), ended('support')];
   if (system.length + support.length === 0)
-    return [{ check: PROCESSES, ok: true, detail: 'all alive to the end' }];
+    return [{ check: PROCESSES, kind, ok: true, detail: 'all alive to the end' }];
   return [
     { check: PROCESSES, ended: system },
     { check: 'support processes', ended: support },
   ]
     .filter(({ ended: names }) => names.length > 0)
-    .map(({ check, ended: names }) => ({ check, ok: false, detail: names.join(', ') }));
+    .map(({ check, ended: names }) => ({ check, kind, ok: false, detail: names.join(', ') }));
 }
 
 /** Whether the system under test ended by itself, or answered nothing any more. @param {Check[]} validity */
 export const systemEnded = (validity) =>
-  validity.some(({ check, ok }) => ok === false && (check === PROCESSES || check === TARGET));
+  validity.some(({ check, kind, ok }) => ok === false && (check === PROCESSES || kind === 'system'));

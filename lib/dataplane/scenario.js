@@ -103,16 +103,13 @@ export class Plane {
   }
 
   /**
-   * Runs one probe and records it under the operations that its series belong to; the
-   * first of them has its errors.
-   * @param {string[]} operations names
+   * Runs one probe and records nothing.
    * @param {Via} via
    * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
-   * @returns {import('./meter.js').Measured | null} null where nothing could be measured
    */
-  probe(operations, { far, ...via }, spec) {
+  measure({ far, ...via }, spec) {
     const { placement } = this.environment;
-    const measured = measure({
+    return measure({
       warmup: WARMUP,
       target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
       cpus: cpusOf(placement.probe_cpus),
@@ -121,6 +118,18 @@ export class Plane {
       ...via,
       ...spec,
     });
+  }
+
+  /**
+   * Runs one probe and records it under the operations that its series belong to; the
+   * first of them has its errors.
+   * @param {string[]} operations names
+   * @param {Via} via
+   * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
+   * @returns {import('./meter.js').Measured | null} null where nothing could be measured
+   */
+  probe(operations, via, spec) {
+    const measured = this.measure(via, spec);
     const [first] = operations;
     if ('error' in measured) {
       recordErrors(first, knownErrors({ [measured.error.kind]: 1 }));

@@ -44,6 +44,7 @@ const scenario = defineScenario({
       latencyIs: 'from sending the message to the answer of the poll that waited for it',
       bounds: { 'p(95)': 1000 },
       least: rounds * WAKES_PER_ROUND,
+      headline: 'p50_ms',
     },
     wait: {
       title: `Poll that waits ${EMPTY_WAIT_SECONDS} s in vain`,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withRelay } from '../support/faulty.js';
 import { runScenario } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
 
 test('breakpoint finds a known capacity', async () => {
   await withRelay({ capacityPerSecond: 250 }, async (relay) => {
@@ -30,6 +31,6 @@ test('breakpoint fails on a target that never worked', async () => {
       DURATION: '80s',
     });
     assert.equal(result.verdict, 'fail');
-    assert.match(result.reasons[0], /not even the first step held: .*no success, 100\.00 % failed/);
+    assert.match(reasonsOf(result)[0], /not even the first step held: .*no success, 100% failed/);
   });
 });

@@ -6,6 +6,7 @@ import { startEcho } from '../support/echo.js';
 import { within } from '../support/faulty.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { startSocksServer } from '../support/socks-server.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const folder = temporaryFolder('dataplane');
 after(folder.remove);
@@ -46,11 +47,9 @@ for (const [scenario, row] of [
       const thresholds = { [scenario]: { [row]: { 'p(95)': 200 } } };
       const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
       // That others use the machine is told, and is no fault of what is tested.
-      const wrong = result.reasons.filter(
-        (/** @type {string} */ reason) => !/^(generator CPU|neighbours)/.test(reason),
-      );
+      const wrong = reasonsOf(result).filter((reason) => !/^(generator CPU|neighbours)/.test(reason));
       assert.deepEqual(wrong, []);
-      assert.equal(code, result.reasons.length > 0 ? 3 : 0);
+      assert.equal(code, reasonsOf(result).length > 0 ? 3 : 0);
       for (const name of [row, `${row}_direct`]) {
         const { latency_ms: latency, success } = operation(result, name);
         assert.equal(success, 40);
@@ -80,8 +79,8 @@ test('socks-udp counts exactly what is lost and what comes twice', async () => {
     // The control loses as much: it is not the proxy that does.
     assert.equal(result.verdict, 'inconclusive');
     assert.equal(code, 3);
-    assert.match(result.reasons.join('\n'), /udp: \d+ × lost/);
-    assert.match(result.reasons.join('\n'), /controls: udp_direct failed without the system/);
+    assert.match(reasonsOf(result).join('\n'), /udp: \d+ × lost/);
+    assert.match(reasonsOf(result).join('\n'), /controls: udp_direct failed without the system/);
   });
 });
 

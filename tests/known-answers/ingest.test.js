@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { median, within, withRelay } from '../support/faulty.js';
 import { operation, runScenario } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
 
 for (const name of ['ingest', 'concurrent']) {
   test(`${name} reports an injected delay`, async () => {
@@ -39,7 +40,7 @@ test('a relay that limits the rate gives a verdict that says so', async () => {
     const { code, result } = await runScenario('concurrent', relay.url, { MESSAGES: '100' });
     assert.deepEqual(operation(result, 'publish').errors, { http_429: 50 });
     assert.equal(result.verdict, 'fail');
-    assert.match(result.reasons[0], /limited the rate/);
+    assert.match(reasonsOf(result)[0], /limited the rate/);
     assert.equal(code, 99);
   });
 });
@@ -113,8 +114,8 @@ test('an open loop that runs out of virtual users is inconclusive, not fast', as
     });
     assert.equal(result.verdict, 'inconclusive');
     assert.ok(
-      result.reasons.some((/** @type {string} */ reason) => /dropped iterations: \d+/.test(reason)),
-      result.reasons.join('\n'),
+      reasonsOf(result).some((reason) => /dropped iterations: \d+/.test(reason)),
+      reasonsOf(result).join('\n'),
     );
   });
 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const LAST = availableParallelism() - 1;
 
@@ -40,7 +41,7 @@ test('a busy loop on the CPU of placement shared makes the run inconclusive', as
     const beside = await measured();
     assert.equal(beside.result.verdict, 'inconclusive');
     assert.equal(beside.code, 3);
-    assert.match(beside.result.reasons.join('\n'), new RegExp(`neighbours: CPU ${LAST}: `));
+    assert.match(reasonsOf(beside.result).join('\n'), new RegExp(`neighbours: CPU ${LAST}: `));
     assert.ok(taken(beside.result) > 10, `${taken(beside.result)} %`);
     assert.ok(beside.result.disturbed.length > 0, 'the seconds are told');
     assert.ok(beside.result.disturbed.every((/** @type {any} */ { cpu }) => cpu === LAST));

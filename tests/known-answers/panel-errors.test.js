@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { withPanel } from '../support/faulty.js';
 import { operation, panelEntry, runPanel, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const folder = temporaryFolder('panel-errors');
 after(folder.remove);
@@ -27,8 +28,11 @@ for (const [kind, faults, words] of FAULTS) {
       // Of 105 creations, with five of the warm-up, each tenth fails.
       assert.deepEqual([requests, success, latency.count, errors], [100, 90, 90, { [kind]: 10 }]);
       assert.deepEqual([code, result.verdict], [99, 'fail']);
-      assert.ok(result.reasons[0].startsWith(`create: 10 × ${kind} in 100 requests`), result.reasons[0]);
-      assert.match(result.reasons[0], words);
+      assert.ok(
+        reasonsOf(result)[0].startsWith(`create: 10 × ${kind} in 100 requests`),
+        reasonsOf(result)[0],
+      );
+      assert.match(reasonsOf(result)[0], words);
       assert.ok(
         result.integrity.every((/** @type {any} */ line) => line.ok),
         JSON.stringify(result.integrity),
@@ -60,7 +64,7 @@ test('a token that stays dead fails the run, and nobody logs in for ever', async
     assert.deepEqual([requests, errors], [200, { http_401: 200 - success }]);
     assert.equal(panel.truth.logins, 6);
     assert.deepEqual([code, result.verdict], [99, 'fail']);
-    assert.match(result.reasons.join('\n'), /create: \d+ × http_401 .*check the user, the password/);
+    assert.match(reasonsOf(result).join('\n'), /create: \d+ × http_401 .*check the user, the password/);
     // Nor can anybody be removed.
     assert.match(
       stderr,

@@ -16,6 +16,7 @@ import {
   writeEnvironment,
 } from '../support/k6.js';
 import { until } from '../support/processes.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const folder = temporaryFolder('panel-integrity');
 after(folder.remove);
@@ -56,7 +57,7 @@ test('users that were lost fail a run in which every answer was right', async ()
         'users: active': lost,
       });
       assert.equal(result.verdict, 'fail');
-      assert.equal(result.reasons[0], 'users: created less deleted: 90 found, 100 reported');
+      assert.equal(reasonsOf(result)[0], 'users: created less deleted: 90 found, 100 reported');
       assert.deepEqual(panel.users(), ['anna']);
     } finally {
       run.remove();
@@ -82,7 +83,10 @@ for (const [name, row, sign] of /** @type {const} */ ([
         'users: active': -disabled,
       });
       assert.deepEqual([code, result.verdict], [99, 'fail']);
-      assert.match(result.reasons.join('\n'), /bad_response in 100 requests: .* not with what was asked for/);
+      assert.match(
+        reasonsOf(result).join('\n'),
+        /bad_response in 100 requests: .* not with what was asked for/,
+      );
     });
   });
 }
@@ -171,9 +175,10 @@ test('users are removed after Ctrl-C too', async () => {
       await until(() => panel.truth.created > 300, 'the load');
       run.child.kill('SIGINT');
       assert.equal(await run.ended, 130);
-      const { verdict, reasons } = run.result('panel-users-create');
+      const result = run.result('panel-users-create');
+      const { verdict } = result;
       assert.equal(verdict, 'inconclusive');
-      assert.match(reasons.join('\n'), /^complete: .* ended early$/m);
+      assert.match(reasonsOf(result).join('\n'), /^complete: .* ended early$/m);
       assert.deepEqual(panel.users(), ['anna']);
     } finally {
       run.remove();

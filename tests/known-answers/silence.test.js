@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { operation, runScenario } from '../support/k6.js';
 import { until } from '../support/processes.js';
+import { reasonsOf } from '../support/reasons.js';
 
 test('a relay elsewhere that goes away ends the run, which fails and says since when', async () => {
   const relay = await startRelay({});
@@ -17,7 +18,7 @@ test('a relay elsewhere that goes away ends the run, which fails and says since 
   const { result } = await run;
   assert.equal(result.verdict, 'fail');
   assert.match(
-    result.reasons.join('\n'),
+    reasonsOf(result).join('\n'),
     /target: it answered nothing for 10 s, from [\d.]+ s of the run on/,
   );
   const row = operation(result, 'publish_open');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { median, withRelay, within } from '../support/faulty.js';
 import { operation, runScenario, start } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
 
 test('delivery accounts for a clean run and reports the delay', async () => {
   await withRelay({ delayMs: 120 }, async (relay) => {
@@ -24,7 +25,7 @@ test('delivery counts lost messages exactly', async () => {
     assert.equal(relay.truth.dropped, 10);
     assert.deepEqual([row.requests, row.success, row.errors], [200, 190, { lost: 10 }]);
     assert.equal(result.verdict, 'fail');
-    assert.match(result.reasons[0], /deliver: 10 × lost in 200 requests/);
+    assert.match(reasonsOf(result)[0], /deliver: 10 × lost in 200 requests/);
     assert.equal(code, 99);
   });
 });

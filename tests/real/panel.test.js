@@ -6,6 +6,7 @@ import { operation, panelEntry, runScript, temporaryFolder, writeEnvironment } f
 import { newUser, panel as panelOf } from '../support/panel.js';
 import { commandLines, descendants, isAlive, until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const SECRET = 'correct-horse-battery-staple-43';
 const folder = temporaryFolder('real-panel');
@@ -20,7 +21,7 @@ function soundResult(bench, name) {
     assert.deepEqual([row.success, row.errors], [row.requests, {}], `${name}/${row.name}`);
     assert.ok(row.requests > 0 && row.rate_per_s > 0, `${name}/${row.name}`);
   }
-  const strange = result.reasons.filter((/** @type {string} */ reason) => !reason.startsWith('generator'));
+  const strange = reasonsOf(result).filter((reason) => !reason.startsWith('generator'));
   assert.deepEqual(strange, [], name);
   assert.ok(['pass', 'inconclusive'].includes(result.verdict), `${name}: ${result.verdict}`);
   return result;
@@ -288,7 +289,7 @@ test('a panel that is killed in mid-run fails by name, and what was measured sta
     assert.ok(success > 0, 'what came before is kept');
     assert.ok(errors.connection_refused > 0, JSON.stringify(errors));
     assert.equal(requests, 20000);
-    assert.match(result.reasons.join('\n'), /panel ended in mid-run \(signal 9\)/);
+    assert.match(reasonsOf(result).join('\n'), /panel ended in mid-run \(signal 9\)/);
     assert.equal(result.verdict, 'fail');
   } finally {
     bench.remove();

@@ -127,7 +127,12 @@ test('a run with 500 users: exact sums, few series, every measurement', async ()
 
     const where = `WHERE testid='${testid}'`;
     const events = await db.rows(`SELECT kind, title, ended_ms FROM events ${where}`);
-    assert.deepEqual(events.map(({ kind }) => kind).toSorted(), ['run_end', 'run_start', 'scenario', 'start']);
+    assert.deepEqual(events.map(({ kind }) => kind).toSorted(), [
+      'run_end',
+      'run_start',
+      'scenario',
+      'start',
+    ]);
     const [verdict] = await db.rows(`SELECT * FROM verdicts ${where}`);
     assert.equal(verdict.verdict, result.verdict);
     assert.equal(events.find(({ kind }) => kind === 'scenario')?.ended_ms, verdict.ended_ms);

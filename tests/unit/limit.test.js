@@ -24,18 +24,22 @@ const judged = (validity) =>
   );
 
 test('a limit that was found is a pass', () => {
-  const found = judged([{ check: 'processes', ok: true, detail: 'all alive' }]);
+  const found = judged([{ check: 'processes', kind: 'process', ok: true, detail: 'all alive' }]);
   assert.equal(found.verdict, 'pass');
   assert.match(found.notes.join('\n'), /the limit: load 0 held, load 1 did not/);
 });
 
 test('a system that ended at its limit has failed', () => {
-  const ended = judged([{ check: 'processes', ok: false, detail: 'relay ended' }]);
-  assert.deepEqual([ended.verdict, ended.reasons], ['fail', ['processes: relay ended']]);
+  const ended = judged([{ check: 'processes', kind: 'process', ok: false, detail: 'relay ended' }]);
+  assert.equal(ended.verdict, 'fail');
+  assert.deepEqual(
+    ended.reasons.map(({ text }) => text),
+    ['processes: relay ended'],
+  );
 });
 
-test('a limit beside neighbours, or of the generator, is none', () => {
-  for (const check of ['neighbours', 'generator limits', 'controls']) {
-    assert.equal(judged([{ check, ok: false, detail: '' }]).verdict, 'inconclusive', check);
+test('a limit beside neighbours, or of the generator, is no limit of the system', () => {
+  for (const kind of ['generator', 'meter']) {
+    assert.equal(judged([{ check: kind, kind, ok: false, detail: '' }]).verdict, 'inconclusive', kind);
   }
 });

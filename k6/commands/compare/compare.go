@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/testbed"
 )
@@ -30,7 +32,7 @@ func init() {
 // paths before `--`, -1 without one. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Scenario, A, B string
-	Runs           int
+	Runs, Minutes  string // a number, or auto; a number, or "" for what fits the profile
 	WorseBy        float64
 	Out            string
 	Paths          []string
@@ -46,7 +48,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare --scenario SYSTEM/NAME[,…] --a TESTBED --b TESTBED | RUN|FILE... -- RUN|FILE...",
 		Short: "Compare two testbeds or two sets of results, with confidence",
-		Long: `Runs a scenario in turn on two testbeds (A B, B A, A B …), each given as NAME or
+		Long: `Runs a scenario in turn on two testbeds, which of them first by lot, each given as NAME or
 NAME:VARIABLE=VALUE,…; or takes results that there are, A's before -- and B's after it. One
 argument is a comparison's own folder. Tells the change of each metric with its confidence
 interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/compare.md
@@ -60,7 +62,8 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME, several with commas")
 	flags.StringVar(&o.A, "a", "", "testbed A")
 	flags.StringVar(&o.B, "b", "", "testbed B")
-	flags.IntVar(&o.Runs, "runs", 10, "runs of each; with fewer than 6 nothing is judged")
+	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged")
+	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default 3 of smoke, 10 of quick, 60 of full, else 120)")
 	flags.Float64Var(&o.WorseBy, "worse-by", 10, "percent by which a metric may be worse")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
@@ -83,11 +86,11 @@ each turn; each has a folder of its own, and one page has the changes of all.
 
 // Help documents the exit codes.
 const Help = `Exit codes:
-    0  nothing that is judged is worse by more than --worse-by
+    0  each primary metric is within --worse-by, nothing is beyond it, and B fails no more than A
     2  bad usage, or runs that cannot be compared
-    3  inconclusive: too few runs, too many that cannot be used, or the machine changed
+    3  inconclusive: a primary metric is unclear, too many runs cannot be used, or the machine changed
     4  set-up failed
-   99  a metric is significantly worse, by more than --worse-by
+   99  a metric is significantly worse, by more than --worse-by, or B fails more than A
   130  interrupted: what was measured is compared
 Of several scenarios the worst counts: the first of 130, 4, 99, 3, 0.`
 
@@ -99,10 +102,39 @@ func (o Options) wrongForRuns() string {
 		return "give both --a and --b; see k6 x compare --help"
 	case o.Scenario == "":
 		return "give --scenario SYSTEM/NAME; see k6 x compare --help"
-	case o.Runs < 1 || o.Runs > 999:
-		return fmt.Sprintf("--runs %d: give 1 to 999", o.Runs)
+	}
+	if _, line := o.length(""); line != "" {
+		return line
 	}
 	return o.wrongBound()
+}
+
+// auto is the --runs that makes pairs until the comparison knows.
+const auto = "auto"
+
+// length is how many pairs to make, or what is wrong with what was given.
+func (o Options) length(profile string) (l compare.Length, wrong string) {
+	minutes := compare.MostMinutes(profile)
+	if o.Minutes != "" {
+		n, err := strconv.Atoi(o.Minutes)
+		if err != nil || n < 1 || n > 10000 {
+			return l, fmt.Sprintf("--minutes %s: give 1 to 10000", o.Minutes)
+		}
+		minutes = n
+	}
+	l.Most = time.Duration(minutes) * time.Minute
+	if o.Runs == auto {
+		return l, ""
+	}
+	n, err := strconv.Atoi(o.Runs)
+	if err != nil || n < 1 || n > difference.MostPairs {
+		return l, fmt.Sprintf("--runs %s: give auto, or 1 to %d", o.Runs, difference.MostPairs)
+	}
+	if o.Minutes != "" {
+		return l, "--minutes is of --runs auto: leave one of them out"
+	}
+	l.Pairs = n
+	return l, ""
 }
 
 func (o Options) wrongBound() string {
@@ -115,7 +147,8 @@ func (o Options) wrongBound() string {
 // Measured runs the scenarios on both testbeds, compares and returns the exit code.
 func Measured(o Options, b bench.Options) int {
 	common := compare.Request{SpecA: o.A, SpecB: o.B, WorseBy: o.WorseBy, Beds: beds(b.Root)}
-	dir, all, code := compare.Measure(b, o.Scenario, o.Runs, common)
+	length, _ := o.length(b.Profile)
+	dir, all, code := compare.Measure(b, o.Scenario, length, common)
 	if code != exitcode.Pass {
 		return code
 	}
@@ -161,7 +194,7 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string) i
 	name := compare.FileName
 	if len(all) == 1 && all[0].Folder == "" {
 		c := compare.Make(all[0])
-		made, text = c, c.Markdown()
+		made, text = c, c.Summary()
 	} else {
 		s := compare.MakeSet(all)
 		made, text, name = s, s.Summary(), compare.PageName

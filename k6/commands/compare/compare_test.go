@@ -55,10 +55,10 @@ func results(t *testing.T, dir, name string, n, first int, factor float64) []str
 
 func TestExisting(t *testing.T) {
 	dir := t.TempDir()
-	a := results(t, dir, "a", 6, 0, 1)
-	same := results(t, dir, "same", 6, 10, 1)
-	slow := results(t, dir, "slow", 6, 10, 1.5)
-	late := results(t, dir, "late", 7, 1000, 1.5)
+	a := results(t, dir, "a", 14, 0, 1)
+	same := results(t, dir, "same", 14, 10, 1)
+	slow := results(t, dir, "slow", 14, 10, 1.5)
+	late := results(t, dir, "late", 15, 1000, 1.5)
 	other := filepath.Join(dir, "other.json")
 	text, err := os.ReadFile(a[0])
 	if err != nil {
@@ -74,10 +74,10 @@ func TestExisting(t *testing.T) {
 		code int
 		says []string
 	}{
-		"same":         {Options{Paths: join(a, same), Dash: 6}, exitcode.Pass, []string{"**Verdict: ✓ pass**", "| UDP P95 (ms) |"}},
-		"slower":       {Options{Paths: join(a, slow), Dash: 6}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50.", "worse (gate)"}},
-		"a loose gate": {Options{Paths: join(a, slow), Dash: 6, WorseBy: 60}, exitcode.Pass, []string{"| worse |"}},
-		"unpaired":     {Options{Paths: join(a, late), Dash: 6}, exitcode.Fail, []string{"the runs did not take turns"}},
+		"same":         {Options{Paths: join(a, same), Dash: 14}, exitcode.Pass, []string{"verdict: pass", "\nUDP P95 (ms) "}},
+		"slower":       {Options{Paths: join(a, slow), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50.", "worse, beyond the bound"}},
+		"a loose gate": {Options{Paths: join(a, slow), Dash: 14, WorseBy: 60}, exitcode.Pass, []string{" worse\n"}},
+		"unpaired":     {Options{Paths: join(a, late), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50."}},
 		"one each":     {Options{Paths: []string{a[0], slow[0]}, Dash: -1}, exitcode.Inconclusive, []string{"one run each: no confidence", "not judged"}},
 		"differ":       {Options{Paths: []string{a[0], other}, Dash: 1}, exitcode.Usage, []string{"cannot be compared: they differ in profile (quick and full)"}},
 		"a folder":     {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1, Scenario: "dataplane/socks-udp"}, exitcode.Inconclusive, []string{"one run each"}},
@@ -148,15 +148,15 @@ func ofScenario(t *testing.T, dir, name, side string, files []string) {
 // B, anew.
 func TestExistingOfSeveralScenarios(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cmp")
-	fast := results(t, t.TempDir(), "a", 6, 0, 1)
+	fast := results(t, t.TempDir(), "a", 18, 0, 1)
 	for name, factor := range map[string]float64{"socks-udp": 1.5, "echo": 1} {
 		ofScenario(t, dir, name, "a", fast)
-		ofScenario(t, dir, name, "b", results(t, t.TempDir(), "b", 6, 10, factor))
+		ofScenario(t, dir, name, "b", results(t, t.TempDir(), "b", 18, 10, factor))
 	}
 	mixed := func(side string) []string {
 		var paths []string
 		for _, name := range []string{"echo", "socks-udp"} {
-			for pair := 1; pair <= 6; pair++ {
+			for pair := 1; pair <= 18; pair++ {
 				paths = append(paths, filepath.Join(dir, "dataplane-"+name, fmt.Sprintf("pair%02d-%s", pair, side)))
 			}
 		}
@@ -169,13 +169,13 @@ func TestExistingOfSeveralScenarios(t *testing.T) {
 		says  []string
 		wrote []string
 	}{
-		"all":        {Options{Paths: []string{dir}, Dash: -1}, exitcode.Fail, []string{"1 of 2 scenarios pass", "| dataplane/echo | ✓ pass |", "| dataplane/socks-udp | ✗ fail |", "dataplane/socks-udp: UDP P50 is worse by more than 10 %"}, []string{"compare.md", "dataplane-echo/compare.json", "dataplane-socks-udp/compare.md"}},
+		"all":        {Options{Paths: []string{dir}, Dash: -1}, exitcode.Fail, []string{"1 of 2 scenarios pass", "dataplane/echo: B is as fast as A", "dataplane/socks-udp: UDP P50 is worse by more than 10 %"}, []string{"compare.md", "dataplane-echo/compare.json", "dataplane-socks-udp/compare.md"}},
 		"loose":      {Options{Paths: []string{dir}, Dash: -1, WorseBy: 60}, exitcode.Pass, []string{"2 of 2 scenarios pass"}, []string{"compare.md"}},
 		"one of all": {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/echo"}, exitcode.Pass, []string{"1 of 1 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
 		"unknown":    {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/ech"}, exitcode.Usage, []string{"has no comparison of dataplane/ech; there are: dataplane-echo, dataplane-socks-udp"}, nil},
-		"its folder": {Options{Paths: []string{filepath.Join(dir, "dataplane-echo")}, Dash: -1}, exitcode.Pass, []string{"# B against A: dataplane/echo\n"}, []string{"compare.json"}},
-		"a list":     {Options{Paths: both, Dash: 12, Scenario: "dataplane/socks-udp,dataplane/echo"}, exitcode.Fail, []string{"# B against A: dataplane/socks-udp, dataplane/echo\n"}, []string{"dataplane-echo/compare.json"}},
-		"no list":    {Options{Paths: both, Dash: 12}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/echo, dataplane/socks-udp"}, nil},
+		"its folder": {Options{Paths: []string{filepath.Join(dir, "dataplane-echo")}, Dash: -1}, exitcode.Pass, []string{"B is as fast as A: 0 to 0 % ("}, []string{"compare.json"}},
+		"a list":     {Options{Paths: both, Dash: 36, Scenario: "dataplane/socks-udp,dataplane/echo"}, exitcode.Fail, []string{"1 of 2 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
+		"no list":    {Options{Paths: both, Dash: 36}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/echo, dataplane/socks-udp"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Dir, c.o.Out = t.TempDir(), t.TempDir()
@@ -230,12 +230,15 @@ func TestRefusalNamesTheScenario(t *testing.T) {
 
 func TestWrongForRuns(t *testing.T) {
 	for want, o := range map[string]Options{
-		"":                                 {A: "x", B: "y", Scenario: "s/n", Runs: 1},
-		"give both --a and --b":            {A: "x", Scenario: "s/n", Runs: 1},
-		"give --scenario":                  {A: "x", B: "y", Runs: 1},
-		"--runs 0: give 1 to 999":          {A: "x", B: "y", Scenario: "s/n"},
-		`unexpected argument "z" beside`:   {A: "x", B: "y", Scenario: "s/n", Runs: 1, Paths: []string{"z"}},
-		"--worse-by -3: give a percentage": {A: "x", B: "y", Scenario: "s/n", Runs: 1, WorseBy: -3},
+		"":                                 {A: "x", B: "y", Scenario: "s/n", Runs: "1"},
+		"give both --a and --b":            {A: "x", Scenario: "s/n", Runs: "1"},
+		"give --scenario":                  {A: "x", B: "y", Runs: "1"},
+		"--runs 0: give auto, or 1 to 999": {A: "x", B: "y", Scenario: "s/n", Runs: "0"},
+		"--runs abc: give auto, or 1 to":   {A: "x", B: "y", Scenario: "s/n", Runs: "abc"},
+		"--minutes 1.5: give 1 to 10000":   {A: "x", B: "y", Scenario: "s/n", Runs: "auto", Minutes: "1.5"},
+		"--minutes is of --runs auto":      {A: "x", B: "y", Scenario: "s/n", Runs: "6", Minutes: "5"},
+		`unexpected argument "z" beside`:   {A: "x", B: "y", Scenario: "s/n", Runs: "1", Paths: []string{"z"}},
+		"--worse-by -3: give a percentage": {A: "x", B: "y", Scenario: "s/n", Runs: "1", WorseBy: -3},
 	} {
 		if got := o.wrongForRuns(); want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

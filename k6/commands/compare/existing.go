@@ -20,6 +20,7 @@ type given struct {
 	a, b     []string
 	scenario string // to take out of them; "" where they are of one
 	folder   string // below that of all, "" for the only one
+	made     string // the folder of the comparison that made them, "" where there is none
 }
 
 // Existing compares results that there are and returns the exit code.
@@ -51,6 +52,10 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 			return usage("B: %v", err)
 		}
 		q.Scenario = q.A[0].Scenario
+		q.Look.Comparisons = len(parts)
+		if part.made != "" {
+			q.Look.Number = compare.LooksOf(part.made, len(part.a))
+		}
 		compare.Pair(q.A, q.B)
 		for _, runs := range [][]compare.Measured{q.A, q.B} {
 			for i := range runs {
@@ -74,6 +79,7 @@ func (o Options) parts() (parts []given, line string) {
 		if one.a, one.b = compare.OfComparison(paths[0]); len(one.a) == 0 || len(one.b) == 0 {
 			return nil, o.Paths[0] + " is no folder of a comparison: give the runs of A, then --, then the runs of B"
 		}
+		one.made = paths[0]
 	case len(paths) == 2 && o.Dash < 0:
 		one.a, one.b = paths[:1], paths[1:]
 	case o.Dash < 1 || o.Dash >= len(paths):
@@ -87,7 +93,7 @@ func (o Options) parts() (parts []given, line string) {
 		return []given{one}, ""
 	}
 	for _, scenario := range scenarios {
-		parts = append(parts, given{one.a, one.b, scenario, stem(scenario)})
+		parts = append(parts, given{a: one.a, b: one.b, scenario: scenario, folder: stem(scenario), made: one.made})
 	}
 	return parts, ""
 }
@@ -103,7 +109,7 @@ func (o Options) ofSet(folders []string) (parts []given, line string) {
 			continue
 		}
 		a, b := compare.OfComparison(folder)
-		parts = append(parts, given{a: a, b: b, folder: name})
+		parts = append(parts, given{a: a, b: b, folder: name, made: folder})
 	}
 	for _, scenario := range wanted {
 		if !slices.Contains(there, stem(scenario)) {

@@ -205,8 +205,7 @@ func (b *bench) finish(diskFull string) int {
 	if b.interrupts.any() {
 		code = exitcode.Interrupted
 	}
-	set, readErr := report.Load([]string{b.dir})
-	set.Run = &b.record
+	set, readErr := report.LoadRun(b.dir, &b.record)
 	if readErr != nil {
 		code = exitcode.Worst(code, exitcode.Setup)
 	}
@@ -219,16 +218,16 @@ func (b *bench) finish(diskFull string) int {
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	b.record.End, b.record.ExitCode = &end, &code
 	err := b.record.Write(b.dir)
-	if readErr != nil {
-		b.screen.Error("%v", readErr)
-		return code
-	}
-	if err == nil {
+	if err == nil && readErr == nil {
 		err = report.Write(set, b.dir, report.Formats(), report.Options{})
 	}
 	b.printSummary(set)
 	for _, line := range missing {
 		b.screen.Error("%s", line)
+	}
+	if readErr != nil {
+		b.screen.Error("%v", readErr)
+		return code
 	}
 	if err != nil {
 		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, reason(err))

@@ -104,11 +104,14 @@ func readOrder(path string) []string {
 }
 
 // Select returns the scenarios that only names, in their own order: a comma-separated list of
-// SYSTEM or SYSTEM/NAME, or "" for all. An unknown name is an error of one line.
+// SYSTEM, SYSTEM/NAME or what a target of make and a result file are called, SYSTEM-NAME; or "" for all. An
+// unknown name is an error of one line.
 func Select(all []Scenario, only string) ([]Scenario, error) {
 	var known, systems []string
+	stems := map[string]string{}
 	for _, s := range all {
 		known = append(known, s.String())
+		stems[s.FileStem()] = s.String()
 		if !slices.Contains(systems, s.System) {
 			systems = append(systems, s.System)
 		}
@@ -121,6 +124,9 @@ func Select(all []Scenario, only string) ([]Scenario, error) {
 		item = strings.Trim(strings.TrimSpace(item), "/")
 		if item == "" {
 			continue
+		}
+		if name, ok := stems[item]; ok {
+			item = name
 		}
 		switch {
 		case slices.Contains(known, item), slices.Contains(systems, item):

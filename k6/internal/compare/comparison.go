@@ -7,11 +7,12 @@ package compare
 import (
 	"time"
 
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/result"
 )
 
 // Schema is what a compare.json says it is; schemas/comparison.schema.json describes it.
-const Schema = "windtunnel.comparison/1"
+const Schema = "windtunnel.comparison/2"
 
 // FileName is a comparison's name in its folder, PageName that of what it says for people.
 const (
@@ -20,11 +21,6 @@ const (
 )
 
 const (
-	// confidence of all intervals; alpha is what a p-value must be below.
-	confidence = 0.95
-	alpha      = 0.05
-	// leastRuns of each side: with fewer there is no 95 % interval of a median.
-	leastRuns = 6
 	// goodShare of the runs of each side must be usable.
 	goodShare = 0.8
 	// tieBound in percent: what runs that did not take turns may differ by for no reason, and what a
@@ -64,16 +60,19 @@ type Comparison struct {
 	Windtunnel     string            `json:"windtunnel"`
 	PlannedPairs   int               `json:"planned_pairs"`
 	Interleaved    bool              `json:"interleaved"`
+	Looks          int               `json:"looks"` // of one that ran until it knew; 0 where the pairs were fixed before
 	Interrupted    bool              `json:"interrupted"`
 	Confidence     float64           `json:"confidence"`
-	Alpha          float64           `json:"alpha"`
 	WorseByPercent float64           `json:"worse_by_percent"`
+	Headline       string            `json:"headline"`
 	A              Side              `json:"a"`
 	B              Side              `json:"b"`
 	Metrics        []Metric          `json:"metrics"`
+	Failures       []Failure         `json:"failures"`
 	Notes          []string          `json:"notes"`
 	Verdict        string            `json:"verdict"`
 	Reasons        []string          `json:"reasons"`
+	mute           string            // what so few pairs cannot tell, "" where they are enough
 	bottlenecks    []string          // what the runs name, a line for each operation; each run's result has it
 }
 
@@ -85,7 +84,7 @@ type Side struct {
 	Runs     []SideRun         `json:"runs"`
 }
 
-// SideRun is one run. Message says why it is not used, or what is to know of it.
+// SideRun is one run. Message says why it is not used, or what is to know of it. Failed: its side failed in it.
 type SideRun struct {
 	ID      string     `json:"id"`
 	File    string     `json:"file"`
@@ -93,46 +92,76 @@ type SideRun struct {
 	Pair    int        `json:"pair"` // from 1; 0 without
 	Outcome string     `json:"outcome"`
 	Used    bool       `json:"used"`
+	Failed  bool       `json:"failed"`
 	Message string     `json:"message"`
 }
 
-// Metric is one row. P is nil where there was nothing to test. Gate: the gate is broken by it.
+// The roles of metrics: what they can do to the verdict.
+const (
+	Primary   = "primary"   // must be within the bound
+	Secondary = "secondary" // breaks the gate with evidence that is corrected for their number
+	Shown     = "shown"     // decides nothing
+)
+
+// Metric is one row. P is nil where there was nothing to test, Outcome "" where nothing was judged. Gate: the gate is
+// broken by it. WorseAtMost is what it may be worse by, in the scale of WorseByPercent or in points: more would have been
+// seen; nil where the pairs are too few to tell.
 type Metric struct {
-	Operation string   `json:"operation"` // "" for the whole run
-	Title     string   `json:"title"`
-	Name      string   `json:"name"`
-	Unit      string   `json:"unit"`
-	Better    string   `json:"better"` // higher, lower
-	Control   bool     `json:"control"`
-	A         Summary  `json:"a"`
-	B         Summary  `json:"b"`
-	Change    *Change  `json:"change"`
-	P         *float64 `json:"p"`
-	Judgement string   `json:"judgement"`
-	Gate      bool     `json:"gate"`
-	Notes     []string `json:"notes"`
-	drifted   bool     // a control that differs as a system might
-	evidence  bool     // of where the time went: it breaks no gate
+	Operation   string   `json:"operation"` // "" for the whole run
+	Title       string   `json:"title"`
+	Name        string   `json:"name"`
+	Unit        string   `json:"unit"`
+	Better      string   `json:"better"` // higher, lower
+	Control     bool     `json:"control"`
+	Role        string   `json:"role"`
+	A           Summary  `json:"a"`
+	B           Summary  `json:"b"`
+	Change      *Change  `json:"change"`
+	P           *float64 `json:"p"`
+	Judgement   string   `json:"judgement"`
+	Outcome     string   `json:"outcome"`
+	Gate        bool     `json:"gate"`
+	WorseAtMost *float64 `json:"worse_at_most"`
+	MorePairs   *int     `json:"more_pairs"` // estimated to decide an unclear one; -1: more than can be made
+	Notes       []string `json:"notes"`
+	drifted     bool     // a control that differs as a system might
+	evidence    bool     // of where the time went
+	shift       difference.Shift
 }
 
-// Summary is the median of a side and its confidence interval; a bound is nil where there are too
-// few runs for it. Values are in the order of the runs.
+// Summary is the values of a side, in the order of the runs, and their median.
 type Summary struct {
 	Values []float64 `json:"values"`
 	Median float64   `json:"median"`
-	Lo     *float64  `json:"lo"`
-	Hi     *float64  `json:"hi"`
 }
 
-// Change is B against A: in percent of A, or for shares in percentage points. Paired: the median and
-// its interval are of the changes of the pairs; else the interval is from the two sides' intervals.
+// Change is B against A: in percent of A, or for shares in percentage points: Hodges and Lehmann's estimate and its
+// interval, nil where there are too few runs. Paired: of the pairs' changes; else of all runs of B against all of A.
 type Change struct {
-	Unit   string   `json:"unit"` // percent, points
-	Paired bool     `json:"paired"`
-	Pairs  int      `json:"pairs"`
-	Median float64  `json:"median"`
-	Lo     *float64 `json:"lo"`
-	Hi     *float64 `json:"hi"`
+	Unit     string   `json:"unit"` // percent, points
+	Paired   bool     `json:"paired"`
+	Pairs    int      `json:"pairs"`
+	Estimate float64  `json:"estimate"`
+	Lo       *float64 `json:"lo"`
+	Hi       *float64 `json:"hi"`
+}
+
+// Failure is one way in which runs or operations fail, and how often each side did. P is of B failing more, nil for runs,
+// which are counted. Outcome: within where B does not fail more, beyond where it does and breaks the gate, unclear where it
+// may be chance, which is no pass either.
+type Failure struct {
+	Kind    string   `json:"kind"`
+	Of      string   `json:"of"` // runs, operations
+	A       Tally    `json:"a"`
+	B       Tally    `json:"b"`
+	P       *float64 `json:"p"`
+	Outcome string   `json:"outcome"`
+}
+
+// Tally is how many failed of how many.
+type Tally struct {
+	Failed int64 `json:"failed"`
+	Of     int64 `json:"of"`
 }
 
 // Measured is one run of a scenario, SYSTEM/NAME, to compare, as bench or a file gave it. Result is nil

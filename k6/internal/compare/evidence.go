@@ -16,7 +16,7 @@ import (
 func evidence(r result.Result) []row {
 	var all []row
 	add := func(m Metric, value *float64, quiet bool) {
-		m.Better, m.Notes, m.evidence = direction(false), []string{}, true
+		m.Better, m.Role, m.Notes, m.evidence = direction(false), Shown, []string{}, true
 		all = append(all, row{m, value, quiet})
 	}
 	for _, c := range r.Components {

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
 
@@ -30,7 +33,7 @@ func Load(paths []string, scenario string) ([]Measured, error) {
 				found = append(found, e.Name)
 			}
 			if scenario == "" || e.Name == scenario {
-				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: e.Reasons,
+				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: result.Texts(e.Reasons),
 					Streamed: streamed(path), Result: e.Result})
 			}
 		}
@@ -116,4 +119,15 @@ func OfSet(dir string) []string {
 		paths = append(paths, p.path)
 	}
 	return paths
+}
+
+// LooksOf tells how often the comparison in dir looked at its pairs: what is judged anew with another gate has spent as
+// much. Where it left no record it may have looked as often as so many pairs allow.
+func LooksOf(dir string, pairs int) int {
+	data, err := os.ReadFile(filepath.Join(dir, FileName))
+	var c Comparison
+	if err != nil || json.Unmarshal(data, &c) != nil {
+		return difference.Looked(pairs)
+	}
+	return c.Looks
 }

@@ -3,12 +3,14 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/markdown"
 	"windtunnel/k6/internal/result"
@@ -20,7 +22,8 @@ func (c Comparison) Markdown() string {
 	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(c.name()))
 	c.write(&b, "##")
 	b.WriteString("## How to read this\n\n")
-	markdown.List(&b, append(c.legend(), c.notes()...))
+	markdown.List(&b, c.legend())
+	c.writeNotes(&b, "##")
 	c.writeSame(&b, "##")
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
@@ -29,7 +32,7 @@ func (c Comparison) name() string { return c.System + "/" + c.Scenario }
 
 // write writes the verdict and the tables of metrics; heading is of what lies beneath.
 func (c Comparison) write(b *strings.Builder, heading string) {
-	fmt.Fprintf(b, "**Verdict: %s** — %s\n\n", mark(c.word()), markdown.Escape(c.headline()))
+	fmt.Fprintf(b, "%s.\n\n**Verdict: %s** — %s\n\n", markdown.Escape(c.Headline), mark(c.word()), markdown.Escape(cmp.Or(c.counts(), nothing)))
 	markdown.List(b, c.Reasons)
 	markdown.Table(b, []string{"", "A", "B"}, c.sides(), noNumbers)
 	var judged, where, controls [][]string
@@ -37,16 +40,20 @@ func (c Comparison) write(b *strings.Builder, heading string) {
 		switch {
 		case m.Control:
 			controls = append(controls, m.row())
-		case m.evidence:
+		case m.Role == Shown:
 			where = append(where, m.row())
 		default:
 			judged = append(judged, m.row())
 		}
 	}
-	head := []string{"Metric", "A", "B", "change", "95 % CI", "p", "judgement"}
+	head := c.head()
 	markdown.Table(b, head, judged, lastIsText)
+	if failures := c.failureRows(); len(failures) > 0 {
+		fmt.Fprintf(b, "%s Failures\n\n", heading)
+		markdown.Table(b, []string{"Kind", "A", "B", "p", "judgement"}, failures, func(column int) bool { return column >= 1 && column <= 3 })
+	}
 	if len(where)+len(c.bottlenecks) > 0 {
-		fmt.Fprintf(b, "%s Where the time went: evidence, which breaks no gate\n\n", heading)
+		fmt.Fprintf(b, "%s Where the time went, and what else is only shown: it decides nothing\n\n", heading)
 		markdown.Table(b, head, where, lastIsText)
 		markdown.List(b, c.bottlenecks)
 	}
@@ -71,6 +78,18 @@ func (c Comparison) notes() []string {
 	return notes
 }
 
+func (c Comparison) writeNotes(b *strings.Builder, heading string) {
+	if notes := c.notes(); len(notes) > 0 {
+		fmt.Fprintf(b, "%s Notes\n\n", heading)
+		markdown.List(b, notes)
+	}
+}
+
+// head of a table of metrics.
+func (c Comparison) head() []string {
+	return []string{"Metric", "A", "B", "change", confidenceText(c.Confidence) + " % interval", "p", "judgement"}
+}
+
 func (c Comparison) writeSame(b *strings.Builder, heading string) {
 	fmt.Fprintf(b, "%s What was the same\n\n", heading)
 	markdown.Table(b, []string{"Parameter", "Value"}, c.same(), noNumbers)
@@ -88,20 +107,13 @@ func mark(word string) string {
 	return map[string]string{Pass: "✓ ", Fail: "✗ "}[word] + word
 }
 
-func (c Comparison) headline() string {
-	if counts := c.counts(); counts != "" {
-		return "of the metrics: " + counts
-	}
-	return nothing
-}
-
 const nothing = "nothing could be compared"
 
 // counts is such as `3 better, 1 worse`, "" without a metric.
 func (c Comparison) counts() string {
 	counts := map[string]int{}
 	for _, m := range c.Metrics {
-		if !m.Control && !m.evidence {
+		if m.Role != Shown {
 			counts[m.Judgement]++
 		}
 	}
@@ -169,25 +181,38 @@ func (m Metric) row() []string {
 func (m Metric) difference() []string {
 	p := format.None
 	if m.P != nil {
-		p = strconv.FormatFloat(*m.P, 'f', 3, 64)
-		if *m.P < 0.001 {
-			p = "<0.001"
-		}
+		p = pText(*m.P)
 	}
-	judgement := m.Judgement
-	if m.Gate {
-		judgement += " (gate)"
-	}
-	return []string{changeText(m.Change), interval(m.Change), p, judgement}
+	return []string{changeText(m.Change), interval(m.Change), p, m.says()}
 }
 
-// summary is `median (lo–hi)`, the median alone where there are too few runs for an interval.
-func (m Metric) summary(s Summary) string {
-	median := write(s.Median, m.Unit)
-	if s.Lo == nil || s.Hi == nil {
-		return median
+// says is the judgement, and against the bound the outcome.
+func (m Metric) says() string {
+	switch {
+	case m.Outcome == "":
+		return m.Judgement
+	case m.Gate:
+		return m.Judgement + ", beyond the bound"
+	case m.Role == Primary:
+		return m.Judgement + ", " + m.Outcome + " (primary)"
 	}
-	return fmt.Sprintf("%s (%s–%s)", median, write(*s.Lo, m.Unit), write(*s.Hi, m.Unit))
+	return m.Judgement
+}
+
+// summary is a side's median.
+func (m Metric) summary(s Summary) string { return write(s.Median, m.Unit) }
+
+func (c Comparison) failureRows() [][]string {
+	var all [][]string
+	for _, f := range c.Failures {
+		p := format.None
+		if f.P != nil {
+			p = pText(*f.P)
+		}
+		says := map[string]string{"within": "B fails no more", "beyond": "B fails more, beyond the bound", "unclear": "B fails more, maybe by chance: no pass"}
+		all = append(all, []string{f.Kind, f.A.text(f.Of), f.B.text(f.Of), p, says[f.Outcome]})
+	}
+	return all
 }
 
 var units = map[string]string{"ms": "ms", "per_s": "/s", "mbit_per_s": "Mbit/s", "bytes": "MiB", "s": "s", "us": "µs"}
@@ -211,11 +236,18 @@ func write(v float64, unit string) string {
 	return format.MS(&v)
 }
 
+func pText(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
+
 func changeText(c *Change) string {
 	if c == nil {
 		return format.None
 	}
-	return percent(c.Median, c.Unit)
+	return percent(c.Estimate, c.Unit)
 }
 
 func interval(c *Change) string {
@@ -241,16 +273,22 @@ func percent(v float64, unit string) string {
 
 // legend says how the numbers are made.
 func (c Comparison) legend() []string {
-	change := "change: the median of the changes of the pairs, with its confidence interval"
+	change := "change: Hodges and Lehmann's estimate of the pairs' changes, with the exact interval of the signed-rank test, whose two-sided p it is"
 	if !c.Interleaved {
-		change = "change: between the medians; its confidence interval is from those of both sides and wider than it need be"
+		change = "change: Hodges and Lehmann's estimate of all runs of B against all of A, with the exact interval of the rank-sum test, wider by what the machine may have changed; p is of that test"
+	}
+	looks := ""
+	if c.Looks > 0 {
+		looks = fmt.Sprintf("; this was look %d at the pairs, and the interval is as wide as repeated looks need", c.Looks)
 	}
 	return []string{
-		"A, B: medians of the runs, with their 95 % confidence interval where there are enough runs",
-		change + "; pp: percentage points, for shares",
-		"p: of the Mann-Whitney U test; better and worse are said where p is below 0.05 and the interval of the change lies on one side of 0",
-		fmt.Sprintf("gate: a metric that is worse by more than %g %% (shares: %g points) fails the comparison",
-			c.WorseByPercent, c.WorseByPercent*sharePoints),
+		"A, B: medians of the runs",
+		change + looks + "; pp: percentage points, for shares",
+		fmt.Sprintf("better, worse: p is below %g, whatever the number of metrics; it decides nothing", difference.Chance),
+		fmt.Sprintf("within: the whole interval is less than %g %% worse (%g times the time, memory or CPU; of a rate 1/%g of it; of shares %g points); "+
+			"beyond: the estimate is worse than that, and significantly worse with all metrics counted; unclear: neither",
+			c.WorseByPercent, 1+c.WorseByPercent/100, 1+c.WorseByPercent/100, c.WorseByPercent*sharePoints),
+		"a pass takes each primary metric within, nothing beyond and no more failures than A's",
 	}
 }
 

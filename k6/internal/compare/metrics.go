@@ -117,8 +117,13 @@ func rows(r result.Result) []row {
 	var all []row
 	add := func(op result.Operation, prefix string, control bool, measures []measure) {
 		for _, m := range measures {
+			role := Secondary
+			if control || m.name == "cpu_s" || m.name == "rate_per_s" && op.Loop == "open" {
+				// What grows with the work that is done is no fault of who does more, and the rate of an open loop is its own.
+				role = Shown
+			}
 			all = append(all, row{value: m.of(r, op), Metric: Metric{Operation: op.Name, Title: prefix + m.title, Name: m.name,
-				Unit: m.unit, Better: direction(m.higher), Control: control, Notes: []string{}}})
+				Unit: m.unit, Better: direction(m.higher), Control: control, Role: role, Notes: []string{}}})
 		}
 	}
 	for _, op := range r.Operations {
@@ -138,6 +143,7 @@ func direction(higher bool) string {
 // table is a run's values by metric.
 type table struct {
 	pair   int
+	done   float64 // operations that succeeded, controls left out
 	values map[key]float64
 }
 
@@ -145,7 +151,10 @@ type table struct {
 func tabulate(runs []Measured) []table {
 	var all []table
 	for _, m := range runs {
-		t := table{m.Pair, map[key]float64{}}
+		t := table{pair: m.Pair, values: map[key]float64{}}
+		for _, op := range m.Result.Judged() {
+			t.done += float64(op.Success)
+		}
 		for _, row := range rows(*m.Result) {
 			if _, have := t.values[row.key()]; !have && row.value != nil {
 				t.values[row.key()] = *row.value

@@ -4,22 +4,32 @@ package compare
 
 import (
 	"fmt"
+	"hash/fnv"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
 
-// order tells which side a pair's first and second run are of: A B, then B A, and so on, so that
-// neither side is always the one that finds a warm machine.
-func order(pair int) [2]int {
-	if pair%2 == 0 {
+// order tells which side a pair's first and second run are of.
+func order(pair int, lot uint64) [2]int {
+	if difference.FirstIsB(pair, lot) {
 		return [2]int{1, 0}
 	}
 	return [2]int{0, 1}
+}
+
+// lotOf is drawn from the comparison's name, so that its order can be told again.
+func lotOf(id string) uint64 {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(id))
+	return hash.Sum64()
 }
 
 // sideNames are for people and folders.
@@ -27,47 +37,78 @@ var sideNames = [2]string{"a", "b"}
 
 // Measure runs scenarios, a list with commas, in pairs on two testbeds into results/RUN/pairNN-a and -b,
 // where there are several into results/RUN/SYSTEM-NAME/pairNN-a and -b: in each turn all on one testbed,
-// then all on the other. It returns a request for each, made of the one that says what is common, with
-// what came of it. Where it cannot begin, or a side cannot be set up at its first run, it says why and
-// returns a code other than exitcode.Pass.
-func Measure(o bench.Options, scenarios string, count int, common Request) (dir string, all []Request, code int) {
+// then all on the other. A scenario that has as many pairs as it takes is left out of the next turns. It returns a request for
+// each, made of the one that says what is common, with what came of it. Where it cannot begin, or a side cannot be set up at
+// its first run, it says why and returns a code other than exitcode.Pass.
+func Measure(o bench.Options, scenarios string, length Length, common Request) (dir string, all []Request, code int) {
 	session, code := bench.Begin(o, List(scenarios), []string{common.SpecA, common.SpecB})
 	if code != exitcode.Pass {
 		return "", nil, code
 	}
 	defer session.End()
-	all = requests(common, session, count)
-	session.Say("comparison %s: %s, %s, %d pairs: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, count,
+	all = requests(common, session, length)
+	session.Say("comparison %s: %s, %s, %s: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, length,
 		common.SpecA, common.SpecB)
-	interrupted := func() bool {
-		if session.Interrupted() {
-			for i := range all {
-				all[i].Interrupted = true
-			}
-		}
-		return session.Interrupted()
+	begun := time.Now()
+	lot := lotOf(filepath.Base(session.Dir))
+	open := make([]bool, len(all))
+	for i := range open {
+		open[i] = true
 	}
-	for pair := 1; pair <= count; pair++ {
-		for _, side := range order(pair) {
+	for pair := 1; slices.Contains(open, true); pair++ {
+		if length.Pairs == 0 && time.Since(begun) >= length.Most {
+			session.Say("the time is over: no pair is begun after %s", length.Most)
+			break
+		}
+		for _, side := range order(pair, lot) {
 			for i, scenario := range session.Scenarios {
-				if interrupted() {
-					return session.Dir, all, exitcode.Pass
+				if session.Interrupted() {
+					return session.Dir, interrupted(all), exitcode.Pass
 				}
-				if !all[i].measure(session, scenario, side, pair) {
+				if open[i] && !all[i].measure(session, scenario, side, pair) {
 					return session.Dir, nil, exitcode.Setup
 				}
 			}
 		}
+		for i := range all {
+			if open[i] && all[i].decided(length) {
+				open[i] = false
+			}
+		}
 	}
-	interrupted()
+	for i := range all {
+		all[i].end(length)
+	}
+	if session.Interrupted() {
+		all = interrupted(all)
+	}
 	return session.Dir, all, exitcode.Pass
+}
+
+// String is such as `10 pairs`.
+func (l Length) String() string {
+	if l.Pairs > 0 {
+		return plural(l.Pairs, "pair")
+	}
+	return fmt.Sprintf("pairs until it knows, for %s at most", l.Most)
+}
+
+func interrupted(all []Request) []Request {
+	for i := range all {
+		all[i].Interrupted = true
+	}
+	return all
 }
 
 // measure runs the scenario once on a side. It tells false where the next runs would fail as this one did.
 func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side, pair int) bool {
 	name := fmt.Sprintf("pair%02d-%s", pair, sideNames[side])
 	folder := filepath.Join(q.Folder, name)
-	entry := session.Run(scenario, side, folder, fmt.Sprintf("[pair %d/%d %s] %s", pair, q.Planned, sideNames[side], scenario))
+	of := ""
+	if q.Planned > 0 {
+		of = fmt.Sprintf("/%d", q.Planned)
+	}
+	entry := session.Run(scenario, side, folder, fmt.Sprintf("[pair %d%s %s] %s", pair, of, sideNames[side], scenario))
 	runs := &q.A
 	if side == 1 {
 		runs = &q.B
@@ -82,11 +123,12 @@ func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side,
 }
 
 // requests are those of a session's scenarios, without runs.
-func requests(common Request, session *bench.Session, count int) []Request {
+func requests(common Request, session *bench.Session, length Length) []Request {
 	var all []Request
 	for _, scenario := range session.Scenarios {
 		q := common
-		q.ID, q.Scenario, q.Planned = filepath.Base(session.Dir), scenario.String(), count
+		q.ID, q.Scenario, q.Planned = filepath.Base(session.Dir), scenario.String(), length.Pairs
+		q.Look.Comparisons = len(session.Scenarios)
 		if len(session.Scenarios) > 1 {
 			q.Folder = scenario.FileStem()
 			q.ID += "/" + q.Folder
@@ -130,6 +172,6 @@ func measured(dir, folder string, pair int, entry run.Scenario) Measured {
 		m.Outcome, m.Reasons = run.SetupFailed, append(m.Reasons, err.Error())
 		return m
 	}
-	m.Result, m.Reasons = &r, append(m.Reasons, r.Reasons...)
+	m.Result, m.Reasons = &r, append(m.Reasons, result.Texts(r.Reasons)...)
 	return m
 }

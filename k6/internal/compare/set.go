@@ -56,17 +56,23 @@ func (s Set) Write(dir string) error {
 	return run.WriteFile(filepath.Join(dir, PageName), []byte(s.Markdown()))
 }
 
-// Markdown is the page: what Summary says, then the details of each scenario.
+// Markdown is the page: the verdict and the reference document's table of changes, a line for each scenario, then the
+// details of each.
 func (s Set) Markdown() string {
 	var b strings.Builder
-	b.WriteString(s.Summary() + "\n")
+	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(s.name()))
+	var headlines []string
+	for _, p := range s.Parts {
+		headlines = append(headlines, p.name()+": "+p.Headline)
+	}
+	markdown.List(&b, headlines)
+	fmt.Fprintf(&b, "**Verdict: %s** — %s\n\n", mark(exitcode.Verdict(s.ExitCode())), s.passed())
+	markdown.Table(&b, s.head(), s.changes(), lastIsText)
+	markdown.Table(&b, []string{"Scenario", "Verdict", "Metrics", "Folder"}, s.scenarios(), noNumbers)
 	for _, p := range s.Parts {
 		fmt.Fprintf(&b, "## %s\n\n", markdown.Escape(p.name()))
 		p.write(&b, "###")
-		if notes := p.notes(); len(notes) > 0 {
-			b.WriteString("### Notes\n\n")
-			markdown.List(&b, notes)
-		}
+		p.writeNotes(&b, "###")
 		p.writeSame(&b, "###")
 	}
 	b.WriteString("## How to read this\n\n")
@@ -74,29 +80,37 @@ func (s Set) Markdown() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Summary is the verdict, the reference document's table of changes, a line for each scenario and the reasons.
-func (s Set) Summary() string {
-	var b strings.Builder
-	var names, reasons []string
-	var scenarios [][]string
-	passed := 0
+func (s Set) name() string {
+	var names []string
 	for _, p := range s.Parts {
 		names = append(names, p.name())
-		for _, reason := range p.Reasons {
-			reasons = append(reasons, p.name()+": "+reason)
-		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s Set) passed() string {
+	passed := 0
+	for _, p := range s.Parts {
 		if p.ExitCode() == exitcode.Pass {
 			passed++
 		}
-		scenarios = append(scenarios, []string{p.name(), mark(p.word()), cmp.Or(p.counts(), nothing), p.Folder})
 	}
-	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(strings.Join(names, ", ")))
-	fmt.Fprintf(&b, "**Verdict: %s** — %d of %d scenarios pass\n\n", mark(exitcode.Verdict(s.ExitCode())), passed, len(s.Parts))
-	head := []string{"Metric", "Baseline (" + s.label("A") + ")", "Candidate (" + s.label("B") + ")", "Improvement", "95 % CI", "p", "judgement"}
-	markdown.Table(&b, head, s.changes(), lastIsText)
-	markdown.Table(&b, []string{"Scenario", "Verdict", "Metrics", "Folder"}, scenarios, noNumbers)
-	markdown.List(&b, reasons)
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return fmt.Sprintf("%d of %d scenarios pass", passed, len(s.Parts))
+}
+
+// head of the table of changes. Each scenario has an interval of its own confidence.
+func (s Set) head() []string {
+	a, b := s.Parts[0].label("A"), s.Parts[0].label("B")
+	return []string{"Metric", "Baseline (" + a + ")", "Candidate (" + b + ")", "Improvement", "interval", "p", "judgement"}
+}
+
+// scenarios has a row for each.
+func (s Set) scenarios() [][]string {
+	var rows [][]string
+	for _, p := range s.Parts {
+		rows = append(rows, []string{p.name(), mark(p.word()), cmp.Or(p.counts(), nothing), p.Folder})
+	}
+	return rows
 }
 
 // combined are the metrics of the reference document's table, and what it calls them.
@@ -123,7 +137,7 @@ func (s Set) changes() [][]string {
 		}
 		for _, p := range s.Parts {
 			for _, m := range p.Metrics {
-				if m.Name != kind.name || m.Control || m.evidence || m.Operation == "" {
+				if m.Name != kind.name || m.Role == Shown || m.Operation == "" {
 					continue
 				}
 				title := strings.TrimSuffix(m.Title, kind.title) + kind.as
@@ -143,35 +157,6 @@ func (m Metric) plain(s Summary) string {
 		return write(s.Median, m.Unit) + " ms"
 	}
 	return write(s.Median, m.Unit)
-}
-
-// label is what a side was: the testbed as it was given; else its name, and its variables that are others
-// on the other side; else the side's letter.
-func (s Set) label(side string) string {
-	for _, p := range s.Parts {
-		own, other := p.A, p.B
-		if side == "B" {
-			own, other = p.B, p.A
-		}
-		switch {
-		case own.Spec != "":
-			return own.Spec
-		case own.Testbed != nil && other.Testbed != nil && own.Testbed.Name == other.Testbed.Name:
-			differ := map[string]any{}
-			for name, v := range own.Testbed.Variables {
-				if other.Testbed.Variables[name] != v {
-					differ[name] = v
-				}
-			}
-			if len(differ) == 0 {
-				return own.Testbed.Name
-			}
-			return own.Testbed.Name + ":" + strings.ReplaceAll(list(differ), ", ", ",")
-		case own.Testbed != nil:
-			return own.Testbed.Name
-		}
-	}
-	return side
 }
 
 // legend says how the numbers are made.

@@ -60,7 +60,7 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 	for i, m := range metrics {
 		a := &answers[i]
 		a.Outcome, a.P, a.Estimate = Unclear, m.Shift.P(), m.Shift.Estimate()
-		a.Significant = a.P < chance
+		a.Significant = a.P < Chance
 		if lo, hi, ok := m.Shift.Interval(look.within()); ok {
 			a.Lo, a.Hi = &lo, &hi
 			if hi < m.Bound {
@@ -139,25 +139,23 @@ func holm(all []tested, alpha float64) []int {
 	return found
 }
 
-// PairsToDecide estimates how many pairs it takes in all until a metric with this answer is within its bound or beyond
-// it, if the true shift is the estimate and the noise stays; 0 where it cannot be told, MostPairs+1 where it is more than
-// MostPairs.
-func PairsToDecide(m Metric, a Answer, pairs int) int {
-	if a.Hi == nil || pairs == 0 || math.IsNaN(a.Estimate) {
+// PairsToDecide estimates how many pairs it takes in all until a metric with this answer is within its bound or beyond it,
+// if the true shift is the estimate and the noise stays; 0 where it cannot be told, MostPairs+1 where it is more than
+// MostPairs. tests are those that share the gate with it.
+func PairsToDecide(m Metric, a Answer, look Look, tests int) int {
+	pairs := m.Shift.N
+	if a.Hi == nil || pairs == 0 {
 		return 0
 	}
 	// The interval shrinks with the square root of the number of pairs. To be within, its end must come below the bound; to
 	// be beyond, the estimate is there already, and it must leave 0 behind.
-	half, room := *a.Hi-a.Estimate, m.Bound-a.Estimate
+	half, room, least := *a.Hi-a.Estimate, m.Bound-a.Estimate, pairs+1
 	if room < 0 {
-		half, room = a.Estimate-*a.Lo, a.Estimate
-	}
-	if half <= 0 {
-		return pairs + 1
+		half, room, least = a.Estimate-*a.Lo, a.Estimate, max(least, look.FewestToBreak(tests))
 	}
 	need := float64(pairs) * (half / room) * (half / room)
 	if room <= 0 || need > MostPairs {
 		return MostPairs + 1
 	}
-	return max(int(math.Ceil(need)), pairs+1)
+	return max(int(math.Ceil(need)), least)
 }

@@ -146,7 +146,7 @@ func TestPairsToDecide(t *testing.T) {
 	of := func(middle float64) (int, Outcome) {
 		m := primary(around(middle, 0.3, 12))
 		answers, _ := Judge([]Metric{m}, nil, Look{})
-		return PairsToDecide(m, answers[0], 12), answers[0].Outcome
+		return PairsToDecide(m, answers[0], Look{}, 1), answers[0].Outcome
 	}
 	equal, outcome := of(0)
 	near, _ := of(0.05)
@@ -157,9 +157,15 @@ func TestPairsToDecide(t *testing.T) {
 	if at, _ := of(tenPercent); at != MostPairs+1 {
 		t.Errorf("at the bound %d", at)
 	}
+	// Six pairs cannot break the gate, however much worse: it takes eight.
+	six := primary(around(1, 0.1, 6))
+	sure, _ := Judge([]Metric{six}, nil, Look{})
+	if got := PairsToDecide(six, sure[0], Look{}, 1); got != 8 {
+		t.Errorf("six: %d", got)
+	}
 	few := primary(around(0, 0.1, 3))
 	answers, _ := Judge([]Metric{few}, nil, Look{})
-	if got := PairsToDecide(few, answers[0], 3); got != 0 {
+	if got := PairsToDecide(few, answers[0], Look{}, 1); got != 0 {
 		t.Error(got)
 	}
 }

@@ -10,8 +10,8 @@ const (
 	missed = 0.02
 	// broken is how often equal sides may break the gate: half of it by primary metrics and failures, half by the others.
 	broken = 0.01
-	// chance is what a difference is called significant at, in words alone.
-	chance = 0.05
+	// Chance is what a difference is called significant at, in words alone.
+	Chance = 0.05
 )
 
 // looks are the numbers of pairs at which a comparison that runs until it knows looks at them; each is about half as many

@@ -28,7 +28,7 @@ type Set struct {
 type Entry struct {
 	Name    string
 	Outcome string
-	Reasons []string
+	Reasons []result.Reason
 	Result  *result.Result
 }
 
@@ -58,40 +58,45 @@ func Load(paths []string) (Set, error) {
 }
 
 func loadFolder(dir string) (Set, error) {
-	var set Set
 	record, err := run.Read(dir)
 	switch {
 	case err == nil:
-		set.Run = &record
+		return LoadRun(dir, &record)
 	case !errors.Is(err, os.ErrNotExist):
-		return set, fmt.Errorf("%s: %w", filepath.Join(dir, run.FileName), err)
+		return Set{}, fmt.Errorf("%s: %w", filepath.Join(dir, run.FileName), err)
+	case isComparison(dir):
+		return Set{}, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of the folders pairNN-a, pairNN-b in it", dir)
 	}
-	if set.Run == nil && isComparison(dir) {
-		return set, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of the folders pairNN-a, pairNN-b in it", dir)
-	}
+	return LoadRun(dir, nil)
+}
+
+// LoadRun reads the results in a folder by a record that says more than the one in it, which a full disk may have kept
+// from being written; nil without one. Beside an error it returns what could be read.
+func LoadRun(dir string, record *run.Run) (Set, error) {
+	set := Set{Run: record}
 	names, err := fs.Glob(os.DirFS(dir), "*.json")
 	if err != nil {
 		return set, err
 	}
+	var malformed error
 	for _, name := range names {
 		if name == run.FileName {
 			continue
 		}
 		r, err := result.Read(filepath.Join(dir, name))
-		if err != nil {
-			// The record tells of a malformed result of this run; without one it is fatal.
-			if set.Run != nil && set.tells(name) {
-				continue
-			}
-			return set, err
+		switch {
+		case err == nil:
+			set.Results = append(set.Results, r)
+		case record != nil && set.tells(name): // of a malformed result of this run
+		case malformed == nil:
+			malformed = err
 		}
-		set.Results = append(set.Results, r)
-	}
-	if len(set.Results) == 0 && set.Run == nil {
-		return set, fmt.Errorf("%s: no result in it; run `make bench` first", dir)
 	}
 	set.sort()
-	return set, nil
+	if malformed == nil && len(set.Results) == 0 && record == nil {
+		return set, fmt.Errorf("%s: no result in it; run `make bench` first", dir)
+	}
+	return set, malformed
 }
 
 // isComparison reports whether a folder is what k6 x compare made: its runs lie one deeper, and of
@@ -159,7 +164,7 @@ func (s Set) Entries() []Entry {
 func entry(planned run.Scenario, measured *result.Result) Entry {
 	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Result: measured}
 	if planned.Message != "" {
-		e.Reasons = append(e.Reasons, planned.Message)
+		e.because(planned.Message)
 	}
 	if measured != nil {
 		e.Outcome = combined(planned.Outcome, measured.Verdict)
@@ -170,11 +175,16 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
 		e.Outcome = run.Inconclusive
-		e.Reasons = append(e.Reasons, "its result file is gone")
+		e.because("its result file is gone")
 	} else if len(e.Reasons) == 0 {
-		e.Reasons = append(e.Reasons, "there is no result: the run ended before this scenario did")
+		e.because("there is no result: the run ended before this scenario did")
 	}
 	return e
+}
+
+// because adds what the record says of a scenario.
+func (e *Entry) because(text string) {
+	e.Reasons = append(e.Reasons, result.Reason{Role: result.Cause, Text: text, Count: 1})
 }
 
 // combined is the outcome of a scenario from its record and its result: the record knows of

@@ -83,7 +83,7 @@ func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result,
 	s.write(func(b *influx.Batch, at time.Time) {
 		reasons := entry.Message
 		if measuredResult != nil && len(measuredResult.Reasons) > 0 {
-			reasons = strings.Join(measuredResult.Reasons, "\n")
+			reasons = strings.Join(result.Texts(measuredResult.Reasons), "\n")
 		}
 		outcome(b, of, entry.Outcome, s.clean(reasons), took, at)
 		if measuredResult != nil {

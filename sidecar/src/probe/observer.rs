@@ -71,17 +71,4 @@ impl Observer for InstanceObserver {
     fn over(&self) {
         self.ended();
     }
-
-    fn rss_bytes(&self) -> Option<u64> {
-        let system = self
-            .sources
-            .iter()
-            .filter(|(_, role, _)| *role == Role::System);
-        let mut system = system.peekable();
-        // The sum of nothing is not 0 bytes.
-        system.peek()?;
-        system
-            .map(|(_, _, source)| source.read().map(|reading| reading.rss_bytes))
-            .sum()
-    }
 }

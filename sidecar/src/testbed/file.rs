@@ -85,6 +85,9 @@ pub struct Secret {
     #[serde(default = "default_secret_bytes")]
     pub bytes: usize,
     pub env: Option<String>,
+    /// Fewest characters of a value from the environment.
+    #[serde(default)]
+    pub min_length: usize,
 }
 
 /// What a sweep varies unless told otherwise. Only `k6 x bench` uses it.

@@ -169,6 +169,13 @@ impl Checker<'_> {
                     "write 16 to 64",
                 );
             }
+            if secret.min_length > 2 * secret.bytes {
+                return self.wrong(
+                    &format!("secrets.{name}.min_length"),
+                    format!("is {}", secret.min_length),
+                    "write at most twice as much as bytes, the length of a random value",
+                );
+            }
             if let Some(env) = &secret.env {
                 self.named(&format!("secrets.{name}.env"), env, ENVIRONMENT_NAME)?;
             }

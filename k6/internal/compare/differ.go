@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"windtunnel/k6/internal/difference"
+)
+
+func (m Metric) higher() bool { return m.Better == direction(true) }
+func (m Metric) shares() bool { return m.Unit == "share" }
+
+// bound is percents in the scale of the metric's shift.
+func (m Metric) bound(percent float64) float64 {
+	if m.shares() {
+		return percent * sharePoints
+	}
+	return math.Log1p(percent / 100)
+}
+
+// sample is by how much a value of B is worse than one of A.
+func (m Metric) sample(a, b float64) float64 {
+	if m.shares() {
+		return difference.Points(a, b, m.higher())
+	}
+	return difference.LogRatio(a, b, m.higher())
+}
+
+// change turns a shift into what people read: the change of B against A. It falls as the shift grows where higher is better.
+func (m Metric) change(shift float64) float64 {
+	if m.higher() {
+		shift = -shift
+	}
+	if m.shares() {
+		return shift
+	}
+	return math.Expm1(shift) * 100
+}
+
+// worse turns a shift into the scale of the gate: percent, or points.
+func (m Metric) worse(shift float64) float64 {
+	if m.shares() {
+		return shift
+	}
+	return math.Expm1(shift) * 100
+}
+
+func (m Metric) changeUnit() string {
+	if m.shares() {
+		return "points"
+	}
+	return "percent"
+}
+
+// compare fills the metrics from the runs that are used.
+func (c *Comparison) compare(a, b []Measured) {
+	have := map[key]bool{}
+	valuesA, valuesB := tabulate(a), tabulate(b)
+	both := append(slices.Clone(a), b...)
+	var all []row
+	for _, m := range both {
+		for _, row := range rows(*m.Result) {
+			if !have[row.key()] {
+				have[row.key()] = true
+				all = append(all, row)
+			}
+		}
+	}
+	for _, row := range markPrimary(all, both, valuesA, valuesB) {
+		if filled, ok := c.metric(row, valuesA, valuesB); ok {
+			c.Metrics = append(c.Metrics, filled)
+		}
+	}
+	c.moreWorkTakesMoreMemory(valuesA, valuesB)
+	// The primary ones first, of the whole run last, also where an operation is in B's runs only.
+	slices.SortStableFunc(c.Metrics, func(x, y Metric) int { return place(x) - place(y) })
+}
+
+func place(m Metric) int {
+	switch {
+	case m.Role == Primary:
+		return 0
+	case m.Operation == "":
+		return 2
+	}
+	return 1
+}
+
+// metric compares a row; it tells false where a side has no value.
+func (c *Comparison) metric(r row, a, b []table) (Metric, bool) {
+	m := r.Metric
+	valuesA, valuesB := valuesOf(a, r.key()), valuesOf(b, r.key())
+	if len(valuesA) == 0 && len(valuesB) == 0 {
+		return m, false
+	}
+	m.Judgement = NotJudged
+	if len(valuesA) == 0 || len(valuesB) == 0 {
+		have := "A"
+		if len(valuesA) == 0 {
+			have = "B"
+		}
+		if !r.quiet {
+			c.Notes = append(c.Notes, fmt.Sprintf("only %s has: %s", have, m.Title))
+		}
+		return m, false
+	}
+	m.A, m.B = Summary{valuesA, median(valuesA)}, Summary{valuesB, median(valuesB)}
+	m.shift = c.shiftOf(m, r.key(), a, b)
+	for _, part := range []struct {
+		name      string
+		has, runs int
+	}{{"A", len(valuesA), len(a)}, {"B", len(valuesB), len(b)}} {
+		if part.has < part.runs {
+			m.Notes = append(m.Notes, fmt.Sprintf("%d of %d runs of %s have a value", part.has, part.runs, part.name))
+		}
+		if float64(part.has) < goodShare*float64(part.runs) {
+			m.shift = difference.Shift{} // not judged
+		}
+	}
+	return m, true
+}
+
+// shiftOf is of the pairs of which both runs have a value, where the runs took turns; else of all runs, as much wider as a
+// machine may change from one time to another.
+func (c *Comparison) shiftOf(m Metric, k key, a, b []table) difference.Shift {
+	if !c.Interleaved {
+		return difference.Unpaired(logs(m, valuesOf(a, k)), logs(m, valuesOf(b, k)), m.bound(tieBound))
+	}
+	var samples []float64
+	for _, one := range a {
+		for _, other := range b {
+			x, inA := one.values[k]
+			y, inB := other.values[k]
+			if one.pair == other.pair && inA && inB {
+				samples = append(samples, m.sample(x, y))
+			}
+		}
+	}
+	return difference.Paired(samples)
+}
+
+// logs are by how much each value is worse than 1, so that their differences are those of a shift.
+func logs(m Metric, values []float64) []float64 {
+	all := make([]float64, len(values))
+	for i, v := range values {
+		all[i] = m.sample(1, v)
+	}
+	return all
+}
+
+func valuesOf(runs []table, k key) []float64 {
+	var values []float64
+	for _, t := range runs {
+		if v, ok := t.values[k]; ok {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// moreWorkTakesMoreMemory: where B did more operations than A, its peak memory is shown and decides nothing.
+func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
+	done := func(runs []table) float64 {
+		all := make([]float64, len(runs))
+		for i, t := range runs {
+			all[i] = t.done
+		}
+		return median(all)
+	}
+	if done(b) <= 1.01*done(a) {
+		return
+	}
+	for i := range c.Metrics {
+		if m := &c.Metrics[i]; m.Name == "peak_anon_bytes" && m.Role == Secondary {
+			m.Role = Shown
+			m.Notes = append(m.Notes, "shown only: B did more operations, which may take more memory")
+		}
+	}
+}
+
+// answer judges all metrics and failures together.
+func (c *Comparison) answer(look difference.Look) difference.Outcome {
+	var asked []difference.Metric
+	var of []*Metric
+	for i := range c.Metrics {
+		if m := &c.Metrics[i]; m.shift.N > 0 {
+			role := map[string]difference.Role{Primary: difference.Primary, Secondary: difference.Secondary}[m.Role]
+			asked, of = append(asked, difference.Metric{Shift: m.shift, Bound: m.bound(c.WorseByPercent), Role: role}), append(of, m)
+		}
+	}
+	failures := c.failureLevels()
+	answers, breaks := difference.Judge(asked, failures, look)
+	tests := len(failures)
+	for _, m := range asked {
+		if m.Role == difference.Primary {
+			tests++
+		}
+	}
+	for i, a := range answers {
+		of[i].take(a, c.Interleaved)
+		if a.Outcome == difference.Unclear && of[i].Role == Primary && c.Interleaved {
+			if all := difference.PairsToDecide(asked[i], a, look, tests); all > difference.MostPairs {
+				of[i].MorePairs = new(-1)
+			} else if all > 0 {
+				of[i].MorePairs = new(all - of[i].shift.N)
+			}
+		}
+	}
+	c.takeFailures(breaks)
+	overall := difference.Overall(asked, answers, breaks)
+	missing := slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.Role == Primary && m.shift.N == 0 })
+	if overall == difference.Within && missing {
+		return difference.Unclear
+	}
+	return overall
+}
+
+// take writes an answer into its row.
+func (m *Metric) take(a difference.Answer, paired bool) {
+	m.Change = &Change{Unit: m.changeUnit(), Paired: paired, Pairs: m.shift.N, Estimate: m.change(a.Estimate)}
+	m.P = new(a.P)
+	if a.Lo == nil {
+		return // too few for an interval
+	}
+	lo, hi := m.change(*a.Lo), m.change(*a.Hi)
+	m.Change.Lo, m.Change.Hi = new(min(lo, hi)), new(max(lo, hi))
+	m.WorseAtMost = new(max(0, m.worse(*a.Hi)))
+	if m.Control {
+		// High percentiles say little about a machine.
+		steady := slices.Contains([]string{"mbit_per_s", "rate_per_s", "avg", "p50"}, m.Name)
+		m.drifted = steady && (*a.Lo > 0 || *a.Hi < 0) && math.Abs(a.Estimate) > m.bound(tieBound)
+		return
+	}
+	switch {
+	case !a.Significant:
+		m.Judgement = NoneFound
+	case a.Estimate < 0:
+		m.Judgement = Better
+	default:
+		m.Judgement = Worse
+	}
+	if m.Role != Shown {
+		m.Outcome, m.Gate = string(a.Outcome), a.Outcome == difference.Beyond
+	}
+}

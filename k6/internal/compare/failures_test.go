@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/result"
+)
+
+// TestFailuresAreEvidence has candidates that are as fast as the baseline and fail in one way or another.
+func TestFailuresAreEvidence(t *testing.T) {
+	no := false
+	died := func(m *Measured) {
+		m.Outcome = "inconclusive"
+		m.Result.Validity = []result.Validity{{Check: "processes", OK: &no, Detail: "proxy ended in mid-run (signal 9)"}}
+	}
+	notStarted := func(m *Measured) {
+		m.Result, m.Outcome, m.Reasons = nil, "set-up failed", []string{"testbed pair: the proxy ended at once"}
+	}
+	wrong := func(kind string, n int64) func(*Measured) {
+		return func(m *Measured) {
+			m.Outcome = "fail"
+			m.Result.Operations[0].Errors = map[string]int64{kind: n}
+			m.Result.Operations[0].Success -= n
+		}
+	}
+	lostUsers := func(m *Measured) {
+		m.Outcome = "fail"
+		m.Result.Integrity = []result.Integrity{{Check: "users", Reported: new(int64(500)), Found: new(int64(480)), OK: &no}}
+	}
+	cutOff := func(m *Measured) {
+		m.Outcome = "inconclusive"
+		m.Result.Validity = []result.Validity{{Check: "complete", OK: &no, Detail: "700 of 1000 iterations: ended early"}}
+	}
+	busy := func(m *Measured) {
+		m.Outcome = "inconclusive"
+		m.Result.Validity = []result.Validity{{Check: "generator CPU", OK: &no, Detail: "a neighbour"}}
+	}
+	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for name, c := range map[string]struct {
+		spoil func(*Measured)
+		a, b  []int // runs that are spoilt
+		code  int
+		says  string
+	}{
+		"its process dies in 2 of 10":        {died, nil, []int{2, 7}, exitcode.Fail, "B fails more: a process of it ended in 2 of 10 runs, of A in 0 of 10 runs"},
+		"its process dies once":              {died, nil, []int{2}, exitcode.Inconclusive, "in 1 of 10 runs, of A in 0 of 10 runs; that may be chance, but it is no pass"},
+		"both die once":                      {died, []int{5}, []int{2}, exitcode.Pass, ""},
+		"the baseline dies once":             {died, []int{5}, nil, exitcode.Pass, ""},
+		"it does not start in 2 of 10":       {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start, or has no result in 2 of 10 runs"},
+		"it never starts":                    {notStarted, nil, all, exitcode.Fail, "did not start, or has no result in 10 of 10 runs"},
+		"0.75 % corrupted in every run":      {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 150 of 20,000 operations, of A in 0 of 20,000 operations"},
+		"0.75 % corrupted in 3 runs":         {wrong("wrong payload", 15), nil, all[:3], exitcode.Inconclusive, "wrong payload in 45 of 20,000 operations"},
+		"as many time-outs on both sides":    {wrong("timeout", 3), all, all, exitcode.Pass, ""},
+		"one time-out more than A's":         {wrong("timeout", 3), all[:4], all[:5], exitcode.Pass, ""},
+		"fewer time-outs":                    {wrong("timeout", 3), all, nil, exitcode.Pass, ""},
+		"480 of 500 users in every run":      {lostUsers, nil, all, exitcode.Fail, "B fails more: failed its integrity check in 10 of 10 runs"},
+		"it is cut in 2 of 10":               {cutOff, nil, []int{0, 9}, exitcode.Fail, "was cut in 2 of 10 runs"},
+		"the machine is busy in 2 of B's":    {busy, nil, []int{0, 9}, exitcode.Pass, ""},
+		"the machine is busy in 3 of B's":    {busy, nil, []int{0, 5, 9}, exitcode.Inconclusive, "7 of the 10 runs of B can be used"},
+		"a control's errors are not the B's": {func(m *Measured) { m.Result.Operations[1].Errors = map[string]int64{"timeout": 9} }, nil, all, exitcode.Pass, ""},
+	} {
+		q := pairsOf(10, noise(31), noise(32))
+		for _, i := range c.a {
+			c.spoil(&q.A[i])
+		}
+		for _, i := range c.b {
+			c.spoil(&q.B[i])
+		}
+		made := Make(q)
+		valid(t, made)
+		reasons := strings.Join(made.Reasons, "\n")
+		if made.ExitCode() != c.code || !strings.Contains(reasons, c.says) {
+			t.Errorf("%s: %s: %s", name, made.Verdict, reasons)
+		}
+		if slices.ContainsFunc(made.Failures, func(f Failure) bool { return f.Outcome != "within" }) == (c.code == exitcode.Pass) && c.says != "7 of the 10 runs of B can be used" {
+			t.Errorf("%s: %+v", name, made.Failures)
+		}
+	}
+}
+
+// TestEndOfASeries has comparisons that run until they know, fed with pairs.
+func TestEndOfASeries(t *testing.T) {
+	no := false
+	auto := Length{Most: 1}
+	feed := func(all Request, length Length, spoil func(i int, a, b *Measured)) (pairs int, q Request) {
+		q = all
+		q.A, q.B = nil, nil
+		for i := range all.A {
+			a, b := all.A[i], all.B[i]
+			spoil(i, &a, &b)
+			q.A, q.B = append(q.A, a), append(q.B, b)
+			if q.decided(length) {
+				break
+			}
+		}
+		pairs = len(q.A)
+		q.end(length)
+		return pairs, q
+	}
+	nothing := func(int, *Measured, *Measured) {}
+	busy := func(i int, a, _ *Measured) {
+		if i == 1 || i == 4 {
+			a.Outcome = "inconclusive"
+		}
+	}
+	dies := func(i int, _, b *Measured) {
+		if i > 0 {
+			r := *b.Result
+			r.Validity = []result.Validity{{Check: "processes", OK: &no, Detail: "proxy ended"}}
+			b.Result = &r
+		}
+	}
+	rough := func(seed uint64) func(int) float64 {
+		of := noise(seed)
+		return func(i int) float64 { return 1 + 10*(of(i)-1) }
+	}
+	for name, c := range map[string]struct {
+		all         Request
+		length      Length
+		spoil       func(i int, a, b *Measured)
+		pairs, look int
+		verdict     string
+	}{
+		"equal":                  {pairsOf(40, noise(1), noise(2)), auto, nothing, 12, 1, Pass},
+		"slower":                 {pairsOf(40, noise(1), times(1.3, noise(2))), auto, nothing, 12, 1, Fail},
+		"noisy":                  {pairsOf(20, rough(3), rough(4)), auto, nothing, 20, 3, Inconclusive},
+		"the machine disturbs 2": {pairsOf(40, noise(1), noise(2)), auto, busy, 14, 1, Pass},
+		"B dies":                 {pairsOf(40, noise(1), noise(2)), auto, dies, 3, 1, Fail},
+		"mostly disturbed": {pairsOf(40, noise(1), noise(2)), auto, func(i int, a, _ *Measured) {
+			if i%3 > 0 {
+				a.Outcome = "inconclusive"
+			}
+		}, 12, 1, Inconclusive},
+		"ten":            {pairsOf(40, noise(1), noise(2)), Length{Pairs: 10}, nothing, 10, 0, Pass},
+		"ten, disturbed": {pairsOf(40, noise(1), noise(2)), Length{Pairs: 10}, busy, 12, 0, Pass},
+		"ten, B dies":    {pairsOf(40, noise(1), noise(2)), Length{Pairs: 10}, dies, 10, 0, Fail},
+	} {
+		pairs, q := feed(c.all, c.length, c.spoil)
+		made := Make(q)
+		valid(t, made)
+		if pairs != c.pairs || made.Looks != c.look || made.Verdict != c.verdict {
+			t.Errorf("%s: %d pairs, look %d, %s %v", name, pairs, made.Looks, made.Verdict, made.Reasons)
+		}
+	}
+	always := func(_ int, a, _ *Measured) { a.Outcome = "inconclusive" }
+	if pairs, _ := feed(pairsOf(40, noise(1), noise(2)), Length{Pairs: 10}, always); pairs != 15 {
+		t.Errorf("a machine that always disturbs: %d pairs", pairs)
+	}
+}

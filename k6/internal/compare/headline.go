@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"windtunnel/k6/internal/difference"
+)
+
+func (m Metric) isSpeed() bool {
+	return slices.Contains([]string{meanSpeed, "mbit_per_s", "rate_per_s", "avg", "p50", "p95", "p99"}, m.Name)
+}
+
+// headline is one sentence of how fast B is, by the primary metric of speed.
+func (c Comparison) headline() string {
+	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Role == Primary && m.isSpeed() && m.Change != nil })
+	if i < 0 {
+		return nothing
+	}
+	m := c.Metrics[i]
+	a, b := c.names()
+	by := ""
+	if m.Change.Lo != nil && m.Change.Hi != nil {
+		by = ": " + signed(*m.Change.Lo) + " to " + signed(*m.Change.Hi) + " %"
+	}
+	of := " (" + m.Title + ")"
+	switch {
+	case m.Judgement == Better:
+		return fmt.Sprintf("%s is %s %% faster than %s%s%s", b, short(math.Abs(m.Change.Estimate)), a, by, of)
+	case m.Judgement == Worse:
+		return fmt.Sprintf("%s is %s %% slower than %s%s%s", b, short(math.Abs(m.Change.Estimate)), a, by, of)
+	case m.Outcome == string(difference.Within):
+		return fmt.Sprintf("%s is as fast as %s%s%s", b, a, by, of)
+	}
+	return fmt.Sprintf("%s may be faster or slower than %s%s%s", b, a, by, of)
+}
+
+// names are what to call the sides: what is different of them, else their letters.
+func (c Comparison) names() (a, b string) {
+	a, b = c.label("A"), c.label("B")
+	if a == b {
+		return "A", "B"
+	}
+	return a, b
+}
+
+// label is what a side was: the testbed as it was given; else its name, and its variables that are others
+// on the other side; else the side's letter.
+func (c Comparison) label(side string) string {
+	own, other := c.A, c.B
+	if side == "B" {
+		own, other = c.B, c.A
+	}
+	switch {
+	case own.Spec != "":
+		return own.Spec
+	case own.Testbed == nil:
+		return side
+	case other.Testbed == nil || own.Testbed.Name != other.Testbed.Name:
+		return own.Testbed.Name
+	}
+	differ := map[string]any{}
+	for name, v := range own.Testbed.Variables {
+		if other.Testbed.Variables[name] != v {
+			differ[name] = v
+		}
+	}
+	if len(differ) == 0 {
+		return own.Testbed.Name
+	}
+	return own.Testbed.Name + ":" + strings.ReplaceAll(list(differ), ", ", ",")
+}
+
+// short is a percentage as people say it: 47, 3.2, 0.4.
+func short(v float64) string {
+	if math.Abs(v) >= 10 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64)
+}
+
+func signed(v float64) string {
+	text := short(v)
+	switch {
+	case strings.Trim(text, "-0.") == "":
+		return "0"
+	case v > 0:
+		return "+" + text
+	}
+	return text
+}
+
+// confidenceText is a share in percent with as many digits as tell it from 100.
+func confidenceText(share float64) string {
+	return strconv.FormatFloat(math.Floor(share*10000)/100, 'f', -1, 64)
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"time"
+
+	"windtunnel/k6/internal/difference"
+)
+
+// Length is how many pairs to make: a number of them, or with 0 until the comparison knows, of which none is begun after
+// Most.
+type Length struct {
+	Pairs int
+	Most  time.Duration
+}
+
+// MostMinutes is how long a comparison of a profile runs until it knows, unless it is told.
+func MostMinutes(profile string) int {
+	switch profile {
+	case "smoke":
+		return 3
+	case "quick":
+		return 10
+	case "full":
+		return 60
+	}
+	return 120
+}
+
+// spare is how many pairs beyond a fixed number are made in place of those that the machine disturbed.
+func (l Length) spare() int { return max(2, l.Pairs/2) }
+
+// decided tells whether a scenario's comparison needs no more pairs, and takes the look that it has to.
+func (q *Request) decided(length Length) bool {
+	if length.Pairs > 0 {
+		return q.whole() >= length.Pairs || len(q.A) >= length.Pairs+length.spare()
+	}
+	if runsBreak(q.A, q.B) || q.hopeless() {
+		q.look()
+		return true
+	}
+	pairs := q.whole()
+	if pairs < difference.Next(q.looked) {
+		return false
+	}
+	q.look()
+	c := Make(*q)
+	return pairs >= difference.MostPairs || c.Verdict == Fail ||
+		c.Verdict == Pass && difference.Settled(difference.Within, c.secondary(), pairs, q.Look)
+}
+
+// hopeless tells that after as many pairs as decide a quiet comparison most runs of a side cannot be used.
+func (q *Request) hopeless() bool {
+	n := len(q.A)
+	return n >= difference.Next(0) && 2*min(len(good(q.A)), len(good(q.B))) < n
+}
+
+// whole counts the pairs that the machine did not disturb.
+func (q *Request) whole() int {
+	n := 0
+	for i := range min(len(q.A), len(q.B)) {
+		if !disturbed(q.A[i]) && !disturbed(q.B[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// look takes the next look: each spends its share of the errors, whether or not anything is found.
+func (q *Request) look() {
+	q.Look.Number++
+	q.looked = q.whole()
+}
+
+// end takes the last look of a comparison that runs until it knows, at pairs that none has seen.
+func (q *Request) end(length Length) {
+	if length.Pairs == 0 && (q.Look.Number == 0 || q.whole() > q.looked) {
+		q.look()
+	}
+}

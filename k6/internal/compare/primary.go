@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"windtunnel/k6/internal/result"
+)
+
+// The names of the primary metrics that are made of several operations' own.
+const (
+	meanSpeed = "speed_mean"
+	meanCPU   = "cpu_mean"
+)
+
+// part is one operation's metric that a primary metric is made of.
+type part struct {
+	key
+	title string
+}
+
+// primaryKind is a kind of metric, of the operations that have it, in the order of choice.
+type primaryKind struct {
+	name, title string // of the metric, of the mean
+	open        bool   // of an open loop, whose rate is given
+}
+
+var speeds = []primaryKind{
+	{"mbit_per_s", "throughput", false}, {"rate_per_s", "rate", false}, {"p50", "P50", true},
+}
+
+// markPrimary gives the few metrics that must be within the bound their role: how fast it is, by its throughput, its rate or in
+// an open loop its P50, and the CPU time per operation. Of several operations it is their geometric mean, a row of its own,
+// whose value each run of a side has that has all its parts.
+func markPrimary(all []row, runs []Measured, tables ...[]table) []row {
+	for _, kind := range speeds {
+		if parts := partsOf(runs, kind); len(parts) > 0 {
+			all = asPrimary(all, parts, Metric{Name: meanSpeed, Title: kind.title}, tables)
+			break
+		}
+	}
+	if parts := partsOf(runs, primaryKind{name: "cpu_us_per_operation"}); len(parts) > 0 {
+		return asPrimary(all, parts, Metric{Name: meanCPU, Title: "CPU per operation"}, tables)
+	}
+	return asPrimary(all, []part{{key: key{"", "cpu_us_per_operation"}}}, Metric{}, tables)
+}
+
+// partsOf lists the metrics of a kind that the first run with a result has: of operations that are no controls, and of those
+// of the loop that the kind is of. A kind of which CPU is says nothing of loops.
+func partsOf(runs []Measured, kind primaryKind) []part {
+	var parts []part
+	r := *runs[0].Result
+	for _, row := range rows(r) {
+		if row.Name != kind.name || row.Control || row.evidence || row.Operation == "" || row.value == nil {
+			continue
+		}
+		i := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Name == row.Operation })
+		if kind.title != "" && (r.Operations[i].Loop == "open") != kind.open {
+			continue
+		}
+		parts = append(parts, part{row.key(), row.Title})
+	}
+	return parts
+}
+
+// asPrimary marks the one part, or adds their geometric mean to the rows and its values to the tables.
+func asPrimary(all []row, parts []part, mean Metric, tables [][]table) []row {
+	first := slices.IndexFunc(all, func(r row) bool { return r.key() == parts[0].key })
+	if first < 0 {
+		return all
+	}
+	if len(parts) == 1 {
+		all[first].Role = Primary
+		return all
+	}
+	mean.Title = fmt.Sprintf("%s, geometric mean of %d operations", mean.Title, len(parts))
+	mean.Unit, mean.Better, mean.Role, mean.Notes = all[first].Unit, all[first].Better, Primary, []string{}
+	for _, side := range tables {
+		for _, t := range side {
+			if v, ok := t.geometricMean(parts); ok {
+				t.values[key{"", mean.Name}] = v
+			}
+		}
+	}
+	return append([]row{{Metric: mean}}, all...)
+}
+
+// geometricMean is 0 where a part is; it tells false where a part is missing.
+func (t table) geometricMean(parts []part) (float64, bool) {
+	sum := 0.0
+	for _, p := range parts {
+		v, ok := t.values[p.key]
+		if !ok {
+			return 0, false
+		}
+		if v <= 0 {
+			return 0, true
+		}
+		sum += math.Log(v)
+	}
+	return math.Exp(sum / float64(len(parts))), true
+}

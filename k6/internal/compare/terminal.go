@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/format"
+)
+
+// mostRows of a table are printed on the terminal; the page has all.
+const mostRows = 24
+
+// Summary is what the terminal shows: a headline, the verdict and why, and an aligned table.
+func (c Comparison) Summary() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", c.Headline)
+	if rows := c.rowsForTerminal(); len(rows) > 0 {
+		writeAligned(&b, append([][]string{c.head()}, rows...))
+		if left := c.count() - len(rows); left > 0 {
+			fmt.Fprintf(&b, "and %s in %s\n", plural(left, "more metric"), PageName)
+		}
+		b.WriteByte('\n')
+	}
+	c.writeReasons(&b, "")
+	c.writeMute(&b, "")
+	fmt.Fprintf(&b, "verdict: %s\n", c.word())
+	return b.String()
+}
+
+// Summary is the same of several scenarios: a headline and the reasons of each, and one table.
+func (s Set) Summary() string {
+	var b strings.Builder
+	for _, p := range s.Parts {
+		fmt.Fprintf(&b, "%s: %s\n", p.name(), p.Headline)
+	}
+	b.WriteByte('\n')
+	if rows := s.changes(); len(rows) > 0 {
+		writeAligned(&b, append([][]string{s.head()}, rows...))
+		b.WriteByte('\n')
+	}
+	for _, p := range s.Parts {
+		p.writeReasons(&b, p.name()+": ")
+		p.writeMute(&b, p.name()+": ")
+	}
+	fmt.Fprintf(&b, "verdict: %s, %s\n", exitcode.Verdict(s.ExitCode()), s.passed())
+	return b.String()
+}
+
+// mostReasons of a comparison are printed on the terminal.
+const mostReasons = 5
+
+func (c Comparison) writeReasons(b *strings.Builder, of string) {
+	for _, reason := range c.Reasons[:min(len(c.Reasons), mostReasons)] {
+		fmt.Fprintf(b, "  %s%s\n", of, reason)
+	}
+	if left := len(c.Reasons) - mostReasons; left > 0 {
+		fmt.Fprintf(b, "  %sand %s in %s\n", of, plural(left, "more reason"), PageName)
+	}
+}
+
+// writeMute writes what the pairs cannot tell, where they pass.
+func (c Comparison) writeMute(b *strings.Builder, of string) {
+	if c.Verdict == Pass && c.mute != "" {
+		fmt.Fprintf(b, "  %s%s\n", of, c.mute)
+	}
+}
+
+// count is the number of metrics that are not only shown.
+func (c Comparison) count() int {
+	n := 0
+	for _, m := range c.Metrics {
+		if m.Role != Shown {
+			n++
+		}
+	}
+	return n
+}
+
+// rowsForTerminal are those of all metrics that are not only shown; of very many the primary ones and those that differ.
+func (c Comparison) rowsForTerminal() [][]string {
+	var rows [][]string
+	for _, m := range c.Metrics {
+		says := m.Role == Primary || m.Gate || m.Judgement == Better || m.Judgement == Worse
+		if m.Role != Shown && (says || c.count() <= mostRows) {
+			rows = append(rows, m.row())
+		}
+	}
+	return rows[:min(len(rows), mostRows)]
+}
+
+// writeAligned pads the columns of rows, those of numbers to the left.
+func writeAligned(b *strings.Builder, rows [][]string) {
+	for _, line := range format.Align(rows, lastIsText) {
+		b.WriteString(line + "\n")
+	}
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/run"
+)
+
+// judge sets the verdict: from the failures, from what the runs can carry, and from the outcome of the metrics.
+func (c *Comparison) judge(q Request, goodA, goodB int, metrics difference.Outcome) {
+	c.noteRuns(q)
+	c.noteMute(q.Look)
+	doubts := c.doubts(q, goodA, goodB)
+	failing := c.failing()
+	switch {
+	case failing == difference.Beyond && !q.Interrupted:
+		c.Verdict, c.Reasons = Fail, c.failureReasons(difference.Beyond)
+		c.Notes = append(c.Notes, doubts...)
+	case len(doubts) > 0:
+		c.Verdict, c.Reasons = Inconclusive, append(doubts, c.failureReasons("")...)
+	case metrics == difference.Beyond:
+		c.Verdict, c.Reasons = Fail, append(c.gateReasons(), c.failureReasons("")...)
+	case failing == difference.Unclear || metrics == difference.Unclear:
+		c.Verdict, c.Reasons = Inconclusive, append(c.failureReasons(""), c.unclearReasons()...)
+	default:
+		c.Verdict = Pass
+	}
+}
+
+// noteMute says where the pairs are too few for a secondary metric to break the gate, however much worse it is.
+func (c *Comparison) noteMute(look difference.Look) {
+	secondary, pairs := c.secondary(), 0
+	for _, m := range c.Metrics {
+		pairs = max(pairs, m.shift.N)
+	}
+	if fewest := look.FewestToBreak(secondary); c.Interleaved && secondary > 0 && pairs < fewest {
+		c.mute = fmt.Sprintf("with %s none of the %d secondary metrics can break the gate, however much worse: it takes %d",
+			plural(pairs, "pair"), secondary, fewest)
+		c.Notes = append(c.Notes, c.mute)
+	}
+}
+
+func (c *Comparison) secondary() int {
+	n := 0
+	for _, m := range c.Metrics {
+		if m.Role == Secondary && m.shift.N > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// noteRuns says what is to know of single runs, those of which the same is to be said in one line.
+func (c *Comparison) noteRuns(q Request) {
+	type group struct{ side, what, why string }
+	var groups []group
+	files := map[group][]string{}
+	for _, s := range []struct {
+		name string
+		runs []Measured
+	}{{"A", q.A}, {"B", q.B}} {
+		for _, m := range s.runs {
+			g := group{s.name, "used although it failed", strings.Join(m.Reasons, "; ")}
+			if why := unusable(m); why != "" {
+				g.what, g.why = "left out, as the measurement was at fault", why
+				if failed(m) != "" {
+					g.what = "a failure of its side, without numbers"
+				}
+			} else if m.Outcome == run.Pass {
+				continue
+			}
+			if files[g] == nil {
+				groups = append(groups, g)
+			}
+			files[g] = append(files[g], m.File)
+		}
+	}
+	for _, g := range groups {
+		of := strings.Join(files[g], ", ")
+		if n := len(files[g]); n > 3 {
+			of = fmt.Sprintf("%s and %d more runs", files[g][0], n-1)
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("%s of %s: %s: %s", of, g.side, g.what, g.why))
+	}
+	if !c.Interleaved && len(c.Metrics) > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by as much", tieBound))
+	}
+}
+
+// doubts are the reasons for which the runs carry no verdict, whatever the metrics say.
+func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
+	var all []string
+	doubt := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if q.Interrupted {
+		doubt("interrupted after %s", plural(pairs(q.A, q.B), "pair"))
+	}
+	for _, s := range []struct {
+		name string
+		runs []Measured
+		good int
+	}{{"A", q.A, goodA}, {"B", q.B, goodB}} {
+		if len(s.runs) == 0 || float64(s.good) < goodShare*float64(len(s.runs)) {
+			doubt("%d of the %d runs of %s can be used; it takes %g %%", s.good, len(s.runs), s.name, goodShare*100)
+		}
+	}
+	switch least, fewest := min(goodA, goodB), q.Look.FewestPairs(); {
+	case goodA == 1 && goodB == 1:
+		doubt("one run each: no confidence")
+	case least < fewest:
+		doubt("too few runs: %d of A and %d of B can be used, a confidence of %s %% takes %d each", goodA, goodB, confidenceText(c.Confidence), fewest)
+	}
+	for _, m := range c.Metrics {
+		if m.drifted {
+			doubt("the control differs too: %s %s: the machine changed, not the proxy", m.Title, changeText(m.Change))
+		}
+	}
+	return all
+}
+
+// gateReasons name the metrics that break the gate.
+func (c *Comparison) gateReasons() []string {
+	var all []string
+	for _, m := range c.Metrics {
+		if m.Gate {
+			all = append(all, fmt.Sprintf("%s is worse by more than %s: %s (%s)", m.Title, m.boundText(c.WorseByPercent), changeText(m.Change), interval(m.Change)))
+		}
+	}
+	return all
+}
+
+func (m Metric) boundText(percent float64) string {
+	if m.shares() {
+		return fmt.Sprintf("%g points", percent*sharePoints)
+	}
+	return fmt.Sprintf("%g %%", percent)
+}
+
+// unclearReasons say of each primary metric that is not within its bound what would have been seen, and what would decide.
+func (c *Comparison) unclearReasons() []string {
+	var all []string
+	primary := false
+	for _, m := range c.Metrics {
+		if m.Role != Primary {
+			continue
+		}
+		primary = true
+		switch {
+		case m.Outcome == string(difference.Within):
+		case m.WorseAtMost == nil:
+			all = append(all, m.Title+" is unclear: too few pairs are whole")
+		default:
+			all = append(all, m.Title+" is unclear: "+m.seen()+m.more())
+		}
+	}
+	if !primary {
+		return []string{"no primary metric can be judged: it takes a throughput, a rate or latencies on both sides"}
+	}
+	return all
+}
+
+// seen is what an unclear metric's pairs could tell.
+func (m Metric) seen() string {
+	what := "an increase"
+	if m.isSpeed() {
+		what = "a slow-down"
+	}
+	return fmt.Sprintf("%s of %s %% or more would have been seen", what, short(*m.WorseAtMost))
+}
+
+// more says how many more pairs would decide.
+func (m Metric) more() string {
+	switch {
+	case m.MorePairs == nil:
+		return ""
+	case *m.MorePairs < 0:
+		return fmt.Sprintf("; it is too near the bound for any number of pairs up to %d", difference.MostPairs)
+	}
+	return fmt.Sprintf("; about %s would decide", plural(*m.MorePairs, "more pair"))
+}
+
+// failureReasons are a line for each kind of failure of this outcome, or with "" for all that B has more of.
+func (c *Comparison) failureReasons(only difference.Outcome) []string {
+	var all []string
+	for _, f := range c.Failures {
+		if f.Outcome == string(difference.Within) || only != "" && f.Outcome != string(only) {
+			continue
+		}
+		line := fmt.Sprintf("B fails more: %s in %s, of A in %s", f.Kind, f.B.text(f.Of), f.A.text(f.Of))
+		if f.Outcome == string(difference.Unclear) {
+			line += "; that may be chance, but it is no pass"
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func (t Tally) text(of string) string {
+	return fmt.Sprintf("%s of %s %s", format.Count(t.Failed), format.Count(t.Of), of)
+}
+
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
