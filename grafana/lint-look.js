@@ -67,18 +67,22 @@ function ofTable(where, panel) {
     columns.filter(({ width }) => width === undefined).length <= 1 ||
       `${where}: more than one column has no width`,
     ...columns.map(({ title, width }) => ofColumn(where, title, width)),
-    ...ofNothing(where, panel),
+    ofNothing(where, panel),
+    ofCells(where, panel),
   ];
 }
 
-/** @param {string} where @param {Panel} panel @returns {Findings} */
-function ofNothing(where, { fieldConfig: { defaults, overrides } }) {
-  const cells = overrides.find(({ matcher }) => matcher.options === '/.*/')?.properties;
-  return [
-    /\w \w/.test(defaults.noValue ?? '') || `${where}: it has no words for no rows`,
+/** @param {string} where @param {Panel} panel @returns {true | string} */
+const ofNothing = (where, { fieldConfig }) =>
+  /\w \w/.test(fieldConfig.defaults.noValue ?? '') || `${where}: it has no words for where it is empty`;
+
+/** @param {string} where @param {Panel} panel @returns {true | string} */
+function ofCells(where, { fieldConfig }) {
+  const cells = fieldConfig.overrides.find(({ matcher }) => matcher.options === '/.*/')?.properties;
+  return (
     cells?.some(({ id, value }) => id === 'noValue' && value === '–') === true ||
-      `${where}: a cell without a value shows what a table without rows does`,
-  ];
+    `${where}: a cell without a value shows what a table without rows does`
+  );
 }
 
 /** @param {string} where @param {string} title @param {number} [width] @returns {true | string} */
@@ -86,10 +90,12 @@ const ofColumn = (where, title, width) =>
   width === undefined || width >= widthOf(title) || `${where}: the title ${title} is cut off`;
 
 /** @param {string} where @param {Panel & { type: 'barchart' }} panel @returns {Findings} */
-function ofBars(where, { options, transformations = [], gridPos }) {
+function ofBars(where, panel) {
+  const { options, transformations = [], gridPos } = panel;
   const last = transformations.at(-1);
   const most = last?.id === 'limit' ? last.options.limitField : Infinity;
   return [
+    ofNothing(where, panel),
     options.orientation === 'horizontal' || `${where}: its bars stand, and names below them overlap`,
     transformations.at(-2)?.id === 'sortBy' || `${where}: its bars are not sorted`,
     most <= readable(gridPos?.h ?? 0) || `${where}: it has no room for ${most} bars`,

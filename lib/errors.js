@@ -20,6 +20,7 @@ export const KINDS = /** @type {const} */ ([
   'connection_refused',
   'connection_reset',
   'timeout',
+  'cut',
   'dns',
   'tls',
   'network',
@@ -174,6 +175,7 @@ const MENDS = /** @type {Record<string, string>} */ ({
   connection_refused: 'nothing accepted the connection: the target is down or died in mid-run',
   connection_reset: 'the target broke connections off',
   timeout: 'the target did not answer in time',
+  cut: 'begun, or planned, and not answered when the run or its probe ended',
   ws_refused:
     'the target refused the WebSocket handshake: wrong WebSocket authentication, or its limit of connections (pulsar-relay: PULSAR_WS_MAX_PER_USER)',
   ws_close_1008: 'the target closed WebSockets by policy (1008): wrong token, or too many connections',

@@ -6,13 +6,14 @@
 import { invalidReasons, reasonOf } from './reasons.js';
 import { ms, share } from './numbers.js';
 import { submetric } from './thresholds.js';
+import { PROCESSES } from './validity.js';
 
 /** A step holds while at most this share of its requests fails, */
 const FAILED_MOST = 0.05;
 /** and this share of them is faster than the operation's own p(95) bound. */
 const SHARE = 'p(95)';
 /** Checks that a step which is too much for the system cannot hold. */
-const BY_STEP = ['samples', 'dropped', 'interrupt'];
+const BY_STEP = ['samples', 'dropped', 'interrupt', 'system'];
 const NONE_BROKE = 'every step held: the limit is above the highest load of this run, or the run ended early';
 
 /**
@@ -94,7 +95,7 @@ export function findLimit(metrics, bounds, steps, loadOf, validity) {
     const reasons = [reasonOf('limit', `not even the first step held: ${broken.text}`)];
     return { notes, verdict: 'fail', reasons };
   }
-  const ended = invalidReasons(validity.filter(({ check }) => check === 'processes'));
+  const ended = invalidReasons(validity.filter(({ check }) => check === PROCESSES));
   if (ended.length > 0) return { notes, verdict: 'fail', reasons: ended };
   const reasons = invalidReasons(validity.filter(({ kind }) => !BY_STEP.includes(kind)));
   if (!broken) reasons.push(reasonOf('limit', NONE_BROKE));

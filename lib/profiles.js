@@ -39,7 +39,10 @@ const WARMUP_SECONDS = 2;
 const CLOSED_SECONDS = 30;
 /** Of the profile breakpoint: step n has n times the base load. */
 const LIMIT_STEPS = 20;
-const GRACE = '30s';
+/** The longest that a request may take. */
+const TIMEOUT_MOST_SECONDS = 60;
+/** More than the longest request, and what a client does after it (a log-in, a close): what was begun is answered, or fails. */
+const GRACE = '120s';
 
 /**
  * The most that a variable may be. What a variable counts at the same time needs memory, a connection or a file each:
@@ -85,6 +88,26 @@ export function envCount(name, fallback) {
   if (!Number.isInteger(value))
     throw `${name}=${value}: a whole number from 1 to ${grouped(mostOf(name))} is wanted`;
   return value;
+}
+
+/** How long a request of the load may take, ms, from REQUEST_TIMEOUT_S. @param {number} fallback seconds */
+export function requestTimeoutMs(fallback) {
+  const seconds = envCount('REQUEST_TIMEOUT_S', fallback);
+  if (seconds > TIMEOUT_MOST_SECONDS)
+    throw `REQUEST_TIMEOUT_S=${seconds}: at most ${TIMEOUT_MOST_SECONDS} seconds, so that a run can wait for its last request`;
+  return seconds * 1000;
+}
+
+/**
+ * Seconds that a loop of a load lasts and is recorded; 0 where its iterations bound it.
+ * @param {Load} load @param {'closed' | 'open'} loop
+ */
+export function recordedSeconds({ iterations, schedule, seconds, warmupSeconds }, loop) {
+  if (iterations !== undefined) return 0;
+  if (!schedule) return seconds;
+  const open = lengthOf(schedule.steps);
+  // A second lies between the two loops.
+  return loop === 'open' ? open - warmupSeconds : Math.max(0, seconds - open - 1);
 }
 
 /** One of some words; the first unless given. @param {string} name @param {string[]} words */

@@ -49,6 +49,9 @@ const MORE = /** @type {const} */ ({
  * @property {string[]} [all] the sentence of each, where they are more than one
  */
 
+/** @param {Kind} kind */
+const isCause = (kind) => CAUSES.some((cause) => cause === kind);
+
 /** @param {Kind} kind @param {string} text @param {string} [name] @returns {Reason} */
 export const reasonOf = (kind, text, name = '') => ({ kind, name, text });
 
@@ -75,7 +78,8 @@ export const crossedReasons = (thresholds) =>
 export const invalidReasons = (validity) =>
   validity
     .filter((check) => check.ok === false)
-    .map(({ check, detail, kind }) => reasonOf(kind, `${check}: ${detail}`));
+    // Each check of a cause is told by itself; others are alike for every operation.
+    .map(({ check, detail, kind }) => reasonOf(kind, `${check}: ${detail}`, isCause(kind) ? check : ''));
 
 /** @param {import('./verdict.js').Integrity[]} integrity @param {false | null} ok false: it does not hold; null: nobody could check it */
 export const integrityReasons = (integrity, ok) =>
@@ -108,7 +112,7 @@ export function fold(reasons) {
   return [...groups.values()]
     .sort(([a], [b]) => rank(a.kind) - rank(b.kind))
     .map((group) => ({
-      role: rank(group[0].kind) < CAUSES.length ? 'cause' : 'consequence',
+      role: isCause(group[0].kind) ? 'cause' : 'consequence',
       kind: group[0].kind,
       text: sentence(group),
       count: group.length,

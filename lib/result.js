@@ -24,6 +24,7 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
+ * @property {number} [plannedSeconds] that it was meant to last, where time bounds it
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
@@ -55,22 +56,24 @@ function errorsOf(metrics, name) {
 
 /**
  * One row of the table. A rate is counted over the operation's own window, not over
- * k6's whole run: from its first start to its last end, or the parts of the run that a
- * probe measured.
+ * k6's whole run: from its first start to its last end, and no less than the planned
+ * time where time bounds it, or the parts of the run that a probe measured. What was
+ * begun and neither succeeded nor failed was cut, and is a failed request.
  * @param {Metrics} metrics
  * @param {string} name
  * @param {OperationSpec} spec
+ * @param {number} [plannedSeconds] that it was meant to last, where time bounds it; the least that its window is
  */
-export function operationOf(metrics, name, spec) {
+export function operationOf(metrics, name, spec, plannedSeconds = 0) {
   const of = (/** @type {string} */ metric) => metrics[submetric(metric, name)]?.values;
   const latency = of('operation_ms') ?? { count: 0 };
-  const clock = of('operation_clock_ms') ?? { min: 0, max: 0 };
   // An interrupt may fall between two samples of one request: each success is counted by its latency alone.
   const success = latency.count;
   // For k6 a sample of true is a pass: here it means a failed request.
-  const requests = success + (of('operation_failed')?.passes ?? 0);
-  const active = of('operation_active_s')?.count || undefined;
-  const windowSeconds = requests === 0 ? 0 : (active ?? rounded((clock.max - clock.min) / 1000));
+  const ended = success + (of('operation_failed')?.passes ?? 0);
+  const requests = Math.max(ended, of('operation_begun')?.count ?? 0);
+  const cut = requests - ended;
+  const windowSeconds = requests === 0 ? 0 : windowOf(of, plannedSeconds);
   const perSecond = (/** @type {number} */ count) =>
     windowSeconds > 0 ? Math.round((count / windowSeconds) * 1000) / 1000 : null;
   const carried = of('operation_items')?.count ?? 0;
@@ -81,13 +84,24 @@ export function operationOf(metrics, name, spec) {
     latency_is: spec.latencyIs,
     requests,
     success,
-    errors: errorsOf(metrics, name),
+    errors: { ...errorsOf(metrics, name), ...(cut > 0 ? { cut } : {}) },
     window_s: windowSeconds,
     rate_per_s: perSecond(success),
     ...(spec.items ? { items: { name: spec.items, count: carried, rate_per_s: perSecond(carried) } } : {}),
     latency_ms: latencyOf(latency),
     ...probedOf(of, windowSeconds, success),
   };
+}
+
+/**
+ * Seconds that a row's rate is counted over.
+ * @param {(metric: string) => Record<string, number> | undefined} of
+ * @param {number} plannedSeconds
+ */
+function windowOf(of, plannedSeconds) {
+  const probed = of('operation_active_s')?.count || undefined;
+  const clock = of('operation_clock_ms') ?? { min: 0, max: 0 };
+  return probed ?? Math.max(plannedSeconds, rounded((clock.max - clock.min) / 1000));
 }
 
 /**
@@ -185,8 +199,10 @@ function processesOf(usage) {
  */
 export function evaluate(measured) {
   const { metrics } = measured;
+  // A run that ended early has no more time than it had.
+  const whole = validity.lastedAsPlanned(measured.plannedSeconds, measured.seconds);
   const operations = Object.entries(measured.operations).map(([name, spec]) =>
-    operationOf(metrics, name, spec),
+    operationOf(metrics, name, spec, whole ? spec.plannedSeconds : 0),
   );
   const thresholds = operations.flatMap((row) => judge(metrics, row, measured.bounds[row.name] ?? {}));
   const controls = controlsOf(operations, measured.operations);

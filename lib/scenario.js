@@ -10,7 +10,7 @@ import { paceOf } from './pace.js';
 import { pathOf } from './file.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
-import { currentProfile, limitSteps, loadAt } from './profiles.js';
+import { currentProfile, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { disturbedSeconds } from './placement-load.js';
 import { fold } from './reasons.js';
 import { evaluate } from './result.js';
@@ -220,7 +220,11 @@ function summaryOf(definition, bounds) {
         operations: Object.fromEntries(
           Object.entries(definition.operations).map(([name, spec]) => [
             name,
-            { loop: /** @type {const} */ ('closed'), ...spec },
+            {
+              loop: /** @type {const} */ ('closed'),
+              ...spec,
+              plannedSeconds: recordedSeconds(load, spec.loop ?? 'closed'),
+            },
           ]),
         ),
         bounds,
@@ -264,7 +268,8 @@ export function defineScenario(definition) {
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
       const { owns, items } = definition.operations[name];
-      return new Operation(name, owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined);
+      const iteration = owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined;
+      return new Operation(name, iteration, load.seconds > 0);
     },
 
     /**

@@ -61,6 +61,7 @@ export function k6Thresholds(operations, more = {}) {
     thresholds[submetric('operation_anomalies', name)] = [
       anomalies === undefined ? KEEP.counter : `count<=${anomalies}`,
     ];
+    thresholds[submetric('operation_begun', name)] = [KEEP.counter];
     thresholds[submetric('operation_clock_ms', name)] = [KEEP.gauge];
     thresholds[submetric('operation_lateness_ms', name)] = [KEEP.trend];
     for (const kind of KINDS) thresholds[errorMetric(name, kind)] = [KEEP.counter];
@@ -115,17 +116,35 @@ function successesOf(metrics, operation, success) {
 }
 
 /**
+ * k6 does not know of requests that were cut: they failed, too.
+ * @param {Record<string, SummaryMetric>} metrics
+ * @param {{ name: string, requests: number, success: number, errors: Record<string, number> }} row
+ * @returns {Line[]}
+ */
+function failedOf(metrics, { name, requests, success, errors }) {
+  const lines = judgedOf(metrics, 'operation_failed', name, 'share');
+  if (!errors.cut) return lines;
+  const value = (requests - success) / requests;
+  return lines.map((line) => ({
+    ...line,
+    value,
+    ok: value <= Number(line.expression.replace('rate<=', '')),
+  }));
+}
+
+/**
  * @param {Record<string, SummaryMetric>} metrics of handleSummary's data
- * @param {{ name: string, success: number, rate_per_s: number | null, items?: { name: string } }} row of the operation
+ * @param {{ name: string, requests: number, success: number, errors: Record<string, number>, rate_per_s: number | null, items?: { name: string } }} row of the operation
  * @param {Bounds} bounds
  * @returns {Judged[]}
  */
-export function judge(metrics, { name: operation, success, rate_per_s: ratePerSecond, items }, bounds) {
+export function judge(metrics, row, bounds) {
+  const { name: operation, success, rate_per_s: ratePerSecond, items } = row;
   const lines = [
     ...judgedOf(metrics, 'operation_items', operation, 'count'),
     ...successesOf(metrics, operation, success),
     ...judgedOf(metrics, 'operation_ms', operation, 'ms'),
-    ...judgedOf(metrics, 'operation_failed', operation, 'share'),
+    ...failedOf(metrics, row),
     ...judgedOf(metrics, 'operation_errors', operation, 'count'),
     ...judgedOf(metrics, 'operation_anomalies', operation, 'count'),
     ...rateOf(operation, ratePerSecond, bounds.rate),

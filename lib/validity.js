@@ -145,6 +145,9 @@ export function sampleCount(operation, samples, judged) {
   return { ...check, ok: samples > 0, detail: `${samples} samples` };
 }
 
+/** @param {number} plannedSeconds @param {number} seconds */
+export const lastedAsPlanned = (plannedSeconds, seconds) => seconds >= plannedSeconds * 0.999;
+
 /**
  * @param {number | undefined} planned iterations; undefined where time bounds the run
  * @param {number} done
@@ -162,7 +165,7 @@ export function completeness(planned, done, plannedSeconds, seconds) {
       detail: `${done} of ${planned} iterations${ok ? '' : ': ended early'}`,
     };
   }
-  const ok = seconds >= plannedSeconds * 0.999;
+  const ok = lastedAsPlanned(plannedSeconds, seconds);
   return {
     check: 'complete',
     kind: 'interrupt',
@@ -211,7 +214,8 @@ export function clockSane(operation, least) {
   };
 }
 
-const PROCESSES = 'processes';
+/** The check of the processes of the system under test. */
+export const PROCESSES = 'processes';
 
 /**
  * Of the system under test, and apart from it of what the testbed has besides, such as a database.

@@ -152,12 +152,13 @@ export const readable = (/** @type {number} */ h) => Math.floor((h * 30 - 80) / 
 
 /**
  * Lying bars, the longest on top, as many as can be read.
- * @param {Spec & { h: number, x: string, by: string, log?: boolean,
+ * @param {Spec & { h: number, x: string, by: string, log?: boolean, empty: string,
  *   transformations: import('./transformations.js').Transformation[] }} spec x is the column that names the bars, by the
- *   one that they are sorted by
+ *   one that they are sorted by; empty says in words what it means that there is none
  */
-export function bars({ x, by, log = false, transformations, ...spec }) {
+export function bars({ x, by, log = false, empty, transformations, ...spec }) {
   const panel = usual(new barchart.PanelBuilder(), spec)
+    .noValue(empty)
     .xField(x)
     .orientation(VizOrientation.Horizontal)
     .transformations([...transformations, ...highest(by, readable(spec.h))])

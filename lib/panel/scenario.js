@@ -97,6 +97,10 @@ function aboutGenerator({ processes }) {
     : [];
 }
 
+/** @param {Spec} spec @param {ReturnType<typeof defineScenario>} scenario */
+const rowsOf = ({ operations }, scenario) =>
+  Object.fromEntries(Object.keys(operations).map((name) => [name, scenario.operation(name)]));
+
 /** @param {Spec} spec */
 export function panelScenario(spec) {
   const environment = loadPanel();
@@ -106,9 +110,7 @@ export function panelScenario(spec) {
   const panel = new Panel(environment);
   const evidence = new Evidence(environment);
   const scenario = defined(spec, environment, evidence, existing);
-  const rows = Object.fromEntries(
-    Object.keys(spec.operations).map((name) => [name, scenario.operation(name)]),
-  );
+  const rows = rowsOf(spec, scenario);
   let connected = false;
 
   /**
@@ -124,6 +126,8 @@ export function panelScenario(spec) {
       index,
       unique: intended ? OPEN_FROM + index : index,
       measure: (name, send, count = () => 1) => {
+        // What is begun after the planned end would not be of the run.
+        if (!intended && now() >= scenario.endsAt(data)) return false;
         const row = intended ? `${name}_open` : name;
         /** @type {import('./panel.js').Response} */
         let response;

@@ -120,6 +120,7 @@ class Room {
     for (let seq = 0; seq < plan.messages && now() < plan.endsAt; seq += 1) {
       const topic = seq % plan.topics.length;
       const body = messageBody(plan.topics[topic], `"room":"${this.id}","seq":${seq},${plan.filler}`);
+      plan.publish.begin();
       const sentAt = now();
       const sent = { topic, sentAt, accepted: false, receivers: 0, lastAt: 0 };
       this.sent.push(sent);

@@ -63,6 +63,7 @@ export default async function connectOnce(data) {
   const index = ownScenario().iterationInTest;
   const topic = data.topics[index % data.topics.length];
   let lost = false;
+  subscribe.begin();
   const client = new Subscriber(relay.environment, relay.current(data.session), `client-${index}`, [topic], {
     lost: (kind) => {
       lost = true;

@@ -131,6 +131,22 @@ async function hasNoThreshold(where) {
   );
 }
 
+/** One percentile of a scenario's results, which too few samples do not have. */
+const PERCENTILE = /"(p\d\d)_ms" AS "through the proxy".* "scenario" =~ \/\^([a-z-]+)\$/;
+
+/** Whether no operation that a query asks a percentile of has one, by the result. @param {string} query expanded */
+function hasNoPercentile(query) {
+  const [, percentile, scenario] = PERCENTILE.exec(query) ?? [];
+  if (!scenario) return false;
+  const system = ['dataplane', 'protocols'].find((one) => runs[1].has(`${one}-${scenario}.json`));
+  /** @type {{ name: string, latency_ms: Record<string, number | null> | null }[]} */
+  const operations = runs[1].result(`${system}-${scenario}`).operations;
+  const asked = operations.filter(({ name }) => !name.endsWith('direct'));
+  return (
+    asked.length > 0 && asked.every(({ latency_ms: latency }) => (latency?.[percentile] ?? null) === null)
+  );
+}
+
 /** Scenarios of the second run that this machine cannot run. @returns {string[]} */
 const leftOut = () =>
   JSON.parse(runs[1].files().find(({ name }) => name === 'run.json')?.text ?? '')
@@ -149,7 +165,7 @@ async function fault({ refId, alias = '' }, asked) {
       ? await hasNoThreshold(about)
       : refId === 'bound'
         ? await hasNoBound(asked)
-        : await isTooShort(asked);
+        : hasNoPercentile(asked) || (await isTooShort(asked));
     return known ? '' : 'finds nothing';
   }
   // InfluxDB takes a tag that it does not know for one that is empty. Failed requests have no kind.

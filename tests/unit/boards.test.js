@@ -173,9 +173,9 @@ const FAULTS = [
     /panel 107 Thresholds: more than one column has no width/,
   ],
   [
-    'an empty table without words',
+    'an empty panel without words',
     (board) => (panelOf(board, 106).fieldConfig.defaults.noValue = '–'),
-    /panel 106 Scenarios: it has no words for no rows/,
+    /panel 106 Scenarios: it has no words for where it is empty/,
   ],
   [
     'an empty cell that speaks for the whole table',

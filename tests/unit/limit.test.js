@@ -38,8 +38,13 @@ test('a system that ended at its limit has failed', () => {
   );
 });
 
-test('a limit beside neighbours, or of the generator, is no limit of the system', () => {
-  for (const kind of ['generator', 'meter']) {
-    assert.equal(judged([{ check: kind, kind, ok: false, detail: '' }]).verdict, 'inconclusive', kind);
+test('a limit beside neighbours, or of the generator, is none', () => {
+  for (const [check, kind] of [
+    ['neighbours', 'generator'],
+    ['generator limits', 'meter'],
+    ['controls', 'meter'],
+    ['support processes', 'process'],
+  ]) {
+    assert.equal(judged([{ check, kind, ok: false, detail: '' }]).verdict, 'inconclusive', check);
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { disturbedSeconds } from '../../lib/placement-load.js';
 import { reasonsOf } from '../support/reasons.js';
+import { disturbedSeconds } from '../../lib/placement-load.js';
 import { evaluate } from '../../lib/result.js';
 import { k6Thresholds } from '../../lib/thresholds.js';
 

@@ -126,6 +126,7 @@ const latencies = () => {
     h: HEIGHT,
     x: 'operation',
     by: 'P95',
+    empty: 'neither run has a result of this scenario yet, or too few samples for a percentile',
     transformations: joined,
   }).targets(targets);
 };
@@ -142,6 +143,7 @@ const changes = () => {
       h: HEIGHT,
       x: 'operation',
       by: change('Average'),
+      empty: 'no operation has succeeded in both runs',
       transformations: [...joined, ...changed(CHANGES), onlyColumns('/^operation$|, change$/')],
     })
       .thresholds(

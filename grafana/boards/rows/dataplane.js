@@ -80,6 +80,7 @@ const latency = (percentile, id) => {
     h: HEIGHT,
     x: 'operation',
     by: 'through the proxy',
+    empty: `no result yet, or too few samples for a ${percentile}`,
     log: true,
     transformations: [withoutColumns('Time')],
   }).withTarget(

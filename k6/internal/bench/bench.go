@@ -221,6 +221,9 @@ func (b *bench) finish(diskFull string) int {
 	if err == nil && readErr == nil {
 		err = report.Write(set, b.dir, report.Formats(), report.Options{})
 	}
+	if err != nil || readErr != nil {
+		code = exitcode.Worst(code, exitcode.Setup) // the record and the verdict printed below go by it
+	}
 	b.printSummary(set)
 	for _, line := range missing {
 		b.screen.Error("%s", line)
@@ -231,7 +234,7 @@ func (b *bench) finish(diskFull string) int {
 	}
 	if err != nil {
 		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, reason(err))
-		return exitcode.Worst(code, exitcode.Setup)
+		return code
 	}
 	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
 	return code

@@ -31,6 +31,7 @@ const (
 // TestMain lets the test binary stand for the programs that the bench starts: `run` is the real k6,
 // `serve` a fake sidecar, `bench` a whole bench that a test can kill.
 func TestMain(m *testing.M) {
+	claimApart()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "run":
@@ -48,6 +49,15 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// claimApart gives the benches of this test and its children names of their own: those of the host are no matter here.
+func claimApart() {
+	const variable = "FAKE_CLAIMS"
+	if os.Getenv(variable) == "" {
+		_ = os.Setenv(variable, fmt.Sprintf("@windtunnel-test-%d", os.Getpid()))
+	}
+	claimPrefix = os.Getenv(variable)
 }
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:

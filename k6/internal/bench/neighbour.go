@@ -25,7 +25,10 @@ const (
 	claimTimeout = time.Second
 )
 
-func claimName(slot int) string { return fmt.Sprintf("@windtunnel-bench-%d", slot) }
+// claimPrefix begins the names; the @ makes them abstract.
+var claimPrefix = "@windtunnel-bench"
+
+func claimName(slot int) string { return fmt.Sprintf("%s-%d", claimPrefix, slot) }
 
 // neighbour is another bench on this machine. CPUs are those that it may use.
 type neighbour struct {

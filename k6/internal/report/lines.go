@@ -61,7 +61,7 @@ func More(left int) string {
 	case 0:
 		return ""
 	case 1:
-		return "and 1 more reason: the report has it"
+		return "and 1 more reason, in the scenario's section of the report"
 	}
-	return fmt.Sprintf("and %d more reasons: the report has them", left)
+	return fmt.Sprintf("and %d more reasons, in the sections of the report", left)
 }
