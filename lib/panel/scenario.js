@@ -74,7 +74,11 @@ const defined = (spec, environment, evidence, existing) =>
     setupSeconds: SETUP_SECONDS,
     keep: { ...INTEGRITY_METRICS, ...evidence.metrics(Object.keys(spec.operations)) },
     integrity: (metrics, { before }) => integrityOf(metrics, before, environment.database !== null),
-    remarks: (metrics, result) => [...aboutToken(metrics), ...aboutGenerator(result)],
+    remarks: (metrics, result) => [
+      ...aboutToken(metrics),
+      ...aboutGenerator(result),
+      ...evidence.overlaps(metrics, result.operations),
+    ],
     more: (metrics, rows) => evidence.found(metrics, rows),
   });
 

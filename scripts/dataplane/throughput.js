@@ -57,7 +57,7 @@ const cases = writes.flatMap((write) =>
 /** @param {typeof cases[number]} one */
 const row = ({ name, write, direction, connections }) =>
   withControl(name, {
-    title: `${direction}, writes of ${write} KiB, ${connections === 1 ? '1 connection' : `${connections} connections`}`,
+    title: `${direction === 'both' ? 'both, the sum of up and down' : direction}, writes of ${write} KiB, ${connections === 1 ? '1 connection' : `${connections} connections`}`,
     latencyIs:
       'from the first byte sent to the confirmation of the last one, of one connection and direction',
     series: 'transfer',
