@@ -32,12 +32,17 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
 const rounded = (value) => Math.round(value * 1e5) / 1e5;
 
-/** @param {Record<string, number>} values of a Trend */
-function latencyOf(values) {
+/**
+ * @param {Record<string, number>} values of a Trend
+ * @param {Record<string, number> | undefined} lateness of the generator, which is in them
+ */
+function latencyOf(values, lateness) {
   if (values.count === 0) return null;
   const percentiles = PERCENTILES.map(([field, key, share]) => [
     field,
-    carries(share, values.count) ? rounded(values[key]) : null,
+    carries(share, values.count) && validity.toldApart(values[key], lateness?.[key])
+      ? rounded(values[key])
+      : null,
   ]);
   return {
     count: values.count,
@@ -47,6 +52,9 @@ function latencyOf(values) {
     max: rounded(values.max),
   };
 }
+
+/** Only an open loop's is in its latency. @param {(metric: string) => Record<string, number> | undefined} of @param {OperationSpec} spec */
+const latenessOf = (of, { loop }) => (loop === 'open' ? of('operation_lateness_ms') : undefined);
 
 /** @param {Metrics} metrics @param {string} name */
 function errorsOf(metrics, name) {
@@ -94,7 +102,7 @@ export function operationOf(metrics, name, spec, plannedSeconds = 0) {
     window_s: windowSeconds,
     rate_per_s: perSecond(success),
     ...(spec.items ? { items: { name: spec.items, count: carried, rate_per_s: perSecond(carried) } } : {}),
-    latency_ms: latencyOf(latency),
+    latency_ms: latencyOf(latency, latenessOf(of, spec)),
     ...probedOf(of, windowSeconds, success),
   };
 }
@@ -280,7 +288,7 @@ function checksOf(measured, operations, thresholds, controls) {
       .map((row) => validity.sampleCount(row.name, row.latency_ms?.count ?? 0, thresholds)),
     ...operations.map((row) => {
       const lateness = /** @type {any} */ (metrics[submetric('operation_lateness_ms', row.name)]?.values);
-      return validity.generatorLateness(row.name, row.loop, lateness, row.latency_ms?.p99 ?? null);
+      return validity.generatorLateness(row, lateness, thresholds);
     }),
   ].filter((check) => check !== undefined);
 }

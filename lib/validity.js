@@ -2,7 +2,7 @@
  * Whether a run's numbers can be believed, apart from whether they are good.
  * docs/numbers.md explains each check and its bound.
  */
-import { carries, shareOf } from './percentiles.js';
+import { PERCENTILES, carries, shareOf } from './percentiles.js';
 import { aggregateOf, keyOf } from './threshold-words.js';
 
 /**
@@ -101,21 +101,47 @@ export function probeHeadroom(row) {
 }
 
 /**
- * @param {string} operation
- * @param {'open' | 'closed'} loop open: how late requests were sent. closed: how late arrivals were handled
- * @param {{ count: number, 'p(99)': number } | undefined} lateness
- * @param {number | null} p99 of the operation, ms
+ * A percentile of an open loop holds the generator's own lateness. Where that is more than half of it, it is not told.
+ * @param {number} percentile ms
+ * @param {number | undefined} lateness the same percentile of the lateness, ms
+ */
+export const toldApart = (percentile, lateness) => !lateness || lateness <= percentile * LATENESS_SHARE;
+
+/**
+ * A threshold that holds with the lateness in the percentile holds without it; one that does not cannot be judged
+ * where the two cannot be told apart.
+ * @param {{ name: string, loop: 'open' | 'closed', latency_ms: Record<string, number | null> | null }} row loop open:
+ *   how late requests were sent. closed: how late arrivals were handled
+ * @param {Record<string, number> | undefined} lateness
+ * @param {Judged[]} judged
  * @returns {Check | undefined}
  */
-export function generatorLateness(operation, loop, lateness, p99) {
+export function generatorLateness({ name, loop, latency_ms: latency }, lateness, judged) {
   if (!lateness || lateness.count === 0) return undefined;
-  const most = loop === 'open' ? Math.max(LATENESS_FLOOR_MS, (p99 ?? 0) * LATENESS_SHARE) : HANDLING_MOST_MS;
+  const most =
+    loop === 'open' ? Math.max(LATENESS_FLOOR_MS, (latency?.p99 ?? 0) * LATENESS_SHARE) : HANDLING_MOST_MS;
   const what = loop === 'open' ? 'sent' : 'arrivals handled';
+  const hidden = PERCENTILES.filter(
+    ([field, , share]) => loop === 'open' && latency?.[field] === null && carries(share, latency.count ?? 0),
+  );
+  const unclear = judged.filter(
+    ({ operation, unit, ok, expression }) =>
+      operation === name && unit === 'ms' && !ok && hidden.some(([, key]) => expression.startsWith(key)),
+  );
+  const told = [
+    `${what} ${lateness['p(99)'].toFixed(3)} ms late at P99, at most ${most.toFixed(3)} ms allowed`,
+    ...(hidden.length > 0
+      ? [`more than half of ${hidden.map(([, key]) => aggregateOf(key)).join(', ')}, not shown`]
+      : []),
+    ...unclear.map(
+      ({ expression, required }) => `${aggregateOf(keyOf(expression))} ${required} cannot be judged`,
+    ),
+  ];
   return {
-    check: `generator lateness: ${operation}`,
+    check: `generator lateness: ${name}`,
     kind: 'generator',
-    ok: lateness['p(99)'] <= most,
-    detail: `${what} ${lateness['p(99)'].toFixed(3)} ms late at P99, at most ${most.toFixed(3)} ms allowed`,
+    ok: lateness['p(99)'] <= most && unclear.length === 0,
+    detail: told.join('; '),
   };
 }
 

@@ -21,6 +21,7 @@ const PATIENCE_S = 20;
  * @property {number} bytes of payload, one direction
  * @property {string | null} stopped
  * @property {number | null} warmup_failed operations of the warm-up; null of other probes than udp and dns
+ * @property {number} [replaced] datagrams that were sent anew, because the probe was not running when their answers came
  * @property {number} probe_cpu_s
  * @property {{ name: string, count: number, kept: number }[]} series
  * @property {import('../sidecar.js').Usage | null} usage

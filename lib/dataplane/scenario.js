@@ -153,6 +153,10 @@ export class Plane {
     recordAnomalies(first, knownErrors(outcome.anomalies));
     recordUse(first, outcome);
     recordLateness(first, values.lateness);
+    if (outcome.replaced)
+      console.warn(
+        `${first}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent anew`,
+      );
     if (outcome.stopped) {
       probesCut.add(1);
       console.warn(`${first}: the probe ended early: ${outcome.stopped}`);

@@ -161,6 +161,29 @@ export class Components {
   }
 }
 
+/** Shares are of the route, to this much. */
+const ROUNDING = 0.005;
+
+/**
+ * Operations whose parts add up to more than their route: they overlap, or the panel counts one time twice.
+ * @param {{ operation: string, name: string, share: number | null }[]} rows of the profiler's table
+ * @param {string} route its name
+ * @returns {string[]} a note for each
+ */
+export function overlapsOf(rows, route) {
+  const parts = rows.filter(({ name, share }) => share !== null && name !== route && name !== REST);
+  const operations = [...new Set(parts.map(({ operation }) => operation))];
+  return operations.flatMap((operation) => {
+    const own = parts.filter((row) => row.operation === operation);
+    const sum = own.reduce((total, { share }) => total + (share ?? 0), 0);
+    if (sum <= 1 + ROUNDING) return [];
+    const which = operation === '' ? 'the run' : operation;
+    return [
+      `${which}: its parts (${own.map(({ name }) => name).join(', ')}) add up to ${Math.round(100 * sum)} % of the route: they overlap, and their shares are no parts of a whole`,
+    ];
+  });
+}
+
 /** @param {string} metric @param {string} operation @param {string} component */
 const submetric = (metric, operation, component) =>
   `${metric}{operation:${operation},component:${component}}`;

@@ -33,9 +33,13 @@ export const DIGEST_METRICS = Object.fromEntries([
   ).flat(),
 ]);
 
-/** Without what asks for them. */
+/** Without what asks for them; with the one row of all statements that the table had no room for, whose digest is NULL. */
 const OWN_STATEMENTS =
-  "SCHEMA_NAME = DATABASE() AND DIGEST IS NOT NULL AND DIGEST_TEXT NOT LIKE '%performance_schema%'";
+  "(SCHEMA_NAME = DATABASE() AND DIGEST_TEXT NOT LIKE '%performance_schema%') OR DIGEST IS NULL";
+/** That row, as an id. */
+const OVERFLOW = 0;
+export const OVERFLOW_TEXT =
+  '(statements of all databases that the digest table had no room for: raise performance_schema_digests_size)';
 const TABLE = 'performance_schema.events_statements_summary_by_digest';
 
 /** Integers only: the driver gives text and decimals as bytes. @param {import('./database.js').Connection} connection @returns {Digest[]} */
@@ -46,7 +50,7 @@ function readDigests(connection) {
      FROM ${TABLE} WHERE ${OWN_STATEMENTS}`,
   );
   return rows.map((row) => ({
-    id: Number(row.id),
+    id: Number(row.id ?? OVERFLOW),
     calls: Number(row.calls),
     ms: Number(row.picoseconds) / PICOSECONDS_PER_MS,
     rows: Number(row.rows_examined),
@@ -113,7 +117,8 @@ function textsOf(database) {
         `SELECT CAST(CONV(LEFT(DIGEST, ${ID_DIGITS}), 16, 10) AS UNSIGNED) AS id, DIGEST_TEXT AS text
          FROM ${TABLE} WHERE ${OWN_STATEMENTS}`,
       );
-      return new Map(rows.map(({ id, text }) => [Number(id), textOf(text)]));
+      const known = rows.filter(({ id }) => Number(id) !== OVERFLOW);
+      return new Map(known.map(({ id, text }) => [Number(id), textOf(text)]));
     });
   } catch {
     return new Map();
@@ -154,7 +159,7 @@ export function databaseOf(metrics, database, { requests, waitedMs, routeMs }) {
     route_share: routeMs > 0 ? rounded(totalMs / routeMs) : null,
     latency_share: waitedMs > 0 ? rounded(totalMs / waitedMs) : null,
     digests: ranked.map(({ id, calls, ms, rows }) => ({
-      text: texts.get(id) ?? `digest ${id.toString(16)}…`,
+      text: id === OVERFLOW ? OVERFLOW_TEXT : (texts.get(id) ?? `digest ${id.toString(16)}…`),
       calls,
       total_ms: rounded(ms),
       mean_ms: rounded(ms / calls),

@@ -11,7 +11,7 @@
 import { Counter } from 'k6/metrics';
 import { wholeMs } from '../requests.js';
 import { bottleneckOf, bottleneckOfDatabase } from './bottleneck.js';
-import { Components } from './components.js';
+import { Components, overlapsOf } from './components.js';
 import { DIGEST_METRICS, databaseOf, keepDigests, takeDigests } from './digests.js';
 import { keepHistograms, prometheusMetrics, prometheusTable, scrape } from './prometheus.js';
 
@@ -75,7 +75,6 @@ export class Evidence {
    * @param {{ name: string }[]} rows
    */
   found(metrics, rows) {
-    const { components, prometheus } = this.environment;
     const table = this.components.table(metrics, rows);
     const work = this.databaseWork(metrics);
     const ofRows = rows.flatMap(({ name }) => {
@@ -85,10 +84,22 @@ export class Evidence {
     });
     const bottlenecks = ofRows.length === 0 && work ? [bottleneckOfDatabase(work)] : ofRows;
     return {
-      components: [...table, ...(prometheus ? prometheusTable(metrics, components) : [])],
+      components: [...table, ...this.histograms(metrics)],
       ...(bottlenecks.length > 0 ? { bottlenecks } : {}),
       ...(work ? { database: work } : {}),
     };
+  }
+
+  /** @param {import('../result.js').Metrics} metrics */
+  histograms(metrics) {
+    const { components, prometheus } = this.environment;
+    return prometheus ? prometheusTable(metrics, components) : [];
+  }
+
+  /** Notes. @param {import('../result.js').Metrics} metrics @param {{ name: string }[]} rows */
+  overlaps(metrics, rows) {
+    const table = [...this.components.table(metrics, rows), ...this.histograms(metrics)];
+    return overlapsOf(table, this.components.route);
   }
 
   /** @param {import('../result.js').Metrics} metrics */

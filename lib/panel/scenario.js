@@ -75,7 +75,11 @@ const defined = (spec, environment, evidence, existing) =>
     decided: ({ existing: there }) => ({ existing: there }),
     keep: { ...INTEGRITY_METRICS, ...evidence.metrics(Object.keys(spec.operations)) },
     integrity: (metrics, { before }) => integrityOf(metrics, before, environment.database !== null),
-    remarks: (metrics, result) => [...aboutToken(metrics), ...aboutGenerator(result)],
+    remarks: (metrics, result) => [
+      ...aboutToken(metrics),
+      ...aboutGenerator(result),
+      ...evidence.overlaps(metrics, result.operations),
+    ],
     more: (metrics, rows) => evidence.found(metrics, rows),
   });
 

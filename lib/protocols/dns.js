@@ -94,7 +94,10 @@ export function recordUpstream(operation, got, names, warmup, outcome) {
   const tags = { operation };
   queries.add(got, tags);
   expected.add(names ?? warmup + outcome.attempted, tags);
-  slack.add(outcome.attempted - outcome.succeeded + (outcome.warmup_failed ?? 0), tags);
+  slack.add(
+    outcome.attempted - outcome.succeeded + (outcome.warmup_failed ?? 0) + (outcome.replaced ?? 0),
+    tags,
+  );
 }
 
 /** @param {import('../result.js').Metrics} metrics @param {string} operation */

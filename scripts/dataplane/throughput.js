@@ -60,7 +60,7 @@ const LEADING = cases.find(({ write, connections }) => write === 64 && connectio
 /** @param {typeof cases[number]} one */
 const row = ({ name, write, direction, connections }) =>
   withControl(name, {
-    title: `${direction}, writes of ${write} KiB, ${connections === 1 ? '1 connection' : `${connections} connections`}`,
+    title: `${direction === 'both' ? 'both, the sum of up and down' : direction}, writes of ${write} KiB, ${connections === 1 ? '1 connection' : `${connections} connections`}`,
     latencyIs:
       'from the first byte sent to the confirmation of the last one, of one connection and direction',
     series: 'transfer',

@@ -348,6 +348,32 @@ fn faults_of_datagrams_are_counted_exactly() {
 }
 
 #[test]
+fn a_pause_of_the_probe_is_no_loss() {
+    let root = Root::new();
+    let server = root.serve();
+    // The far end is in this process, which goes on.
+    let echo = udp_echo(Duration::from_millis(5));
+    for kind in [json!("closed"), json!({"open": {"rate_per_s": 1_500}})] {
+        let spec = json!({"kind": "udp", "target": echo.to_string(), "count": 4_000, "window": 32, "timeout_ms": 100,
+            "loop": kind});
+        let id = server.probe(&spec);
+        let sidecar = nix::unistd::Pid::from_raw(server.child.id() as i32);
+        std::thread::sleep(Duration::from_millis(300));
+        nix::sys::signal::kill(sidecar, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        nix::sys::signal::kill(sidecar, nix::sys::signal::Signal::SIGCONT).unwrap();
+        let ended = server.follow(&id);
+        let outcome = &ended["outcome"];
+        assert_eq!(outcome["errors"], json!({}), "{outcome}");
+        // The far end has a thread for each datagram, so that some overtake others.
+        let unexpected = &outcome["anomalies"]["unexpected"];
+        assert_eq!(unexpected, &Value::Null, "{outcome}");
+        assert_eq!(outcome["succeeded"], 4_000, "{outcome}");
+        assert!(outcome["replaced"].as_u64().unwrap() > 0, "{outcome}");
+    }
+}
+
+#[test]
 fn what_comes_too_late_is_lost_and_unexpected_once() {
     let root = Root::new();
     let server = root.serve();

@@ -130,6 +130,24 @@ test('of parts that take turns in being the largest, none is a bottleneck', asyn
   });
 });
 
+test('parts that add up to more than the route are told to overlap', async () => {
+  const timings = /** @type {Record<string, Durations>} */ ({
+    create: [
+      ['route', 20],
+      ['database', 15],
+      ['xray_add', 10],
+    ],
+    list: [['route', 1]],
+  });
+  await withPanel({ timings }, async (panel) => {
+    const { result } = await runPanel('users-create', panel.url, { USERS: '40', CLIENTS: '4' });
+    assert.match(
+      result.notes.join('\n'),
+      /create: its parts \(database, xray_add\) add up to 125 % of the route/,
+    );
+  });
+});
+
 test('a few requests are too few for a bottleneck', async () => {
   await withPanel({ timings: { create: parts(1500, 400) } }, async (panel) => {
     const { result } = await runPanel('users-create', panel.url, { USERS: '20', CLIENTS: '2' });

@@ -4,7 +4,7 @@ import { bottleneckOf, bottleneckOfDatabase, wilsonLower } from '../../lib/panel
 import { Components, parseServerTiming } from '../../lib/panel/components.js';
 import { databaseAt } from '../../lib/panel/database-url.js';
 import { beginsWith } from '../../lib/panel/database.js';
-import { difference } from '../../lib/panel/digests.js';
+import { OVERFLOW_TEXT, databaseOf, difference } from '../../lib/panel/digests.js';
 import { integrityOf } from '../../lib/panel/integrity.js';
 import { parseMix, patternOf } from '../../lib/panel/mix.js';
 import { between, parseHistograms, quantile } from '../../lib/panel/prometheus.js';
@@ -288,4 +288,18 @@ test('lost data fails a run whatever its figures are, but not an interrupted one
   const texts = reasons.map(({ text }) => text);
   assert.deepEqual(texts, ['cut', 'users: not counted'], 'the cause comes first');
   assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: true }], []), judged);
+});
+
+test('statements that the digest table had no room for are told as such', () => {
+  const gauge = (/** @type {number} */ value) => ({ type: 'gauge', values: { value } });
+  const metrics = {
+    'statements{field:calls}': gauge(10),
+    'statements{field:ms}': gauge(5),
+    'statement{rank:0,field:id}': gauge(0),
+    'statement{rank:0,field:calls}': gauge(10),
+    'statement{rank:0,field:ms}': gauge(5),
+  };
+  const load = { requests: 5, waitedMs: 50, routeMs: 0 };
+  const found = databaseOf(metrics, /** @type {any} */ ({ dialect: 'mysql' }), load);
+  assert.equal(found?.digests[0].text, OVERFLOW_TEXT);
 });

@@ -342,3 +342,44 @@ test('what a comparison must find within its bound is in the result where the sc
   assert.equal(rowOf({ primary: 'p50' }).primary, 'p50');
   assert.ok(!('primary' in rowOf({})));
 });
+
+test('a percentile that may be the lateness of the generator is not shown, and no threshold on it is crossed', () => {
+  const open = { ...spec, loop: /** @type {const} */ ('open') };
+  const judged = (/** @type {Record<string, { ok: boolean }>} */ ms) => {
+    const metrics = summary({ p99: 0.4, thresholds: { ms } });
+    metrics['operation_ms{operation:send}'].values = {
+      ...metrics['operation_ms{operation:send}'].values,
+      med: 0.1,
+      'p(95)': 0.3,
+      'p(99.9)': 4,
+    };
+    metrics['operation_lateness_ms{operation:send}'] = {
+      type: 'trend',
+      values: { count: 1000, med: 0.01, 'p(90)': 0.1, 'p(95)': 0.12, 'p(99)': 0.35, 'p(99.9)': 1 },
+    };
+    return evaluate({
+      metrics,
+      operations: { send: open },
+      bounds: { send: {} },
+      usage: usage(20, 40),
+      plannedIterations: 1000,
+      plannedSeconds: 0,
+      seconds: 2,
+      limit: undefined,
+      leftovers: '',
+      integrity: undefined,
+    });
+  };
+  const fine = judged({ 'p(99)<1': { ok: true } });
+  const { p50, p95, p99, p99_9: last } = fine.operations[0].latency_ms ?? {};
+  assert.deepEqual([p50, p95, p99, last], [0.1, 0.3, null, 4]);
+  assert.equal(fine.verdict, 'pass', 'with the lateness in it, it holds');
+  assert.match(JSON.stringify(fine.validity), /more than half of P99, not shown/);
+  const crossed = judged({ 'p(99)<0.2': { ok: false } });
+  assert.equal(crossed.verdict, 'inconclusive');
+  assert.match(
+    reasonsOf(crossed).join('\n'),
+    /generator lateness: send: .*P99 at most 0\.2 ms cannot be judged/,
+  );
+  assert.equal(judged({ 'p(95)<0.2': { ok: false } }).verdict, 'fail', 'the P95 can be told');
+});

@@ -69,7 +69,7 @@ func transferColumns(r result.Result) []column {
 func controlsTable(r result.Result) Table {
 	t := Table{
 		Title:   "What the proxy costs",
-		Head:    []string{"Operation", "Control", "Added P50 (ms)", "Added P95 (ms)", "Added P99 (ms)", "Rate ratio"},
+		Head:    []string{"Operation", "Control", "P50 less control (ms)", "P95 less control (ms)", "P99 less control (ms)", "Rate ratio"},
 		Numbers: 2, State: -1,
 	}
 	for _, c := range r.Controls {

@@ -21,6 +21,7 @@ var kinds = map[string]string{
 	"connection_refused":          "nothing accepted the connection: the target is down or died in mid-run",
 	"connection_reset":            "the target broke the connection off",
 	"timeout":                     "the target did not answer in time",
+	"cut":                         "begun, or planned, and never answered",
 	"dns":                         "the target's name could not be resolved",
 	"tls":                         "the TLS handshake failed: check the certificate",
 	"network":                     "another network error",

@@ -96,6 +96,10 @@ pub struct Outcome {
     pub stopped: Option<Stopped>,
     /// Operations of the warm-up that failed; told by `udp` and `dns`, null of the others.
     pub warmup_failed: Option<u64>,
+    /// Datagrams whose answer was there when the probe, which had not been running, went on after their time-out: nobody
+    /// knows whether it was in time. They are in no other count, and as many others were sent for them.
+    #[serde(skip_serializing_if = "zero")]
+    pub replaced: u64,
     /// CPU time of the probe's threads over the measured part.
     pub probe_cpu_s: f64,
     pub threads: u64,

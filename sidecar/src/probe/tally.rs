@@ -20,6 +20,8 @@ pub struct Tally {
     pub stopped: Option<Stopped>,
     /// Operations of the warm-up that failed, where the kind of probe tells.
     pub warmup_failed: Option<u64>,
+    /// Answers that came while the probe was stopped, and whose operations were done anew.
+    pub replaced: u64,
     failures: u32,
     start_ns: u64,
     /// When the last operation ended; it may have failed.
@@ -38,6 +40,7 @@ impl Tally {
             bytes: 0,
             stopped: None,
             warmup_failed: None,
+            replaced: 0,
             failures: 0,
             start_ns: 0,
             end_ns: 0,
@@ -113,6 +116,7 @@ impl Tally {
             bytes: self.bytes,
             stopped: self.stopped,
             warmup_failed: self.warmup_failed,
+            replaced: self.replaced,
             probe_cpu_s: seconds(self.cpu_ns),
             threads,
             cpus: plan.spec.cpus.clone(),

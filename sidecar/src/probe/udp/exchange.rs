@@ -14,7 +14,7 @@ use crate::probe::pace::wait_until;
 use crate::probe::spec::Wait;
 
 /// How long an open loop waits in the kernel at most, so that a cancel is seen.
-const SLICE_NS: u64 = 50_000_000;
+pub(super) const SLICE_NS: u64 = 50_000_000;
 /// How many times busy polling asks the kernel between two looks at the clock.
 const ASKS_PER_LOOK: u32 = 64;
 /// After the end: how long duplicates may still come, and how long in all.
@@ -143,6 +143,14 @@ impl<C: Content> Part<'_, C> {
             // One of the warm-up is no news.
             Answer::Unknown if (number as usize) < progress.first => {}
             Answer::Late | Answer::Unknown => self.tally.anomalies.unexpected += 1,
+            // Only after a pause: otherwise it is given up before.
+            Answer::InTime { sent_ns, .. }
+                if now.saturating_sub(sent_ns) >= progress.timeout_ns =>
+            {
+                self.tally.replaced += 1;
+                self.ledger.add();
+                progress.end += 1;
+            }
             Answer::InTime {
                 sent_ns,
                 out_of_order,

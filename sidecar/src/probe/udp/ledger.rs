@@ -45,6 +45,11 @@ impl Ledger {
         }
     }
 
+    /// Makes room for one more.
+    pub fn add(&mut self) {
+        self.moments.push(NOT_SENT);
+    }
+
     /// From here on a new part begins: nothing of the one before is on its way any more.
     pub fn begin_part(&mut self) {
         self.first = self.next;

@@ -4,8 +4,10 @@ use std::io;
 
 use super::content::Content;
 use super::control::Control;
+use super::exchange::SLICE_NS;
 use super::ledger::Ledger;
 use super::transport::Transport;
+use crate::probe::clock::now_ns;
 use crate::probe::context::Context;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
@@ -15,6 +17,9 @@ use crate::probe::tally::{FAILURES_IN_A_ROW, Tally};
 
 /// The closed loop's window at first; it opens from there. A timetable spaces datagrams by itself.
 const FIRST_WINDOW: u64 = 8;
+/// A wait that lasts so much longer than it may: the probe was not running.
+const PAUSE_NS: u64 = 20_000_000;
+
 pub struct Part<'a, C> {
     pub plan: &'a Plan,
     pub context: &'a Context,
@@ -80,9 +85,16 @@ impl<C: Content> Part<'_, C> {
             if self.tally.stopped.is_some() {
                 break;
             }
+            let looked = now;
             while self.send_due(&mut progress, &mut now) {}
             let full = self.ledger.in_flight >= progress.window;
             let received = self.receive(&progress, &mut now);
+            if now.saturating_sub(looked)
+                > self.transport.longest_wait_ns().max(SLICE_NS) + PAUSE_NS
+            {
+                self.catch_up(&mut progress, received, &mut now);
+                continue;
+            }
             // First, so that what came too late is no success.
             let lost = self.ledger.expire(now.saturating_sub(progress.timeout_ns));
             if lost > 0 {
@@ -113,6 +125,23 @@ impl<C: Content> Part<'_, C> {
             // What was cut off in the middle was not attempted.
             _ => {}
         }
+    }
+
+    /// After a pause of the probe: what came meanwhile is taken before anything is given up.
+    #[cold]
+    fn catch_up(&mut self, progress: &mut Progress, mut received: usize, now: &mut u64) {
+        loop {
+            for index in 0..received {
+                self.take(index, progress, *now);
+            }
+            match self.transport.receive(true) {
+                Ok(count) if count > 0 => received = count,
+                _ => break,
+            }
+        }
+        *now = now_ns();
+        progress.silent_since_ns = (self.ledger.in_flight > 0).then_some(*now);
+        progress.room_since_ns = *now;
     }
 
     fn ends(&mut self, progress: &Progress, now: u64) -> Option<Stopped> {

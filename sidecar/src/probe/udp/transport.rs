@@ -31,6 +31,7 @@ pub struct Transport {
     /// In front of each datagram; empty where there is no proxy.
     header: Vec<u8>,
     batch: usize,
+    longest_wait: Duration,
     out: Vec<u8>,
     out_stride: usize,
     out_headers: MultiHeaders<()>,
@@ -94,6 +95,7 @@ impl Transport {
             socket: socket.into(),
             header,
             batch,
+            longest_wait: wait_at_most,
             out,
             out_stride,
             out_headers: MultiHeaders::preallocate(batch, None),
@@ -107,6 +109,11 @@ impl Transport {
 
     pub fn socket(&self) -> &UdpSocket {
         &self.socket
+    }
+
+    /// The most that one wait in the kernel takes.
+    pub fn longest_wait_ns(&self) -> u64 {
+        self.longest_wait.as_nanos() as u64
     }
 
     pub fn batch(&self) -> usize {
