@@ -5,6 +5,7 @@ package compare
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/result"
@@ -33,13 +34,18 @@ func failed(m Measured) string {
 	case m.Result == nil:
 		return notStarted
 	}
-	how := ""
+	how, busy := "", false
 	for _, check := range m.Result.Validity {
-		if kind := ofSide[check.Check]; kind != "" && check.OK != nil && !*check.OK && how != ended {
+		if check.OK == nil || *check.OK {
+			continue
+		}
+		busy = busy || strings.HasPrefix(check.Check, "generator")
+		if kind := ofSide[check.Check]; kind != "" && how != ended {
 			how = kind
 		}
 	}
-	if how != "" {
+	// What a busy generator cut is no fault of the side; a process that ended is.
+	if how == ended || how != "" && !busy {
 		return how
 	}
 	if slices.ContainsFunc(m.Result.Integrity, func(i result.Integrity) bool { return i.OK != nil && !*i.OK }) {

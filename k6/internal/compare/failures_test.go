@@ -36,6 +36,10 @@ func TestFailuresAreEvidence(t *testing.T) {
 		m.Outcome = "inconclusive"
 		m.Result.Validity = []result.Validity{{Check: "complete", OK: &no, Detail: "700 of 1000 iterations: ended early"}}
 	}
+	cutByANeighbour := func(m *Measured) {
+		cutOff(m)
+		m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "generator CPU", OK: &no, Detail: "a neighbour"})
+	}
 	busy := func(m *Measured) {
 		m.Outcome = "inconclusive"
 		m.Result.Validity = []result.Validity{{Check: "generator CPU", OK: &no, Detail: "a neighbour"}}
@@ -60,6 +64,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 		"fewer time-outs":                    {wrong("timeout", 3), all, nil, exitcode.Pass, ""},
 		"480 of 500 users in every run":      {lostUsers, nil, all, exitcode.Fail, "B fails more: failed its integrity check in 10 of 10 runs"},
 		"it is cut in 2 of 10":               {cutOff, nil, []int{0, 9}, exitcode.Fail, "was cut in 2 of 10 runs"},
+		"a neighbour cuts it in 2 of 10":     {cutByANeighbour, nil, []int{0, 9}, exitcode.Pass, ""},
 		"the machine is busy in 2 of B's":    {busy, nil, []int{0, 9}, exitcode.Pass, ""},
 		"the machine is busy in 3 of B's":    {busy, nil, []int{0, 5, 9}, exitcode.Inconclusive, "7 of the 10 runs of B can be used"},
 		"a control's errors are not the B's": {func(m *Measured) { m.Result.Operations[1].Errors = map[string]int64{"timeout": 9} }, nil, all, exitcode.Pass, ""},
