@@ -23,7 +23,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/tproxy/divert
+SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -33,13 +33,20 @@ LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
 # $(call within,SYSTEM): what of the system ONLY asks for, all of it unless given.
 comma := ,
-within = $(if $(filter-out $(1) $(1)/%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
+within = $(if $(filter-out $(1) $(1)/% $(1)-%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
+
+# What every run takes; what its testbeds start besides, testbeds/*.toml say.
+RUNNERS := bin/k6 bin/sidecar
+
+# $(call build,COMMAND): the targets that COMMAND prints. In a recipe line that begins with +, so that `make -n` shows them
+# too, as far as the runners are there to be asked.
+build = test ! -x bin/k6 -o ! -x bin/sidecar || { needs=$$($(1)); test -z "$$needs" || $(MAKE) --silent $$needs; }
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
 
 # $(call venv,FOLDER,REQUIREMENTS WITH HASHES)
-venv = @rm -rf $(1) && python3 -m venv $(1) && $(1)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(2) && touch $(1)/.installed
+venv = @rm -rf $(1) && python3 -m venv $(1) && $(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2) && touch $(1)/.installed
 
 .PHONY: help
 help: ## Show this list
@@ -56,15 +63,18 @@ help: ## Show this list
 ## Running ------------------------------------------------------------------
 
 .PHONY: bench
-bench: build ## Build what is missing, run the scenarios, print the verdict
+bench: $(RUNNERS) ## Build what is missing, run the scenarios, print the verdict
+	+@$(call build,bin/k6 x needs)
 	@bin/k6 x bench
 
 .PHONY: $(SYSTEMS)
-$(filter-out dataplane,$(SYSTEMS)): build
+$(filter-out dataplane,$(SYSTEMS)): $(RUNNERS)
+	+@$(call build,ONLY='$(call within,$@)' bin/k6 x needs)
 	@ONLY='$(call within,$@)' bin/k6 x bench
 
 .PHONY: dataplane
-dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
+dataplane: $(RUNNERS) ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
+	+@$(call build,ONLY='$(call within,$@)' bin/k6 x needs $(addprefix --testbed ,$(if $(TESTBED),'$(TESTBED)',$(DATAPLANE_TESTBEDS))))
 	@export MAY_LEAVE_OUT='$(if $(TESTBED),,1)'; \
 	code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
 	for bed in $${beds:-''}; do \
@@ -72,15 +82,20 @@ dataplane: build ## All data-plane scenarios on sing-box-pair, xray-pair and tpr
 	  test $$code != 130 || break; \
 	done; exit $$code
 
-.PHONY: $(SCENARIO_TARGETS)
-$(SCENARIO_TARGETS): build
-	@ONLY='$(call within,$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@))' bin/k6 x bench
+# A scenario is SYSTEM-NAME or SYSTEM/NAME.
+only = $(call within,$(if $(findstring /,$@),$@,$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@)))
+
+.PHONY: $(SCENARIO_TARGETS) $(SCENARIOS)
+$(SCENARIO_TARGETS) $(SCENARIOS): $(RUNNERS)
+	+@$(call build,ONLY='$(only)' bin/k6 x needs)
+	@ONLY='$(only)' bin/k6 x bench
 
 # RUNS and the rest are meant for the comparison, not for the scripts.
 compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' --worse-by '$(or $(WORSE_BY),10)'
 
 .PHONY: compare
-compare: build ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+compare: $(RUNNERS) ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+	+@$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)')
 	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' $(compare_length)
 
 # A and B are database drivers, or with a colon whole testbeds. The documents' parameters are those of quick, so it is
@@ -88,15 +103,17 @@ compare: build ## Two testbeds in turn, until it knows: make compare A=sing-box-
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: build ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
+panel-compare: $(RUNNERS) ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
+	+@$(call build,bin/k6 x needs --scenario panel/users-create --testbed '$(call panel_side,$(A))' --testbed '$(call panel_side,$(B))')
 	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
 	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' $(compare_length)
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
-protocols-compare: build ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=7]
+protocols-compare: $(RUNNERS) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=7]
 	@test -n '$(CANDIDATE)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
+	+@$(call build,ONLY='$(call within,protocols/matrix)' bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY='$(call within,protocols/matrix)' bin/k6 x bench
 
 .PHONY: report
@@ -108,22 +125,26 @@ validate: bin/k6 ## Check environments and testbeds against their schemas
 	@bin/k6 x validate
 
 .PHONY: benchmark-generators
-benchmark-generators: build .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
+benchmark-generators: $(RUNNERS) .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
+	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	@bin/sidecar testbed run pulsar-relay -- .venv/benchmarks/bin/python benchmarks/generators/compare.py
 
 .PHONY: benchmark-meters
-benchmark-meters: build ## Compare our probes with sockperf, iperf3 and a plain Python script
+benchmark-meters: $(RUNNERS) ## Compare our probes with sockperf, iperf3 and a plain Python script
+	+@$(call build,bin/sidecar testbed needs sing-box)
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
 
 .PHONY: benchmark-streaming
-benchmark-streaming: build ## What streaming to InfluxDB costs a run, beside none and k6's own output
+benchmark-streaming: $(RUNNERS) ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
+	+@$(call build,ONLY=pulsar/ingest bin/k6 x needs)
 	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: benchmark-protocols
-benchmark-protocols: build ## Compare sing-box with itself, and count the rows told apart: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
+benchmark-protocols: $(RUNNERS) ## Compare sing-box with itself, and count the rows told apart: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
 	@$(call need,node,install Node.js 20.19 or newer)
+	+@$(call build,ONLY=protocols/matrix bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
 
 .PHONY: benchmark-judge
@@ -159,12 +180,12 @@ logs: ## Follow what they log
 influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for runs to stream to; INFLUX_PASSWORD is its password
 	@$(call need,influxd,apt-get install influxdb)
 	@test -n "$${INFLUX_PASSWORD:-}" || { echo 'make: INFLUX_PASSWORD is not set: choose one, such as export INFLUX_PASSWORD="$$(openssl rand -hex 16)"' >&2; exit 2; }
-	@bin/sidecar testbed up influxdb --var http_port=8086 --var data='$(CURDIR)/results/.influxdb'
+	@bin/sidecar testbed up influxdb --var http_port=8086 --var data="$$PWD/results/.influxdb"
 
 ## Building -----------------------------------------------------------------
 
 .PHONY: build
-build: bin/k6 bin/sidecar testbeds ## Build bin/k6 and bin/sidecar, install the testbeds
+build: $(RUNNERS) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
@@ -214,6 +235,11 @@ $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	@echo 'installing $* into .venv/$*'
 	$(call venv,.venv/$*,$<)
+
+.venv/pulsar-relay@%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/pulsar-relay/install-release
+	@$(call need,python3,install Python 3.11 or newer with its venv module)
+	@echo 'installing pulsar-relay $* into $(@D)'
+	@testbeds/pulsar-relay/install-release '$*' $(@D)
 
 .venv/benchmarks/.installed: benchmarks/generators/requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)

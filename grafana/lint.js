@@ -3,8 +3,9 @@
  */
 import { fileURLToPath } from 'node:url';
 import { BOARD_OF_SYSTEM, uidOf } from './boards/links.js';
-import { DATASOURCE } from './boards/influx.js';
+import { DATASOURCE, SCENARIO, SYSTEM } from './boards/influx.js';
 import { committed } from './generate.js';
+import { ofLook } from './lint-look.js';
 import { unknownNames } from './names.js';
 
 /**
@@ -14,11 +15,9 @@ import { unknownNames } from './names.js';
  * @typedef {Record<string, Board>} Boards by their files' names
  */
 
-const SCHEMA_VERSION = 41;
-/** Of Grafana 11.6, not of a board. */
+const SCHEMA_VERSION = 42;
+/** Of Grafana, not of a board. */
 const BUILT_IN = ['timeFilter', '__interval', '__interval_ms', '__url_time_range', '__data'];
-/** Panels whose points are a second apart. */
-const OVER_TIME = ['timeseries', 'heatmap', 'stat'];
 /** As `k6 x bench` names runs. */
 const RUN_ID = /\d{8}-\d{6}/;
 /** Systems whose board has their own name. */
@@ -109,12 +108,33 @@ function ofQuery(where, query, declared) {
 const ofAnnotations = (board) =>
   board.annotations.list.flatMap(({ name, datasource, target }) => [
     isOurs(datasource) || `annotation ${name} has another data source`,
+    ...ofMark(`annotation ${name}`, target),
     ...ofQuery(
       `annotation ${name}`,
       target.query,
       variablesOf(board).map((variable) => variable.name),
     ),
   ]);
+
+/** Marks are those of the chosen scenarios, but for gaps, which may be the whole run's. */
+const CHOSEN = [SYSTEM, SCENARIO];
+
+/** @param {string} where @param {Board['annotations']['list'][number]['target']} target */
+function ofMark(where, { query, titleColumn, textColumn, tagsColumn, timeEndColumn }) {
+  const [, select = '', from = ''] = /^SELECT (.*) FROM "(\w+)"/.exec(query) ?? [];
+  const asked = [titleColumn, textColumn, ...tagsColumn.split(',')].map((name) => `${from}.${name}`);
+  const end = timeEndColumn === undefined ? [] : [timeEndColumn];
+  return [
+    query.includes(`'gap'`) ||
+      CHOSEN.every((one) => query.includes(one)) ||
+      `${where}: marks of other systems or scenarios`,
+    ...[...asked, ...end].map(
+      (name) =>
+        select.includes(`"${name.replace(`${from}.`, '')}"`) || `${where}: its query has no column ${name}`,
+    ),
+    end.every((name) => name.startsWith(`${from}.`)) || `${where}: Grafana calls no column ${timeEndColumn}`,
+  ];
+}
 
 /** @param {Panel} panel @param {Board} board */
 function ofPanel(panel, board) {
@@ -127,18 +147,6 @@ function ofPanel(panel, board) {
     repeated(refIds).length === 0 || `${where}: two queries are called ${repeated(refIds).join(', ')}`,
     ...unknownNames(panel).map((name) => `${where}: nothing is called ${name}`),
     ...panel.targets.flatMap((target) => ofTarget(`${where}, query ${target.refId}`, target, board)),
-  ];
-}
-
-/** @param {string} where @param {Panel} panel */
-function ofLook(where, { title, description, fieldConfig, type, interval, gridPos }) {
-  const { x, w } = gridPos ?? { x: 0, w: 0 };
-  return [
-    Boolean(title) || `${where} has no title`,
-    Boolean(description) || `${where} has no description`,
-    Boolean(fieldConfig.defaults.unit) || `${where} has no unit`,
-    !OVER_TIME.includes(type) || interval === '1s' || `${where}: its least interval is not 1s`,
-    (w > 0 && x + w <= 24) || `${where} is wider than the board`,
   ];
 }
 

@@ -27,10 +27,9 @@ function askedBy({ id, options }) {
     case 'sortBy':
       return options.sort.map((/** @type {{ field: string }} */ { field }) => field);
     case 'calculateField': {
-      const { unary, binary } = options;
+      const { binary } = options;
       const sides = binary ? [binary.left, binary.right] : [];
-      const named = sides.flatMap(({ matcher }) => (matcher ? [matcher.options] : []));
-      return unary ? [unary.fieldName] : named;
+      return sides.flatMap(({ matcher }) => (matcher ? [matcher.options] : []));
     }
     default:
       return [];

@@ -1,7 +1,7 @@
 /**
- * In place of Grafana 11.6, where there is none: fills in a board's variables, expands its panels' queries, repeats
- * its rows. For tests and sketches. public/app/plugins/datasource/influxdb and pkg/tsdb/influxdb of Grafana, packages/scenes/src/variables of
- * grafana/scenes.
+ * In place of Grafana 12, where there is none: fills in a board's variables, expands its panels' queries, repeats
+ * its rows. For tests. public/app/plugins/datasource/influxdb and pkg/tsdb/influxdb of Grafana,
+ * packages/scenes/src/variables of grafana/scenes.
  */
 
 /**

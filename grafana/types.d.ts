@@ -84,6 +84,7 @@ type Annotation = Omit<Plain<dashboard.AnnotationQuery>, 'target' | 'datasource'
     titleColumn: string;
     textColumn: string;
     tagsColumn: string;
+    timeEndColumn?: string;
   };
 };
 

@@ -1,31 +1,29 @@
 /**
- * One monotonic clock for all virtual users of a k6 process, and the way from
- * k6's wall-clock WebSocket timestamps to it.
+ * One clock for all virtual users of a k6 process, and the way from k6's WebSocket
+ * timestamps to it.
  *
- * `Date.now()` shows whole milliseconds and may jump; the test-run duration is
- * monotonic with sub-microsecond resolution and the same for every VU:
+ * `Date.now()` shows whole milliseconds. The test-run duration is the system's clock
+ * in nanoseconds less the test's start, the same for every VU:
  * https://grafana.com/docs/k6/latest/javascript-api/k6-execution/#instance
  */
 import { ownInstance } from './execution.js';
 
-/** How long a wall-clock offset is trusted before it is measured anew. */
-const OFFSET_MAX_AGE_MS = 2000;
+/** @type {number | undefined} */
+let offset;
 
-/** @type {{ offset: number, measuredAt: number } | undefined} */
-let wall;
-
-/** Milliseconds since the test began, monotonic, with fractions. */
+/** Milliseconds since the test began, with fractions. */
 export function now() {
   return ownInstance().currentTestRunDuration;
 }
 
 /**
- * Difference between the wall clock and now(), in ms. At the instant at which
- * Date.now() ticks, its value is exact; the spin lasts at most a millisecond and
- * is repeated because a preemption between tick and reading only makes the
- * difference smaller, never larger.
+ * Milliseconds from the Unix epoch to the zero of now(). Both come from one clock, so this is one
+ * figure for a whole test and all its VUs: measure it once, in setup(), since it spins for up to
+ * 3 ms, and 50 VUs that do so at once take the CPUs from what they time. At the instant at which
+ * Date.now() ticks, its value is exact; the spin is repeated because a preemption between tick and
+ * reading only makes the difference smaller, never larger.
  */
-function measureOffset() {
+export function measureOffset() {
   let best = -Infinity;
   for (let round = 0; round < 3; round += 1) {
     const before = Date.now();
@@ -36,21 +34,17 @@ function measureOffset() {
   return best;
 }
 
-/**
- * Measures the wall-clock offset where the last one is older than two seconds.
- * It spins for up to 3 ms: call it where nothing is being timed.
- */
-export function syncWallClock() {
-  if (wall && now() - wall.measuredAt < OFFSET_MAX_AGE_MS) return;
-  wall = { offset: measureOffset(), measuredAt: now() };
+/** In a VU, before the first fromWall(). @param {number} measured by measureOffset() in setup() */
+export function useOffset(measured) {
+  offset = measured;
 }
 
 /**
  * Turns a wall-clock time in ms (the `timestamp` of a k6/websockets event, taken
- * when the frame left the socket) into a time on the monotonic clock.
+ * when the frame left the socket) into a time on now()'s clock.
  * @param {number} wallMs
  */
 export function fromWall(wallMs) {
-  if (!wall) syncWallClock();
-  return wallMs - /** @type {{ offset: number }} */ (wall).offset;
+  if (offset === undefined) throw new Error('fromWall() before useOffset()');
+  return wallMs - offset;
 }

@@ -3,6 +3,7 @@
  * system is, how to authenticate there, what is acceptable there.
  * k6/schemas/environment.schema.json describes the file.
  */
+import { pathOf } from './file.js';
 import { problem } from './schema.js';
 
 /**
@@ -54,7 +55,7 @@ function locate(given) {
     );
   }
   const file = `environments/${given}.json`;
-  return { name: given, file, path: import.meta.resolve(`../${file}`) };
+  return { name: given, file, path: pathOf(import.meta.resolve(`../${file}`)) };
 }
 
 /** @param {string} given */
@@ -69,7 +70,7 @@ function readEnvironment(given) {
   const value = parse(text, file);
   // Each VU reads the file anew: what held for the first holds for all.
   if (__VU > 0) return { file, value };
-  const schema = JSON.parse(open(import.meta.resolve('../k6/schemas/environment.schema.json')));
+  const schema = JSON.parse(open(pathOf(import.meta.resolve('../k6/schemas/environment.schema.json'))));
   const found = problem(schema, schema, value);
   if (found) refuse(`${file}: ${found}`);
   if (value.name !== name)
@@ -95,14 +96,21 @@ export function confirmHost(host) {
   refuse(`${host} is not this machine: set CONFIRM_REMOTE=${host} if you may put it under load`);
 }
 
-/** @param {any} auth @param {string} loginPath unless the file gives one @returns {Auth} */
-export function readAuth(auth, loginPath) {
+/**
+ * Who logs in: a variable SYSTEM_USERNAME (such as PULSAR_USERNAME, which a testbed sets) comes before the file's.
+ * @param {string} system
+ * @param {any} auth of its entry
+ * @param {string} loginPath unless the file gives one
+ * @returns {Auth}
+ */
+export function readAuth(system, auth, loginPath) {
   if (auth.mode === 'none') return { mode: 'none' };
   if (auth.mode === 'token') return { mode: 'token', token: secret(auth.token_env, 'a bearer token') };
+  const username = __ENV[`${system.toUpperCase()}_USERNAME`] || auth.username;
   return {
     mode: 'login',
-    username: auth.username,
-    password: secret(auth.password_env, `the password of ${auth.username}`),
+    username,
+    password: secret(auth.password_env, `the password of ${username}`),
     path: auth.login_path ?? loginPath,
   };
 }
@@ -151,7 +159,7 @@ export function loadSystem(system) {
   return {
     name,
     url,
-    auth: readAuth(own.auth, '/auth/login'),
+    auth: readAuth(system, own.auth, '/auth/login'),
     websocket: { auth: own.websocket.auth, url: url.replace(/^http/, 'ws') + (own.websocket.path ?? '/ws') },
     topics: own.topics ?? 'managed',
     thresholds,

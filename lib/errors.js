@@ -20,6 +20,7 @@ export const KINDS = /** @type {const} */ ([
   'connection_refused',
   'connection_reset',
   'timeout',
+  'cut',
   'dns',
   'tls',
   'network',
@@ -60,6 +61,9 @@ export const KINDS = /** @type {const} */ ([
   'dns_servfail',
   'dns_refused',
   'dns_other',
+  'too_many_files',
+  'ports_exhausted',
+  'no_buffers',
 ]);
 
 /** @typedef {typeof KINDS[number]} ErrorKind */
@@ -79,6 +83,18 @@ function ofErrorCode(code) {
   if (code >= 1100 && code < 1200) return 'dns';
   if (code >= 1300 && code < 1400) return 'tls';
   return 'network';
+}
+
+/**
+ * A limit of the generator's own, by Go's words for EMFILE and ENFILE, EADDRNOTAVAIL and ENOBUFS.
+ * @param {string} text
+ * @returns {ErrorKind | undefined}
+ */
+function ofOwnLimit(text) {
+  if (/too many open files/i.test(text)) return 'too_many_files';
+  if (/cannot assign requested address/i.test(text)) return 'ports_exhausted';
+  if (/no buffer space available/i.test(text)) return 'no_buffers';
+  return undefined;
 }
 
 /**
@@ -103,8 +119,11 @@ function ofServerError(body) {
  */
 export function ofResponse(response) {
   const { status } = response;
-  if (status === 0)
-    return response.error_code === 1000 ? ofText(response.error ?? '') : ofErrorCode(response.error_code);
+  if (status === 0) {
+    const text = response.error ?? '';
+    if (response.error_code === 1000) return ofText(text);
+    return ofOwnLimit(text) ?? ofErrorCode(response.error_code);
+  }
   if (OWN_STATUSES.includes(status)) return /** @type {ErrorKind} */ (`http_${status}`);
   if (status >= 500) return ofServerError(response.body);
   if (status >= 400) return 'http_4xx';
@@ -117,6 +136,8 @@ export function ofResponse(response) {
  * @returns {ErrorKind}
  */
 export function ofText(text) {
+  const limit = ofOwnLimit(text);
+  if (limit) return limit;
   if (/connection refused/i.test(text)) return 'connection_refused';
   if (/reset by peer|broken pipe|\bEOF\b/i.test(text)) return 'connection_reset';
   if (/timeout|deadline exceeded/i.test(text)) return 'timeout';
@@ -154,6 +175,7 @@ const MENDS = /** @type {Record<string, string>} */ ({
   connection_refused: 'nothing accepted the connection: the target is down or died in mid-run',
   connection_reset: 'the target broke connections off',
   timeout: 'the target did not answer in time',
+  cut: 'begun, or planned, and not answered when the run or its probe ended',
   ws_refused:
     'the target refused the WebSocket handshake: wrong WebSocket authentication, or its limit of connections (pulsar-relay: PULSAR_WS_MAX_PER_USER)',
   ws_close_1008: 'the target closed WebSockets by policy (1008): wrong token, or too many connections',
@@ -183,6 +205,11 @@ const MENDS = /** @type {Record<string, string>} */ ({
   dns_nxdomain: 'the DNS server says that a name does not exist which does (NXDOMAIN)',
   dns_servfail: 'the DNS server could not get an answer (SERVFAIL): see the log of the proxy',
   dns_refused: 'the DNS server refused to answer (REFUSED): check its rules',
+  too_many_files:
+    'the generator may open no more files and sockets: raise the limit (ulimit -n, as root also its hard part), or ask for fewer connections',
+  ports_exhausted:
+    'the generator has no local port left for the target: fewer connections at a time or a second, or more ports (sysctl net.ipv4.ip_local_port_range)',
+  no_buffers: "the generator's kernel has no room left for packets: ask for less at a time",
   dns_other: 'the DNS server answered with another RCODE than NOERROR',
 });
 

@@ -3,12 +3,18 @@
  * before the first that did not hold. Each step is judged by its own samples: over
  * the whole run, the easy steps would hide the one that broke.
  */
+import { invalidReasons, reasonOf } from './reasons.js';
+import { ms, share } from './numbers.js';
 import { submetric } from './thresholds.js';
+import { PROCESSES } from './validity.js';
 
 /** A step holds while at most this share of its requests fails, */
 const FAILED_MOST = 0.05;
 /** and this share of them is faster than the operation's own p(95) bound. */
 const SHARE = 'p(95)';
+/** Checks that a step which is too much for the system cannot hold. */
+const BY_STEP = ['samples', 'dropped', 'interrupt', 'system'];
+const NONE_BROKE = 'every step held: the limit is above the highest load of this run, or the run ended early';
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
@@ -46,10 +52,10 @@ function operationInStep(metrics, name, step, bound) {
   if (!failed || failed.passes + failed.fails === 0) return undefined;
   const most = bound[SHARE];
   const slow = most !== undefined && latency.count > 0 && latency[SHARE] >= most;
-  const time = latency.count > 0 ? `p95 ${latency[SHARE].toFixed(3)} ms` : 'no success';
+  const time = latency.count > 0 ? `P95 ${ms(latency[SHARE])} ms` : 'no success';
   return {
     holds: !slow && failed.rate <= FAILED_MOST && latency.count > 0,
-    text: `${name} ${time}, ${(failed.rate * 100).toFixed(2)} % failed`,
+    text: `${name} ${time}, ${share(failed.rate)} failed`,
   };
 }
 
@@ -71,26 +77,28 @@ function stepsOf(metrics, bounds, steps, loadOf) {
 
 /**
  * Notes and verdict of a run that looks for the limit. Finding it is what the run is
- * for; not holding even the first step is a failure.
+ * for; not holding even the first step is a failure, and so is a system that ended instead of refusing.
  * @param {Metrics} metrics
  * @param {Record<string, Bounds>} bounds
  * @param {Steps} steps
  * @param {(step: number) => string} loadOf
  * @param {import('./validity.js').Check[]} validity
- * @returns {{ notes: string[], verdict: 'pass' | 'fail' | 'inconclusive', reasons: string[] }}
+ * @returns {{ notes: string[], verdict: 'pass' | 'fail' | 'inconclusive', reasons: import('./reasons.js').Reason[] }}
  */
 export function findLimit(metrics, bounds, steps, loadOf, validity) {
   const rows = stepsOf(metrics, bounds, steps, loadOf);
   const broken = rows.find((row) => !row.holds);
   const notes = rows.slice(0, broken ? broken.step + 1 : rows.length).map((row) => row.text);
-  if (rows.length === 0) return { notes, verdict: 'inconclusive', reasons: ['nothing was measured'] };
-  if (broken?.step === 0)
-    return { notes, verdict: 'fail', reasons: [`not even the first step held: ${broken.text}`] };
-  const reasons = validity
-    .filter((check) => check.ok === false && /^(generator|processes|probes|rounds|clock)/.test(check.check))
-    .map((check) => `${check.check}: ${check.detail}`);
-  if (!broken)
-    reasons.push('every step held: the limit is above the highest load of this run, or the run ended early');
+  if (rows.length === 0)
+    return { notes, verdict: 'inconclusive', reasons: [reasonOf('empty', 'nothing was measured')] };
+  if (broken?.step === 0) {
+    const reasons = [reasonOf('limit', `not even the first step held: ${broken.text}`)];
+    return { notes, verdict: 'fail', reasons };
+  }
+  const ended = invalidReasons(validity.filter(({ check }) => check === PROCESSES));
+  if (ended.length > 0) return { notes, verdict: 'fail', reasons: ended };
+  const reasons = invalidReasons(validity.filter(({ kind }) => !BY_STEP.includes(kind)));
+  if (!broken) reasons.push(reasonOf('limit', NONE_BROKE));
   else notes.push(`the limit: ${loadOf(broken.step - 1)} held, ${loadOf(broken.step)} did not`);
   return { notes, verdict: reasons.length === 0 ? 'pass' : 'inconclusive', reasons };
 }

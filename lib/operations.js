@@ -12,10 +12,13 @@
  * | operation_items         | counter | count | what the successes carried: messages of a batch, else 1 each; none where k6's own `iterations` counts the same |
  * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max make the window |
  * | operation_lateness_ms   | trend   | ms    | how late the generator was: send after the intended time, or event handled after it came off the socket |
+ * | operation_begun         | counter | count | requests sent; those without an end are cut            |
  * | rounds_begun            | counter | count | iterations that account for something at their end      |
+ * | target_silent_since_ms  | gauge   | ms    | when the target fell silent, where the run was stopped for it (lib/silence.js) |
  * | cleanup_left            | counter | count | things that the run made and could not remove            |
  */
 import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+import { answered, failedWith } from './silence.js';
 
 export const latency = new Trend('operation_ms', true);
 export const failed = new Rate('operation_failed');
@@ -24,6 +27,7 @@ export const anomalies = new Counter('operation_anomalies');
 export const items = new Counter('operation_items');
 const clock = new Gauge('operation_clock_ms', true);
 export const lateness = new Trend('operation_lateness_ms', true);
+const sent = new Counter('operation_begun');
 const cleanupLeft = new Counter('cleanup_left');
 const begun = new Counter('rounds_begun');
 
@@ -36,8 +40,11 @@ export class Operation {
    * @param {{ planned: number | undefined, items: boolean }} [iteration] given where each iteration of a k6
    *   scenario is one such operation: how many of them a VU will do, and whether each carries many items. Then
    *   k6 tags its samples and counts it, which is cheaper
+   * @param {boolean} [bounded] time bounds the run: its rate is over the planned time, which the end of a failure does
+   *   not widen
    */
-  constructor(name, iteration) {
+  constructor(name, iteration, bounded = false) {
+    this.bounded = bounded;
     this.name = name;
     this.iteration = iteration;
     this.tags = iteration ? undefined : { operation: name };
@@ -45,6 +52,11 @@ export class Operation {
     this.opened = false;
     this.clockedAt = -Infinity;
     this.count = 0;
+  }
+
+  /** Before a request is sent: one that never comes to a success or a failure was cut. */
+  begin() {
+    sent.add(1, this.tags);
   }
 
   /** Widens the window to a start. Only a VU's first start can be the earliest. @param {number} startedAt */
@@ -80,6 +92,7 @@ export class Operation {
     if (this.countsItems) items.add(carried, this.tags);
     failed.add(false, this.tags);
     this.close(endedAt);
+    answered();
   }
 
   /**
@@ -91,7 +104,8 @@ export class Operation {
     this.open(startedAt);
     failed.add(true, this.tags);
     errors.add(1, { operation: this.name, kind });
-    this.close(endedAt);
+    if (!this.bounded) this.close(endedAt);
+    failedWith(kind, startedAt, endedAt);
   }
 
   /** Something wrong that is not a failed request, such as a duplicate. @param {import('./errors.js').ErrorKind} kind @param {number} count */

@@ -39,23 +39,75 @@ const WARMUP_SECONDS = 2;
 const CLOSED_SECONDS = 30;
 /** Of the profile breakpoint: step n has n times the base load. */
 const LIMIT_STEPS = 20;
-const GRACE = '30s';
+/** The longest that a request may take. */
+const TIMEOUT_MOST_SECONDS = 60;
+/** More than the longest request, and what a client does after it (a log-in, a close): what was begun is answered, or fails. */
+const GRACE = '120s';
 
-/** @param {string} name @param {number | undefined} fallback */
+/**
+ * The most that a variable may be. What a variable counts at the same time needs memory, a connection or a file each:
+ * far beyond these the machine is what fails.
+ * @type {Record<string, number>}
+ */
+const MOST = {
+  CLIENTS: 10_000,
+  CONNECTIONS: 4096,
+  HOLD_MS: 600_000,
+  LIMIT: 100_000,
+  MANY: 4096,
+  PAYLOAD_BYTES: 1_048_576,
+  RATE: 100_000,
+  ROUNDS: 1000,
+  SECONDS: 3600,
+  SUBSCRIBERS: 10_000,
+  TIMEOUT_MS: 60_000,
+  TOPICS: 10_000,
+  TRANSFER_MIB: 65_536,
+};
+const MOST_OF_ANY = 10_000_000;
+
+/** @param {string} name */
+const mostOf = (name) => MOST[name] ?? MOST_OF_ANY;
+
+/** A whole number with commas between its thousands. @param {number} value */
+const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** A number above 0. @param {string} name @param {number | undefined} fallback */
 export function envNumber(name, fallback) {
   const text = __ENV[name];
   if (text === undefined || text === '') return /** @type {number} */ (fallback);
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value)) throw `${name}=${text}: a number above 0 is wanted`;
+  if (value > mostOf(name)) throw `${name}=${text}: at most ${grouped(mostOf(name))}`;
   return value;
 }
 
-/** @param {string} name @param {number} fallback */
+/** A whole number from 1 on. @param {string} name @param {number} fallback */
 export function envCount(name, fallback) {
   const value = envNumber(name, fallback);
-  if (!Number.isInteger(value) || value > 1e7)
-    throw `${name}=${value}: a whole number from 1 to 10,000,000 is wanted`;
+  if (!Number.isInteger(value))
+    throw `${name}=${value}: a whole number from 1 to ${grouped(mostOf(name))} is wanted`;
   return value;
+}
+
+/** How long a request of the load may take, ms, from REQUEST_TIMEOUT_S. @param {number} fallback seconds */
+export function requestTimeoutMs(fallback) {
+  const seconds = envCount('REQUEST_TIMEOUT_S', fallback);
+  if (seconds > TIMEOUT_MOST_SECONDS)
+    throw `REQUEST_TIMEOUT_S=${seconds}: at most ${TIMEOUT_MOST_SECONDS} seconds, so that a run can wait for its last request`;
+  return seconds * 1000;
+}
+
+/**
+ * Seconds that a loop of a load lasts and is recorded; 0 where its iterations bound it.
+ * @param {Load} load @param {'closed' | 'open'} loop
+ */
+export function recordedSeconds({ iterations, schedule, seconds, warmupSeconds }, loop) {
+  if (iterations !== undefined) return 0;
+  if (!schedule) return seconds;
+  const open = lengthOf(schedule.steps);
+  // A second lies between the two loops.
+  return loop === 'open' ? open - warmupSeconds : Math.max(0, seconds - open - 1);
 }
 
 /** One of some words; the first unless given. @param {string} name @param {string[]} words */

@@ -26,6 +26,7 @@ export function wholeMs({ timings }) {
  *   the answer cannot be read
  */
 export function timed(operation, status, send, carried) {
+  operation.begin();
   const startedAt = now();
   const response = send();
   if (response.status !== status) return operation.failure(ofResponse(response), startedAt, now());
@@ -46,10 +47,12 @@ export function timed(operation, status, send, carried) {
  * @param {(response: Response) => number | null} [carried]
  */
 export function timedFrom(operation, status, send, intended, warmupMs, carried) {
+  const recorded = intended.offset >= warmupMs;
+  if (recorded) operation.begin();
   const startedAt = now();
   const response = send();
   const endedAt = now();
-  if (intended.offset < warmupMs) return undefined;
+  if (!recorded) return undefined;
   operation.late(startedAt - intended.at);
   if (response.status !== status) return operation.failure(ofResponse(response), intended.at, endedAt);
   const count = carried ? carried(response) : 1;

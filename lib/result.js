@@ -7,7 +7,10 @@ import { findLimit } from './limit.js';
 import { PERCENTILES, carries } from './percentiles.js';
 import { errorMetric, judge, submetric } from './thresholds.js';
 import * as validity from './validity.js';
-import { decide, withIntegrity } from './verdict.js';
+import { controlsHold, generatorLimits } from './meter-faults.js';
+import { placementLoad } from './placement-load.js';
+import { targetAnswers } from './silence.js';
+import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
 
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
@@ -23,6 +26,7 @@ import { decide, withIntegrity } from './verdict.js';
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
  * @property {Primary} [primary] what a comparison must find within its bound
+ * @property {number} [plannedSeconds] that it was meant to last, where time bounds it
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */
@@ -57,22 +61,24 @@ const primaryOf = ({ primary }) => (primary ? { primary } : {});
 
 /**
  * One row of the table. A rate is counted over the operation's own window, not over
- * k6's whole run: from its first start to its last end, or the parts of the run that a
- * probe measured.
+ * k6's whole run: from its first start to its last end, and no less than the planned
+ * time where time bounds it, or the parts of the run that a probe measured. What was
+ * begun and neither succeeded nor failed was cut, and is a failed request.
  * @param {Metrics} metrics
  * @param {string} name
  * @param {OperationSpec} spec
+ * @param {number} [plannedSeconds] that it was meant to last, where time bounds it; the least that its window is
  */
-export function operationOf(metrics, name, spec) {
+export function operationOf(metrics, name, spec, plannedSeconds = 0) {
   const of = (/** @type {string} */ metric) => metrics[submetric(metric, name)]?.values;
   const latency = of('operation_ms') ?? { count: 0 };
-  const clock = of('operation_clock_ms') ?? { min: 0, max: 0 };
   // An interrupt may fall between two samples of one request: each success is counted by its latency alone.
   const success = latency.count;
   // For k6 a sample of true is a pass: here it means a failed request.
-  const requests = success + (of('operation_failed')?.passes ?? 0);
-  const active = of('operation_active_s')?.count || undefined;
-  const windowSeconds = requests === 0 ? 0 : (active ?? rounded((clock.max - clock.min) / 1000));
+  const ended = success + (of('operation_failed')?.passes ?? 0);
+  const requests = Math.max(ended, of('operation_begun')?.count ?? 0);
+  const cut = requests - ended;
+  const windowSeconds = requests === 0 ? 0 : windowOf(of, plannedSeconds);
   const perSecond = (/** @type {number} */ count) =>
     windowSeconds > 0 ? Math.round((count / windowSeconds) * 1000) / 1000 : null;
   const carried = of('operation_items')?.count ?? 0;
@@ -84,13 +90,24 @@ export function operationOf(metrics, name, spec) {
     latency_is: spec.latencyIs,
     requests,
     success,
-    errors: errorsOf(metrics, name),
+    errors: { ...errorsOf(metrics, name), ...(cut > 0 ? { cut } : {}) },
     window_s: windowSeconds,
     rate_per_s: perSecond(success),
     ...(spec.items ? { items: { name: spec.items, count: carried, rate_per_s: perSecond(carried) } } : {}),
     latency_ms: latencyOf(latency),
     ...probedOf(of, windowSeconds, success),
   };
+}
+
+/**
+ * Seconds that a row's rate is counted over.
+ * @param {(metric: string) => Record<string, number> | undefined} of
+ * @param {number} plannedSeconds
+ */
+function windowOf(of, plannedSeconds) {
+  const probed = of('operation_active_s')?.count || undefined;
+  const clock = of('operation_clock_ms') ?? { min: 0, max: 0 };
+  return probed ?? Math.max(plannedSeconds, rounded((clock.max - clock.min) / 1000));
 }
 
 /**
@@ -177,6 +194,7 @@ function processesOf(usage) {
  * @property {number} seconds how long the load lasted
  * @property {{ steps: import('./limit.js').Steps, loadOf: (step: number) => string } | undefined} limit of a run
  *   that looks for the limit (profile breakpoint)
+ * @property {import('./placement-load.js').Cpus} [placement] which CPUs did what
  * @property {string} leftovers what a run may leave on the target
  * @property {import('./verdict.js').Integrity[] | undefined} integrity
  */
@@ -187,8 +205,10 @@ function processesOf(usage) {
  */
 export function evaluate(measured) {
   const { metrics } = measured;
+  // A run that ended early has no more time than it had.
+  const whole = validity.lastedAsPlanned(measured.plannedSeconds, measured.seconds);
   const operations = Object.entries(measured.operations).map(([name, spec]) =>
-    operationOf(metrics, name, spec),
+    operationOf(metrics, name, spec, whole ? spec.plannedSeconds : 0),
   );
   const thresholds = operations.flatMap((row) => judge(metrics, row, measured.bounds[row.name] ?? {}));
   const controls = controlsOf(operations, measured.operations);
@@ -221,7 +241,9 @@ export function evaluate(measured) {
  */
 function checksOf(measured, operations, thresholds, controls) {
   const { metrics } = measured;
-  const iterations = metrics.iterations?.values.count ?? 0;
+  const counted = (/** @type {string} */ metric) => metrics[metric]?.values.count ?? 0;
+  const iterations = counted('iterations');
+  const neighbours = placementLoad(measured.usage?.host.by_cpu, measured.placement);
   const completeness = validity.completeness(
     measured.plannedIterations,
     iterations,
@@ -233,17 +255,25 @@ function checksOf(measured, operations, thresholds, controls) {
     validity.generatorCpu(
       measured.usage,
       controls.length > 0,
-      metrics.own_instances_cpu_s?.values.count ?? 0,
+      counted('own_instances_cpu_s'),
+      neighbours !== undefined,
     ),
     ...controls.map((control) => {
       const { saturates, answersItself } = measured.operations[control.operation];
       if (!saturates || !answersItself) return validity.headroom(control, saturates);
       return validity.probeHeadroom(operations.find(({ name }) => name === control.operation));
     }),
-    validity.droppedIterations(metrics.dropped_iterations?.values.count ?? 0),
-    validity.processesAlive(measured.usage),
+    validity.droppedIterations(counted('dropped_iterations')),
+    neighbours,
+    ...validity.processesAlive(measured.usage),
+    targetAnswers(metrics.target_silent_since_ms?.values.value),
+    generatorLimits(operations),
+    controlsHold(
+      controls.map(({ control }) => control),
+      thresholds.filter(({ ok, metric }) => !ok && ABOUT_ERRORS.includes(metric)),
+    ),
     validity.probesWhole(metrics.probes_cut?.values.count),
-    validity.roundsFinished(metrics.rounds_begun?.values.count ?? 0, iterations),
+    validity.roundsFinished(counted('rounds_begun'), iterations),
     ...operations.map((row) => validity.clockSane(row.name, row.latency_ms?.min)),
     ...operations
       .filter((row) => row.requests > 0 || !measured.operations[row.name].optional)

@@ -5,11 +5,14 @@
  * through one.
  */
 import exec from 'k6/execution';
-import { now } from './clock.js';
+import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
+import { pathOf } from './file.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
-import { currentProfile, limitSteps, loadAt } from './profiles.js';
+import { currentProfile, limitSteps, loadAt, recordedSeconds } from './profiles.js';
+import { disturbedSeconds } from './placement-load.js';
+import { fold } from './reasons.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
@@ -34,6 +37,8 @@ export const VERSION = '0.1.0';
  * @property {boolean} [optional] a complete run may have none of it
  * @property {import('./result.js').Primary} [primary] what a comparison must find within its bound, where its kind does not
  *   say it: throughput or rate of a closed loop, P50 of an open one. The rows that have one must have the same
+ * @property {'rate_per_s' | 'mbit_per_s' | 'p50_ms'} [headline] the figure of it that answers the scenario's question; the
+ *   report leads with the first operation that has one, with the first of all and its rate where none has
  *
  * @typedef {object} Definition
  * @property {string} system
@@ -42,9 +47,11 @@ export const VERSION = '0.1.0';
  * @property {string} title
  * @property {import('./profiles.js').Load} load
  * @property {Record<string, string | number | boolean>} parameters what makes two runs comparable
+ * @property {(data: any) => Record<string, string | number | boolean>} [decided] parameters that only setup() could tell,
+ *   from what it returned; they come in place of those of the same name
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
- * @property {object} [placement] which CPUs did what
+ * @property {import('./placement-load.js').Cpus} [placement] which CPUs did what
  * @property {boolean} [paused] the measuring window only runs while a probe measures
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
  *   the `instance` of the run's data, where there is one
@@ -60,10 +67,11 @@ export const VERSION = '0.1.0';
  * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
- * @property {(result: any) => { verdict: string, reasons: string[] }} [judge] the last word, where thresholds do not
+ * @property {(result: any) => { verdict: string, reasons: import('./reasons.js').Reason[] }} [judge] the last word, where thresholds do not
  *   say it all
  *
- * @typedef {{ runId: string, startedAt: string, loadFrom: number, window: string | null }} Begun
+ * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
+ *   window: string | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset()
  */
 
 /** @param {Definition} definition */
@@ -147,7 +155,13 @@ function loadOfStep(load, steps) {
 function resultPath(runId, definition) {
   const file = `${definition.system}-${definition.name}.json`;
   if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${file}`;
-  return import.meta.resolve(`../results/${runId}-${file}`).replace(/^file:\/\//, '');
+  return pathOf(import.meta.resolve(`../results/${runId}-${file}`));
+}
+
+/** @param {Record<string, Operations>} operations */
+function headlineOf(operations) {
+  const found = Object.entries(operations).find(([, { headline }]) => headline);
+  return found ? { headline: { operation: found[0], figure: found[1].headline } } : {};
 }
 
 /** What a definition may leave out. */
@@ -156,6 +170,13 @@ const DEFAULTS = {
   leftovers: (/** @type {string} */ _runId) => "topics whose names begin with the run's id",
   remarks: () => /** @type {string[]} */ ([]),
 };
+
+/** Nothing where no CPU was placed or looked at. @param {Definition} definition @param {Begun} begun */
+function disturbedOf({ placement }, begun) {
+  const samples = placement ? sidecar.cpusOverTime(begun.window) : [];
+  if (!placement || samples.length === 0) return {};
+  return { disturbed: disturbedSeconds(samples, placement, Date.parse(begun.startedAt)) };
+}
 
 /**
  * handleSummary: the result as a file, and its table on the terminal.
@@ -189,22 +210,28 @@ function summaryOf(definition, bounds) {
         profile: currentProfile(),
         environment: environment.name,
         target: environment.url,
-        parameters: definition.parameters,
+        parameters: { ...definition.parameters, ...definition.decided?.(begun) },
         testbed: instance && { name: instance.testbed, variables: instance.variables },
         host: sidecar.host(),
         versions: versionsOf(instance),
         ...(definition.placement ? { placement: definition.placement } : {}),
       },
+      ...headlineOf(definition.operations),
       ...evaluate({
         metrics: data.metrics,
         operations: Object.fromEntries(
           Object.entries(definition.operations).map(([name, spec]) => [
             name,
-            { loop: /** @type {const} */ ('closed'), ...spec },
+            {
+              loop: /** @type {const} */ ('closed'),
+              ...spec,
+              plannedSeconds: recordedSeconds(load, spec.loop ?? 'closed'),
+            },
           ]),
         ),
         bounds,
         usage,
+        placement: definition.placement,
         plannedIterations: load.iterations,
         plannedSeconds: load.seconds,
         seconds,
@@ -213,9 +240,11 @@ function summaryOf(definition, bounds) {
         integrity: definition.integrity?.(data.metrics, begun),
       }),
     };
+    Object.assign(result, disturbedOf(definition, begun));
     result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     Object.assign(result, definition.judge?.(result));
+    Object.assign(result, { reasons: fold(result.reasons) });
     return {
       [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
       stdout: toText(result),
@@ -241,7 +270,8 @@ export function defineScenario(definition) {
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
       const { owns, items } = definition.operations[name];
-      return new Operation(name, owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined);
+      const iteration = owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined;
+      return new Operation(name, iteration, load.seconds > 0);
     },
 
     /**
@@ -260,6 +290,7 @@ export function defineScenario(definition) {
 
     /** First in an iteration that accounts at its end for what it did. @param {Begun} data */
     round(data) {
+      useOffset(data.wallOffset);
       beginRound();
       this.step(now() - data.loadFrom);
     },
@@ -273,11 +304,13 @@ export function defineScenario(definition) {
     /** Last in setup(): opens the measuring window. @template T @param {T} data @returns {T & Begun} */
     begin(data) {
       const runId = /** @type {string} */ (exec.test.options.tags?.testid);
+      const wallOffset = measureOffset();
       return {
         ...data,
         runId,
         startedAt: new Date().toISOString(),
         loadFrom: now(),
+        wallOffset,
         window: sidecar.openWindow(
           definition.ownInstances ? (/** @type {any} */ (data).instance ?? null) : __ENV.INSTANCE || null,
           definition.paused,

@@ -7,8 +7,8 @@ import http from 'k6/http';
 
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
- *   exit: string | null }} ProcessUsage
- * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number }, processes: ProcessUsage[],
+ *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` is from the window's opening
+ * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number, by_cpu?: import('./placement-load.js').CpuUsage[] }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number } }} Usage
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */
@@ -82,7 +82,7 @@ export function openWindow(instance, paused = false) {
   const opened = ask('POST', '/windows', {
     instance,
     pids: pid ? { k6: pid } : {},
-    ...(paused ? { paused, sidecar: true } : {}),
+    ...(paused ? { paused, sidecar: true, by_cpu: true } : {}),
   });
   return opened ? opened.id : null;
 }
@@ -94,6 +94,9 @@ export function closeWindow(id) {
 
 /** @param {string | null | undefined} id @returns {Usage | null} */
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
+
+/** Who used each CPU while a window ran, over time. @param {string | null | undefined} id @returns {import('./placement-load.js').Sample[]} */
+export const cpusOverTime = (id) => (id ? ask('GET', `/windows/${id}/cpus`) : null) ?? [];
 
 /** @returns {Instance | null} */
 export const instance = () => (__ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null);

@@ -5,10 +5,12 @@
  * https://grafana.com/docs/k6/latest/using-k6/thresholds/
  */
 import { KINDS } from './errors.js';
+import { keyOf, wordsOf } from './threshold-words.js';
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
- * @typedef {{ operation: string, metric: string, expression: string, value: number | null, unit: 'ms' | 'share' | 'count' | 'per_s', ok: boolean }} Judged
+ * @typedef {{ operation: string, metric: string, expression: string, value: number | null, unit: 'ms' | 'share' | 'count' | 'per_s', ok: boolean }} Line
+ * @typedef {Line & import('./threshold-words.js').Words} Judged
  * @typedef {{ type: string, values: Record<string, number>, thresholds?: Record<string, { ok: boolean }> }} SummaryMetric
  */
 
@@ -43,7 +45,11 @@ const KEEP = { trend: 'min>=0', counter: 'count>=0', gauge: 'value>=0' };
  */
 export function k6Thresholds(operations, more = {}) {
   /** @type {Record<string, any[]>} */
-  const thresholds = { cleanup_left: [KEEP.counter], rounds_begun: [KEEP.counter] };
+  const thresholds = {
+    cleanup_left: [KEEP.counter],
+    rounds_begun: [KEEP.counter],
+    target_silent_since_ms: [KEEP.gauge],
+  };
   for (const [name, { bounds, leastItems, countedBy }] of Object.entries(operations)) {
     const { failed, errors, anomalies } = bounds;
     thresholds[submetric('operation_ms', name)] = [KEEP.trend, ...latencyExpressions(bounds)];
@@ -55,6 +61,7 @@ export function k6Thresholds(operations, more = {}) {
     thresholds[submetric('operation_anomalies', name)] = [
       anomalies === undefined ? KEEP.counter : `count<=${anomalies}`,
     ];
+    thresholds[submetric('operation_begun', name)] = [KEEP.counter];
     thresholds[submetric('operation_clock_ms', name)] = [KEEP.gauge];
     thresholds[submetric('operation_lateness_ms', name)] = [KEEP.trend];
     for (const kind of KINDS) thresholds[errorMetric(name, kind)] = [KEEP.counter];
@@ -67,16 +74,13 @@ export function k6Thresholds(operations, more = {}) {
 export const keepThresholds = (submetrics) =>
   Object.fromEntries(Object.entries(submetrics).map(([name, type]) => [name, [KEEP[type]]]));
 
-/** @param {string} expression */
-const keyOf = (expression) => expression.replace(/[<>=].*$/, '');
-
 /**
  * The lines of one metric that bound something, with the value that k6 judged.
  * @param {Record<string, SummaryMetric>} metrics
  * @param {string} metric
  * @param {string} operation
  * @param {Judged['unit']} unit
- * @returns {Judged[]}
+ * @returns {Line[]}
  */
 function judgedOf(metrics, metric, operation, unit) {
   const name = submetric(metric, operation);
@@ -100,7 +104,7 @@ function judgedOf(metrics, metric, operation, unit) {
  * @param {Record<string, SummaryMetric>} metrics
  * @param {string} operation
  * @param {number} success
- * @returns {Judged[]}
+ * @returns {Line[]}
  */
 function successesOf(metrics, operation, success) {
   return judgedOf(metrics, 'iterations', operation, 'count').map((line) => ({
@@ -112,31 +116,51 @@ function successesOf(metrics, operation, success) {
 }
 
 /**
+ * k6 does not know of requests that were cut: they failed, too.
+ * @param {Record<string, SummaryMetric>} metrics
+ * @param {{ name: string, requests: number, success: number, errors: Record<string, number> }} row
+ * @returns {Line[]}
+ */
+function failedOf(metrics, { name, requests, success, errors }) {
+  const lines = judgedOf(metrics, 'operation_failed', name, 'share');
+  if (!errors.cut) return lines;
+  const value = (requests - success) / requests;
+  return lines.map((line) => ({
+    ...line,
+    value,
+    ok: value <= Number(line.expression.replace('rate<=', '')),
+  }));
+}
+
+/**
  * @param {Record<string, SummaryMetric>} metrics of handleSummary's data
- * @param {{ name: string, success: number, rate_per_s: number | null }} row of the operation
+ * @param {{ name: string, requests: number, success: number, errors: Record<string, number>, rate_per_s: number | null, items?: { name: string } }} row of the operation
  * @param {Bounds} bounds
  * @returns {Judged[]}
  */
-export function judge(metrics, { name: operation, success, rate_per_s: ratePerSecond }, bounds) {
+export function judge(metrics, row, bounds) {
+  const { name: operation, success, rate_per_s: ratePerSecond, items } = row;
   const lines = [
     ...judgedOf(metrics, 'operation_items', operation, 'count'),
     ...successesOf(metrics, operation, success),
     ...judgedOf(metrics, 'operation_ms', operation, 'ms'),
-    ...judgedOf(metrics, 'operation_failed', operation, 'share'),
+    ...failedOf(metrics, row),
     ...judgedOf(metrics, 'operation_errors', operation, 'count'),
     ...judgedOf(metrics, 'operation_anomalies', operation, 'count'),
+    ...rateOf(operation, ratePerSecond, bounds.rate),
   ];
-  if (bounds.rate === undefined) return lines;
-  // k6 divides by the whole test's time; only the operation's own window is its rate.
-  return [
-    ...lines,
-    {
-      operation,
-      metric: 'rate',
-      expression: `rate>=${bounds.rate}`,
-      value: ratePerSecond,
-      unit: 'per_s',
-      ok: ratePerSecond !== null && ratePerSecond >= bounds.rate,
-    },
-  ];
+  return lines.map((line) => ({ ...line, ...wordsOf(line, items?.name) }));
+}
+
+/**
+ * k6 divides by the whole test's time; only the operation's own window is its rate.
+ * @param {string} operation
+ * @param {number | null} value
+ * @param {number | undefined} least
+ * @returns {Line[]}
+ */
+function rateOf(operation, value, least) {
+  if (least === undefined) return [];
+  const ok = value !== null && value >= least;
+  return [{ operation, metric: 'rate', expression: `rate>=${least}`, value, unit: 'per_s', ok }];
 }

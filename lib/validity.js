@@ -3,9 +3,11 @@
  * docs/numbers.md explains each check and its bound.
  */
 import { carries, shareOf } from './percentiles.js';
+import { aggregateOf, keyOf } from './threshold-words.js';
 
 /**
- * @typedef {{ check: string, ok: boolean | null, detail: string }} Check
+ * @typedef {{ check: string, ok: boolean | null, detail: string, kind: import('./reasons.js').Kind }} Check `kind` is that
+ *   of the reason where it is not ok
  * @typedef {import('./thresholds.js').Judged} Judged
  */
 
@@ -21,7 +23,17 @@ const LATENESS_FLOOR_MS = 5;
 /** Arrivals are timed at the socket: late handling is not in the latency, but above this the generator is swamped. */
 const HANDLING_MOST_MS = 250;
 
+const GENERATOR_CPU = /** @type {const} */ ({ check: 'generator CPU', kind: 'generator' });
+
 const one = (/** @type {number} */ value) => value.toFixed(1);
+
+/** Of one core. @param {import('./sidecar.js').ProcessUsage[]} processes */
+const percentOf = (processes) => processes.reduce((sum, { cpu_percent: percent }) => sum + percent, 0);
+
+/** Of one core, on the whole machine. @param {import('./sidecar.js').Usage} usage @param {number} unseen */
+function percentOfOthers({ host, processes, duration_s: seconds }, unseen) {
+  return Math.max(0, host.busy_percent * host.cpus - percentOf(processes) - (100 * unseen) / seconds);
+}
 
 /**
  * The generator is the bottleneck where the machine had nothing left and the
@@ -29,29 +41,29 @@ const one = (/** @type {number} */ value) => value.toFixed(1);
  * @param {import('./sidecar.js').Usage | null} usage
  * @param {boolean} controlled whether the same load without the system tells what the generator can do
  * @param {number} unseen CPU seconds of systems under test that are not among the window's processes
+ * @param {boolean} placed whether somebody else on the CPUs of the placement is told (lib/placement-load.js): then what
+ *   happened on other CPUs is no matter
  * @returns {Check}
  */
-export function generatorCpu(usage, controlled = false, unseen = 0) {
+export function generatorCpu(usage, controlled, unseen, placed) {
   const generators = usage?.processes.filter((process) => process.role === 'generator') ?? [];
   if (!usage || generators.length === 0)
-    return { check: 'generator CPU', ok: null, detail: 'not measured: no sidecar' };
-  if (usage.duration_s === 0) return { check: 'generator CPU', ok: null, detail: 'nothing was measured' };
-  const own = generators.reduce((sum, process) => sum + process.cpu_percent, 0);
+    return { ...GENERATOR_CPU, ok: null, detail: 'not measured: no sidecar' };
+  if (usage.duration_s === 0) return { ...GENERATOR_CPU, ok: null, detail: 'nothing was measured' };
   const { cpus, busy_percent: busy } = usage.host;
-  const seen = usage.processes.reduce((sum, process) => sum + process.cpu_percent, 0);
-  const known = seen + (100 * unseen) / usage.duration_s;
-  const others = Math.max(0, busy * cpus - known);
+  const own = percentOf(generators);
+  const others = placed ? 0 : percentOfOthers(usage, unseen);
   const full = 100 - busy < LEAST_IDLE_PERCENT;
   const names = generators.map((process) => process.name).join(' and ');
   const detail = `${names} used ${one(own)} % of one core; the ${cpus} cores were ${one(busy)} % busy`;
   if (full && others > OTHERS_MOST_PERCENT) {
     return {
-      check: 'generator CPU',
+      ...GENERATOR_CPU,
       ok: false,
       detail: `${detail}, ${one(others)} % of one core with something else`,
     };
   }
-  return { check: 'generator CPU', ok: controlled || !(full && own > (busy * cpus) / 2), detail };
+  return { ...GENERATOR_CPU, ok: controlled || !(full && own > (busy * cpus) / 2), detail };
 }
 
 /**
@@ -65,6 +77,7 @@ export function headroom({ operation, rate_ratio: ratio }, saturates) {
   if (!saturates || ratio === null || ratio === 0) return undefined;
   return {
     check: `generator headroom: ${operation}`,
+    kind: 'generator',
     ok: ratio <= 1 / HEADROOM,
     detail: `direct it is ${(1 / ratio).toFixed(2)} times as fast; below ${HEADROOM} the meter, the far end or loopback may be the limit`,
   };
@@ -81,6 +94,7 @@ export function probeHeadroom(row) {
   const share = row.cpu.probe_s / row.window_s;
   return {
     check: `generator headroom: ${row.name}`,
+    kind: 'generator',
     ok: share <= 1 / HEADROOM,
     detail: `the probe used ${Math.round(100 * share)} % of its CPU; above ${Math.round(100 / HEADROOM)} % it may be the limit`,
   };
@@ -99,15 +113,16 @@ export function generatorLateness(operation, loop, lateness, p99) {
   const what = loop === 'open' ? 'sent' : 'arrivals handled';
   return {
     check: `generator lateness: ${operation}`,
+    kind: 'generator',
     ok: lateness['p(99)'] <= most,
-    detail: `${what} ${lateness['p(99)'].toFixed(3)} ms late at p99, at most ${most.toFixed(3)} ms allowed`,
+    detail: `${what} ${lateness['p(99)'].toFixed(3)} ms late at P99, at most ${most.toFixed(3)} ms allowed`,
   };
 }
 
 /** @param {number} dropped @returns {Check} */
 export function droppedIterations(dropped) {
   const detail = dropped === 0 ? 'none' : `${dropped} iterations were never sent: no virtual user was free`;
-  return { check: 'dropped iterations', ok: dropped === 0, detail };
+  return { check: 'dropped iterations', kind: 'dropped', ok: dropped === 0, detail };
 }
 
 /**
@@ -122,16 +137,16 @@ export function sampleCount(operation, samples, judged) {
     const share = line.operation === operation && line.unit === 'ms' ? shareOf(line.expression) : undefined;
     return share !== undefined && !carries(share, samples);
   });
-  const check = `samples: ${operation}`;
+  const check = /** @type {const} */ ({ check: `samples: ${operation}`, kind: 'samples' });
   if (weak.length > 0) {
-    return {
-      check,
-      ok: false,
-      detail: `${samples} samples cannot carry ${weak.map((line) => line.expression).join(', ')}`,
-    };
+    const percentiles = weak.map((line) => aggregateOf(keyOf(line.expression))).join(', ');
+    return { ...check, ok: false, detail: `${samples} samples cannot carry a threshold on ${percentiles}` };
   }
-  return { check, ok: samples > 0, detail: `${samples} samples` };
+  return { ...check, ok: samples > 0, detail: `${samples} samples` };
 }
+
+/** @param {number} plannedSeconds @param {number} seconds */
+export const lastedAsPlanned = (plannedSeconds, seconds) => seconds >= plannedSeconds * 0.999;
 
 /**
  * @param {number | undefined} planned iterations; undefined where time bounds the run
@@ -143,11 +158,17 @@ export function sampleCount(operation, samples, judged) {
 export function completeness(planned, done, plannedSeconds, seconds) {
   if (planned !== undefined) {
     const ok = done >= planned;
-    return { check: 'complete', ok, detail: `${done} of ${planned} iterations${ok ? '' : ': ended early'}` };
+    return {
+      check: 'complete',
+      kind: 'interrupt',
+      ok,
+      detail: `${done} of ${planned} iterations${ok ? '' : ': ended early'}`,
+    };
   }
-  const ok = seconds >= plannedSeconds * 0.999;
+  const ok = lastedAsPlanned(plannedSeconds, seconds);
   return {
     check: 'complete',
+    kind: 'interrupt',
     ok,
     detail: `${one(seconds)} s of ${one(plannedSeconds)} s${ok ? '' : ': ended early'}`,
   };
@@ -164,7 +185,7 @@ export function roundsFinished(begun, done) {
   const cut = Math.max(0, begun - done);
   const detail =
     cut === 0 ? 'all rounds ended' : `${cut} of ${begun} rounds were cut off and not accounted for`;
-  return { check: 'rounds', ok: cut === 0, detail };
+  return { check: 'rounds', kind: 'rounds', ok: cut === 0, detail };
 }
 
 /**
@@ -174,7 +195,7 @@ export function roundsFinished(begun, done) {
 export function probesWhole(cut) {
   if (cut === undefined) return undefined;
   const detail = cut === 0 ? 'all ran to their end' : `${cut} ended early: the log says why`;
-  return { check: 'probes', ok: cut === 0, detail };
+  return { check: 'probes', kind: 'probe', ok: cut === 0, detail };
 }
 
 /**
@@ -187,17 +208,41 @@ export function clockSane(operation, least) {
   if (least === undefined || least >= 0) return undefined;
   return {
     check: `clock: ${operation}`,
+    kind: 'clock',
     ok: false,
     detail: `a latency of ${least.toFixed(3)} ms: the wall clock jumped`,
   };
 }
 
-/** @param {import('./sidecar.js').Usage | null} usage @returns {Check | undefined} */
+/** The check of the processes of the system under test. */
+export const PROCESSES = 'processes';
+
+/**
+ * Of the system under test, and apart from it of what the testbed has besides, such as a database.
+ * @param {import('./sidecar.js').Usage | null} usage
+ * @returns {Check[]}
+ */
 export function processesAlive(usage) {
-  const dead =
-    usage?.processes.filter((process) => process.role !== 'generator' && process.exit !== null) ?? [];
-  if (!usage) return undefined;
-  if (dead.length === 0) return { check: 'processes', ok: true, detail: 'all alive to the end' };
-  const detail = dead.map((process) => `${process.name} ended in mid-run (${process.exit})`).join(', ');
-  return { check: 'processes', ok: false, detail };
+  if (!usage) return [];
+  const kind = /** @type {const} */ ('process');
+  const ended = (/** @type {string} */ role) =>
+    usage.processes
+      .filter((process) => process.role === role && process.exit !== null)
+      .map(({ name, exit, exit_after_s: after }) => {
+        const moment = typeof after === 'number' ? `${one(after)} s after the start` : 'in mid-run';
+        return `${name} ended ${moment} (${exit})`;
+      });
+  const [system, support] = [ended('system'), ended('support')];
+  if (system.length + support.length === 0)
+    return [{ check: PROCESSES, kind, ok: true, detail: 'all alive to the end' }];
+  return [
+    { check: PROCESSES, ended: system },
+    { check: 'support processes', ended: support },
+  ]
+    .filter(({ ended: names }) => names.length > 0)
+    .map(({ check, ended: names }) => ({ check, kind, ok: false, detail: names.join(', ') }));
 }
+
+/** Whether the system under test ended by itself, or answered nothing any more. @param {Check[]} validity */
+export const systemEnded = (validity) =>
+  validity.some(({ check, kind, ok }) => ok === false && (check === PROCESSES || kind === 'system'));

@@ -1,10 +1,12 @@
 /**
  * From judged thresholds and validity checks to a verdict.
  *
- * An interrupted run judges nothing. Failed requests are a fact whatever the
- * generator did. All else is only judged where the run is valid.
+ * A system that ended by itself has failed. An interrupted run judges nothing else. Failed requests are a fact
+ * whatever the generator did, unless the meter failed by itself. All else is only judged where the run is valid.
  */
-import { explain } from './errors.js';
+import { meterFailed } from './meter-faults.js';
+import { crossedReasons, errorReasons, integrityReasons, invalidReasons } from './reasons.js';
+import { systemEnded } from './validity.js';
 
 /**
  * @typedef {object} Integrity whether the target holds what the run reported
@@ -16,35 +18,26 @@ import { explain } from './errors.js';
  * @property {'sql' | 'api' | 'dns'} source
  */
 
-const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];
+export const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_anomalies'];
 
 /**
  * @param {import('./thresholds.js').Judged[]} thresholds
  * @param {import('./validity.js').Check[]} validity
  * @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations
- * @returns {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: string[] }}
+ * @returns {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: import('./reasons.js').Reason[] }}
  */
 export function decide(thresholds, validity, operations) {
   const invalid = invalidReasons(validity);
   const crossed = thresholds.filter((line) => !line.ok);
   const aboutErrors = crossed.filter((line) => ABOUT_ERRORS.includes(line.metric));
   const reasons = [...errorReasons(operations), ...crossedReasons(thresholds), ...invalid];
+  if (systemEnded(validity)) return { verdict: 'fail', reasons };
   if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
-  if (aboutErrors.length > 0) return { verdict: 'fail', reasons };
+  if (aboutErrors.length > 0 && !meterFailed(validity)) return { verdict: 'fail', reasons };
   if (invalid.length > 0) return { verdict: 'inconclusive', reasons };
   if (crossed.length > 0) return { verdict: 'fail', reasons };
   return { verdict: 'pass', reasons: [] };
 }
-
-/** @param {import('./thresholds.js').Judged[]} thresholds */
-export const crossedReasons = (thresholds) =>
-  thresholds
-    .filter((line) => !line.ok)
-    .map((line) => `${line.operation}: ${line.expression} does not hold: ${shown(line)}`);
-
-/** @param {import('./validity.js').Check[]} validity */
-export const invalidReasons = (validity) =>
-  validity.filter((check) => check.ok === false).map((check) => `${check.check}: ${check.detail}`);
 
 /** @param {import('./validity.js').Check[]} validity */
 export const isInterrupted = (validity) =>
@@ -53,38 +46,18 @@ export const isInterrupted = (validity) =>
 /**
  * Data that was lost is a failure whatever the figures are, and a run whose data could not be counted does not
  * pass; an interrupted run still judges nothing.
- * @template {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: string[] }} V
+ * @template {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: import('./reasons.js').Reason[] }} V
  * @param {V} judged
  * @param {Integrity[]} integrity
  * @param {import('./validity.js').Check[]} validity
  * @returns {V}
  */
 export function withIntegrity(judged, integrity, validity) {
-  const told = (/** @type {boolean | null} */ ok) =>
-    integrity.filter((line) => line.ok === ok).map((line) => `${line.check}: ${line.detail}`);
-  const [broken, unknown] = [told(false), told(null)];
+  const [broken, unknown] = [integrityReasons(integrity, false), integrityReasons(integrity, null)];
   // What could not be counted mostly follows from the rest: an interrupt, a dead target.
   const reasons = [...broken, ...judged.reasons, ...unknown];
   if (isInterrupted(validity)) return { ...judged, reasons };
   if (broken.length > 0) return { ...judged, verdict: 'fail', reasons };
   if (unknown.length === 0) return judged;
   return { ...judged, verdict: judged.verdict === 'pass' ? 'inconclusive' : judged.verdict, reasons };
-}
-
-/** @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations */
-function errorReasons(operations) {
-  return operations.flatMap(({ name, requests, errors }) =>
-    Object.entries(errors).map(
-      ([kind, count]) => `${name}: ${count} × ${kind} in ${requests} requests: ${explain(kind)}`,
-    ),
-  );
-}
-
-/** All digits, so that a value never looks like the bound that it crossed. @param {import('./thresholds.js').Judged} line */
-function shown({ value, unit }) {
-  if (value === null) return 'no sample';
-  const digits = (/** @type {number} */ number) => String(Number(number.toPrecision(9)));
-  if (unit === 'ms') return `${digits(value)} ms`;
-  if (unit === 'share') return `${digits(value * 100)} %`;
-  return unit === 'per_s' ? `${digits(value)} /s` : String(value);
 }

@@ -1,42 +1,78 @@
-/** Marks on every graph: when scenarios began and ended, with what verdict, and what could not be streamed. */
+/** Marks on every graph: how long scenarios lasted, in their verdicts' colours, and what could not be streamed. */
 import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
-import { DATASOURCE, RUN } from './influx.js';
+import { CHOSEN_SCENARIOS, DATASOURCE, RUN } from './influx.js';
 
-/** @typedef {import('@grafana/grafana-foundation-sdk/dashboard').AnnotationTarget} AnnotationTarget */
+/** @typedef {import('@grafana/grafana-foundation-sdk/cog').Dataquery} Dataquery */
 
 /**
- * The InfluxDB data source takes its query where the SDK knows of Grafana's own annotations only. It drops rows that
- * have an empty column, so that verdict, which most events have not, must be in the title.
- * https://grafana.com/docs/grafana/latest/datasources/influxdb/query-editor/#apply-annotations
- * @param {string} name
- * @param {string} colour
- * @param {string[]} kinds of events
+ * @typedef {object} Mark
+ * @property {string} name
+ * @property {string} colour
+ * @property {string[]} where
+ * @property {boolean} [region] from the event's time to its ended_ms
+ * @property {boolean} [enable] until someone chooses otherwise
  */
-const events = (name, colour, kinds) =>
+
+/**
+ * The InfluxDB data source takes its query where the SDK knows of Grafana's own annotations only. Of what it finds,
+ * - columns are named MEASUREMENT.COLUMN; all but the end's are searched for a part of that, and the first that is
+ *   none of them is the title
+ * - rows that have an empty column are dropped: so a verdict, which a gap has not, is in the title.
+ * https://grafana.com/docs/grafana/latest/datasources/influxdb/annotations/, response_parser.ts of the data source
+ * @param {Mark} mark
+ */
+const events = ({ name, colour, where, region = false, enable = true }) =>
   new AnnotationQueryBuilder()
     .name(name)
     .datasource(DATASOURCE)
-    .enable(true)
+    .enable(enable)
     .iconColor(colour)
     .target({
       build: () =>
-        /** @type {AnnotationTarget} */ ({
-          limit: 100,
-          matchAny: false,
-          tags: [],
-          type: 'tags',
-          refId: name,
-          fromAnnotations: true,
-          rawQuery: true,
-          query: `SELECT "title", "text", "kind", "scenario" FROM "events" WHERE ${RUN} AND "kind" =~ /^(${kinds.join('|')})$/ AND $timeFilter`,
-          titleColumn: 'title',
-          textColumn: 'text',
-          tagsColumn: 'kind,scenario',
-        }),
+        /** @type {Dataquery} */ (
+          /** @type {unknown} */ ({
+            limit: 100,
+            matchAny: false,
+            tags: [],
+            type: 'tags',
+            refId: name,
+            fromAnnotations: true,
+            rawQuery: true,
+            query:
+              `SELECT "title", "text", "kind", "scenario"${region ? ', "ended_ms"' : ''} ` +
+              `FROM "events" WHERE ${where.join(' AND ')}`,
+            titleColumn: 'title',
+            textColumn: 'text',
+            tagsColumn: 'kind,scenario',
+            ...(region ? { timeEndColumn: 'events.ended_ms' } : {}),
+          })
+        ),
     });
 
+/**
+ * Without a filter of time: one would leave out a scenario that began before the board's time and is still in it.
+ * @param {string} name
+ * @param {string} colour
+ * @param {string} condition
+ */
+const verdict = (name, colour, condition) =>
+  events({
+    name,
+    colour,
+    where: [...CHOSEN_SCENARIOS, `"kind" = 'scenario'`, `"verdict" ${condition}`],
+    region: true,
+  });
+
 export const annotations = () => [
-  events('Begin', 'blue', ['run_start', 'start']),
-  events('End and verdict', 'purple', ['end', 'run_end']),
-  events('Not streamed', 'orange', ['gap']),
+  verdict('Passed', 'green', `= 'pass'`),
+  verdict('Failed', 'red', '=~ /^(fail|set-up failed)$/'),
+  verdict('Undecided', 'orange', '!~ /^(pass|fail|set-up failed)$/'),
+  events({
+    name: 'Begin',
+    colour: 'blue',
+    where: [...CHOSEN_SCENARIOS, `"kind" = 'start'`, '$timeFilter'],
+    enable: false,
+  }),
+  // One that is the run's own is about all of its scenarios.
+  events({ name: 'Not streamed', colour: 'purple', where: [RUN, `"kind" = 'gap'`, '$timeFilter'] }),
 ];

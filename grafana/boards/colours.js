@@ -6,7 +6,6 @@ import {
   ThresholdsConfigBuilder,
   ThresholdsMode,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { TableCellDisplayMode } from '@grafana/grafana-foundation-sdk/common';
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/dashboard').ValueMapping} ValueMapping */
 
@@ -72,9 +71,3 @@ export const JUDGEMENTS = mapped({
 
 /** Of thresholds and checks: 1, 0, and -1 where it could not be told. */
 export const HOLDS = mapped({ 1: ['✓', 'green'], 0: ['✗', 'red'], '-1': ['?', 'orange'] });
-
-/** Properties of a table's column whose values are mapped to colours. @param {ValueMapping[]} mappings */
-export const coloured = (mappings) => [
-  { id: 'mappings', value: mappings },
-  { id: 'custom.cellOptions', value: { type: TableCellDisplayMode.ColorText } },
-];

@@ -16,7 +16,7 @@ export const dataplane = () =>
     description: 'SOCKS data planes and proxy protocols: latency, throughput and loss beside their controls.',
     variables: dataplanes(['dataplane', 'protocols']),
     rows: [
-      statusRow(),
+      statusRow({ board: 'dataplane' }),
       throughputRow(),
       protocolRow(),
       errorRow(),

@@ -14,15 +14,33 @@ const BOARDS = {
 /** The board that shows a system, where it is named otherwise; for value mappings. */
 export const BOARD_OF_SYSTEM = { pulsar: 'relay', protocols: 'dataplane' };
 
-/** To all boards but one. @param {string} own */
+/**
+ * Of a table's cell, to a board. A value of the row is `${__data.fields.COLUMN}`, of a hidden column too.
+ * @param {string} title
+ * @param {string} board its name
+ * @param {string} parameters
+ */
+export const linkTo = (title, board, parameters) => ({
+  title,
+  url: `/d/${uidOf(board)}?${parameters}`,
+  targetBlank: false,
+});
+
+/**
+ * Links to all boards but one. The SDK would have them in a menu, which is for what is seldom needed.
+ * @param {string} own
+ */
 export const links = (own) =>
   Object.entries(BOARDS)
     .filter(([name]) => name !== own)
-    .map(([name, title]) =>
-      new DashboardLinkBuilder(title)
+    .map(([name, title]) => {
+      const link = new DashboardLinkBuilder(title)
         .type(DashboardLinkType.Link)
         .icon('dashboard')
         .tooltip(`The same run on the board ${title}`)
         .url(`/d/${uidOf(name)}?\${testid:queryparam}&\${baseline:queryparam}`)
-        .keepTime(true),
-    );
+        .keepTime(true)
+        .build();
+      delete link.placement;
+      return { build: () => link };
+    });

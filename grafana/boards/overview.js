@@ -16,7 +16,7 @@ export const overview = () =>
     description: 'Runs, verdicts and thresholds; each scenario of the chosen run, live.',
     variables: allSystems(),
     rows: [
-      statusRow({ whole: true }),
+      statusRow({ board: 'overview', whole: true }),
       runRow(),
       errorRow(),
       generatorRow(),

@@ -15,7 +15,7 @@ export const panel = () =>
     description: 'The user panel: its requests, where their time goes, its processes.',
     variables: oneSystem('panel'),
     rows: [
-      statusRow(),
+      statusRow({ board: 'panel' }),
       componentRow(),
       errorRow(),
       generatorRow(),

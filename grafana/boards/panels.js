@@ -15,6 +15,8 @@ import {
   TooltipDisplayMode,
   VisibilityMode,
   VizLegendOptionsBuilder,
+  VizOrientation,
+  VizTextDisplayOptionsBuilder,
   VizTooltipOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common';
 import * as heatmaps from '@grafana/grafana-foundation-sdk/heatmap';
@@ -22,7 +24,9 @@ import * as stats from '@grafana/grafana-foundation-sdk/stat';
 import * as tables from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import * as trends from '@grafana/grafana-foundation-sdk/trend';
+import { overridesOf } from './columns.js';
 import { DATASOURCE } from './influx.js';
+import { highest, inOrder } from './transformations.js';
 
 /**
  * @typedef {object} Spec
@@ -49,13 +53,24 @@ const MOST_POINTS = 1000;
 const usual = (panel, { id, title, description, unit, w, h = 8 }) =>
   panel.id(id).title(title).description(description).unit(unit).span(w).height(h).datasource(DATASOURCE);
 
-/** @param {string[]} calcs */
-const legend = (calcs) =>
-  new VizLegendOptionsBuilder()
-    .showLegend(true)
-    .displayMode(calcs.length > 0 ? LegendDisplayMode.Table : LegendDisplayMode.List)
-    .placement(LegendPlacement.Bottom)
-    .calcs(calcs);
+/** From this width on a legend has its figures in a table beside the graph; below, names alone take a line or two. */
+const WIDE = 12;
+const LEGEND_PX = 300;
+
+/** @param {number} w of the panel @param {string[]} calcs */
+const legend = (w, calcs) =>
+  w < WIDE
+    ? new VizLegendOptionsBuilder()
+        .showLegend(true)
+        .displayMode(LegendDisplayMode.List)
+        .placement(LegendPlacement.Bottom)
+        .calcs([])
+    : new VizLegendOptionsBuilder()
+        .showLegend(true)
+        .displayMode(LegendDisplayMode.Table)
+        .placement(LegendPlacement.Right)
+        .width(LEGEND_PX)
+        .calcs(calcs);
 
 const tooltip = () =>
   new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending);
@@ -76,27 +91,42 @@ function lines(panel, log) {
   return panel;
 }
 
-/** @param {Spec & { log?: boolean, calcs?: string[] }} spec log for latencies, which span decades; calcs of the legend */
-export const graph = ({ log = false, calcs = ['mean', 'max', 'lastNotNull'], ...spec }) =>
+/** @param {Spec & { log?: boolean, calcs?: string[] }} spec log for latencies, which span decades; calcs of the legend, where the graph is wide */
+export const graph = ({ log = false, calcs = ['mean', 'max'], ...spec }) =>
   lines(usual(new timeseries.PanelBuilder(), spec), log)
     .interval(LEAST_INTERVAL)
     .maxDataPoints(MOST_POINTS)
     .fillOpacity(8)
-    .legend(legend(calcs));
+    .legend(legend(spec.w, calcs));
 
-/** @param {Spec & { noValue?: string }} spec noValue is shown where there is nothing yet */
-export const table = ({ noValue = '–', ...spec }) =>
-  usual(new tables.PanelBuilder(), spec).noValue(noValue).showHeader(true).filterable(false);
+/**
+ * @param {Spec & { columns: import('./columns.js').Column[], empty: string,
+ *   transformations?: import('./transformations.js').Transformation[] }} spec columns from left to right; empty says in
+ *   words what it means that there is no row
+ */
+export const table = ({ columns, empty, transformations = [], ...spec }) =>
+  usual(new tables.PanelBuilder(), spec)
+    .noValue(empty)
+    .showHeader(true)
+    .filterable(false)
+    .transformations([...transformations, inOrder(columns.map(({ name }) => name))])
+    .overrides(overridesOf(columns));
+
+/** Letters of tiles that share a panel, in pixels: Grafana would make them as small as the longest name asks for. */
+const [NAME_PX, VALUE_PX] = [14, 20];
 
 /** @param {Spec & { noValue?: string, names?: boolean }} spec names of the series are shown beside their values */
-export const stat = ({ noValue = '–', names = false, ...spec }) =>
-  usual(new stats.PanelBuilder(), { h: 5, ...spec })
+export const stat = ({ noValue = '–', names = false, ...spec }) => {
+  const panel = usual(new stats.PanelBuilder(), { h: 5, ...spec });
+  if (names) panel.text(new VizTextDisplayOptionsBuilder().titleSize(NAME_PX).valueSize(VALUE_PX));
+  return panel
     .interval(LEAST_INTERVAL)
     .noValue(noValue)
     .graphMode(BigValueGraphMode.None)
     .colorMode(BigValueColorMode.Background)
     .textMode(names ? BigValueTextMode.ValueAndName : BigValueTextMode.Value)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false));
+};
 
 /** Of series that are named by their bucket's upper bound. @param {Spec} spec */
 export const heatmap = (spec) =>
@@ -115,19 +145,28 @@ export const heatmap = (spec) =>
         .exponent(0.5)
         .steps(64),
     )
-    .mode(TooltipDisplayMode.Single)
-    .showYHistogram();
+    .tooltip(new heatmaps.HeatmapTooltipBuilder().mode(TooltipDisplayMode.Single).yHistogram(true));
 
-/** @param {Spec & { x: string, log?: boolean }} spec x is the column that names the bars */
-export function bars({ x, log = false, ...spec }) {
+/** How many names of bars can be read: a line of 20 pixels each, in what axis and legend leave of the panel. */
+export const readable = (/** @type {number} */ h) => Math.floor((h * 30 - 80) / 20);
+
+/**
+ * Lying bars, the longest on top, as many as can be read.
+ * @param {Spec & { h: number, x: string, by: string, log?: boolean, empty: string,
+ *   transformations: import('./transformations.js').Transformation[] }} spec x is the column that names the bars, by the
+ *   one that they are sorted by; empty says in words what it means that there is none
+ */
+export function bars({ x, by, log = false, empty, transformations, ...spec }) {
   const panel = usual(new barchart.PanelBuilder(), spec)
+    .noValue(empty)
     .xField(x)
+    .orientation(VizOrientation.Horizontal)
+    .transformations([...transformations, ...highest(by, readable(spec.h))])
     .showValue(VisibilityMode.Auto)
     .stacking(StackingMode.None)
-    .xTickLabelRotation(-30)
     .xTickLabelMaxLength(24)
     .fillOpacity(70)
-    .legend(legend([]))
+    .legend(legend(0, []))
     .tooltip(tooltip());
   return log ? panel.scaleDistribution(logarithmic()) : panel;
 }
@@ -137,4 +176,4 @@ export const trend = ({ x, log = false, ...spec }) =>
   lines(usual(new trends.PanelBuilder(), spec), log)
     .xField(x)
     .fillOpacity(0)
-    .legend(legend(['mean', 'max']));
+    .legend(legend(spec.w, ['mean', 'max']));

@@ -15,7 +15,7 @@ export const relay = () =>
     description: 'The message relay: requests, deliveries, its process.',
     variables: oneSystem('pulsar'),
     rows: [
-      statusRow(),
+      statusRow({ board: 'relay' }),
       deliveryRow(),
       errorRow(),
       generatorRow(),

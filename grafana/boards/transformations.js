@@ -47,18 +47,6 @@ export const calculated = (alias, left, operator, right) => ({
   },
 });
 
-/** Whole numbers, for addresses. @param {string} alias @param {string} name column @returns {Transformation} */
-export const floored = (alias, name) => ({
-  id: 'calculateField',
-  options: {
-    alias,
-    mode: 'unary',
-    unary: { operator: 'floor', fieldName: name },
-    replaceFields: false,
-    timeSeries: false,
-  },
-});
-
 /**
  * A column with the number of each row, from 0. Without timeSeries: false Grafana would join the answers by their
  * times before it counts.
@@ -69,6 +57,17 @@ export const numbered = (alias) => ({
   id: 'calculateField',
   options: { alias, mode: 'index', index: { asPercentile: false }, replaceFields: false, timeSeries: false },
 });
+
+/**
+ * The rows with the highest values in a column, highest first.
+ * @param {string} name column
+ * @param {number} most
+ * @returns {Transformation[]}
+ */
+export const highest = (name, most) => [
+  { id: 'sortBy', options: { fields: {}, sort: [{ field: name, desc: true }] } },
+  { id: 'limit', options: { limitField: most } },
+];
 
 /** @param {string[]} names */
 export const inOrder = (names) => ({

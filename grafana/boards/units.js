@@ -3,6 +3,8 @@ import * as sdk from '@grafana/grafana-foundation-sdk/units';
 
 export const units = {
   none: sdk.NoUnit,
+  /** Of milliseconds since 1970. */
+  timeOfDay: 'time:HH:mm:ss',
   count: sdk.Short,
   ms: sdk.Milliseconds,
   seconds: sdk.Seconds,

@@ -24,7 +24,7 @@ const PATIENCE_S = 20;
  * @property {number} probe_cpu_s
  * @property {{ name: string, count: number, kept: number }[]} series
  * @property {import('../sidecar.js').Usage | null} usage
- * @property {{ asked: number, open: number, open_all_s: number, rss_before_bytes: number | null, rss_open_bytes: number | null } | null} tunnels
+ * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
  *
  * @typedef {{ outcome: Outcome, values: Record<string, number[]> }} Measured series in ns
  * @typedef {{ id: string, tcp: string, udp: string }} Echo

@@ -49,6 +49,7 @@ export function recordSeries(operation, series) {
 /** @param {string} operation @param {Record<string, number>} counts by kind */
 export function recordErrors(operation, counts) {
   for (const [kind, count] of Object.entries(counts)) {
+    if (count === 0) continue;
     errors.add(count, { operation, kind });
     for (let index = 0; index < count; index += 1) failed.add(true, { operation });
   }

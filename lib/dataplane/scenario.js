@@ -4,7 +4,7 @@
  */
 import { KINDS } from '../errors.js';
 import { envChoice } from '../profiles.js';
-import { ownScenario } from '../execution.js';
+import { ownScenario, stop } from '../execution.js';
 import { defineScenario } from '../scenario.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
@@ -18,6 +18,14 @@ import {
   recordSeries,
   recordUse,
 } from './probe-operation.js';
+import { tooFewFiles } from './open-files.js';
+import { unreached } from './reach.js';
+
+/** Why a probe ends early where it is the system's doing: what was planned and not begun has failed, too. */
+const BROKEN = ['failures', 'stalled', 'control_closed'];
+
+/** Operations that a probe is asked for. @param {Record<string, unknown>} spec */
+const plannedOf = ({ count }) => (typeof count === 'number' ? count : 1);
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
 const WARMUP = 50;
@@ -37,6 +45,8 @@ const WARMUP = 50;
  * @property {(data: any) => { proxied: Via, direct: Via }} [vias] with far ends of their own, which `prepare` starts;
  *   through the environment's proxy and direct, to one far end on loopback, unless given
  * @property {(round: import('./load.js').Round, index: number, plane: Plane) => void} round
+ * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
+ * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
  * @property {() => object} [prepare] in setup(); what it returns is in the run's data
  * @property {(data: any) => void} [end] in teardown(), with the run's data
  * @property {import('../scenario.js').Definition['more']} [more]
@@ -99,16 +109,13 @@ export class Plane {
   }
 
   /**
-   * Runs one probe and records it under the operations that its series belong to; the
-   * first of them has its errors.
-   * @param {string[]} operations names
+   * Runs one probe and records nothing.
    * @param {Via} via
    * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
-   * @returns {import('./meter.js').Measured | null} null where nothing could be measured
    */
-  probe(operations, { far, ...via }, spec) {
+  measure({ far, ...via }, spec) {
     const { placement } = this.environment;
-    const measured = measure({
+    return measure({
       warmup: WARMUP,
       target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
       cpus: cpusOf(placement.probe_cpus),
@@ -117,9 +124,22 @@ export class Plane {
       ...via,
       ...spec,
     });
+  }
+
+  /**
+   * Runs one probe and records it under the operations that its series belong to; the
+   * first of them has its errors.
+   * @param {string[]} operations names
+   * @param {Via} via
+   * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
+   * @returns {import('./meter.js').Measured | null} null where nothing could be measured
+   */
+  probe(operations, via, spec) {
+    const measured = this.measure(via, spec);
     const [first] = operations;
     if ('error' in measured) {
-      recordErrors(first, knownErrors({ [measured.error.kind]: 1 }));
+      // All that was planned: one failure among thousands would be within any bound.
+      recordErrors(first, knownErrors({ [measured.error.kind]: plannedOf(spec) }));
       probesCut.add(1);
       console.warn(`${first}: ${measured.error.message}`);
       return null;
@@ -128,6 +148,8 @@ export class Plane {
     for (const name of operations)
       recordSeries(name, values[this.definition.operations[name].series ?? 'round_trip'] ?? []);
     recordErrors(first, knownErrors(outcome.errors));
+    if (BROKEN.includes(outcome.stopped ?? ''))
+      recordErrors(first, { cut: Math.max(0, plannedOf(spec) - outcome.attempted) });
     recordAnomalies(first, knownErrors(outcome.anomalies));
     recordUse(first, outcome);
     recordLateness(first, values.lateness);
@@ -213,10 +235,18 @@ export function planeScenario(definition) {
   /** @type {Plane | undefined} */
   let plane;
 
+  /** Ends what setup() began. @param {any} data */
+  const undo = (data) => {
+    definition.end?.(data);
+    if (data.echo) stopEcho(data.echo.id);
+  };
+
   return {
     options: scenario.options,
 
     setup() {
+      const files = definition.connections ? tooFewFiles(definition.connections) : null;
+      if (files) stop(files);
       const prepared = definition.prepare?.();
       const needed = !definition.vias && (!environment.target.tcp || !environment.target.udp);
       const { placement } = environment;
@@ -228,6 +258,14 @@ export function planeScenario(definition) {
             wait: echoWait(placement),
           })
         : null;
+      const data = /** @type {any} */ ({ ...prepared, echo, window: null });
+      if (definition.reaches) {
+        const fault = unreached(new Plane(environment, definition, address, data), definition.reaches);
+        if (fault) {
+          undo(data);
+          stop(fault);
+        }
+      }
       return scenario.begin({ ...prepared, echo });
     },
 
@@ -243,8 +281,7 @@ export function planeScenario(definition) {
     teardown(data) {
       cancelProbes();
       scenario.end(data);
-      definition.end?.(data);
-      if (data.echo) stopEcho(data.echo.id);
+      undo(data);
     },
 
     handleSummary: scenario.summary,

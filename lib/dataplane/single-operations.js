@@ -38,6 +38,7 @@ export function singleOperations(spec) {
     least: total,
     series: spec.series,
     saturates: spec.saturates || connections > 1,
+    headline: /** @type {const} */ ('p50_ms'),
   };
   const openName = `${spec.operation}_open`;
   const openRow = {
@@ -53,6 +54,8 @@ export function singleOperations(spec) {
     name: spec.name,
     title: spec.title,
     load,
+    connections,
+    reaches: [spec.probe.kind === 'udp' ? 'udp' : 'tcp'],
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),
       ...(open.length > 0

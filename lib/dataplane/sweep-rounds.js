@@ -4,7 +4,7 @@
  */
 import { Gauge } from 'k6/metrics';
 import { envCount, sizesOf } from '../profiles.js';
-import { ask } from './meter.js';
+import { findTestbed, withFresh } from './fresh.js';
 import { sweepOf } from './sweep.js';
 
 /** A gauge without a sample reads 0: `done` tells the two apart. */
@@ -19,9 +19,9 @@ const FIGURES = /** @type {const} */ ([
 const RUNS_MOST = 50;
 
 /**
- * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, types: Record<string, string>, instances: string[] }} Found
+ * @typedef {import('./fresh.js').Found} Found
  * @typedef {{ value: string, run: number }} Turn one run of one value
- * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
+ * @typedef {import('./fresh.js').Started} Started
  */
 
 /** @template T @param {{ smoke: T, quick: T, full: T }} sizes */
@@ -106,21 +106,15 @@ export class SweepRounds {
   findTestbed() {
     if (!__ENV.INSTANCE)
       throw 'a sweep starts testbeds by itself and needs one to know which: run it by make, such as `make dataplane-queue-sweep`';
-    const { testbed, variables } = ask('GET', `/instances/${__ENV.INSTANCE}`);
-    const declared = ask('GET', '/testbeds').find(
-      (/** @type {any} */ { name }) => name === testbed,
-    ).variables;
-    if (!(this.variable in declared)) {
-      throw `SWEEP=${this.variable}: testbed ${testbed} has no such variable; it has ${Object.keys(declared).join(', ')}`;
+    const found = findTestbed();
+    const { testbed, variables, types } = found;
+    if (!(this.variable in types)) {
+      throw `SWEEP=${this.variable}: testbed ${testbed} has no such variable; it has ${Object.keys(types).join(', ')}`;
     }
     if (!this.values.includes(String(variables[this.variable]))) {
       throw `VALUES=${this.values.join(',')}: ${variables[this.variable]}, which testbed ${testbed} has without the sweep, must be among them`;
     }
-    const types = Object.fromEntries(
-      Object.entries(declared).map(([name, /** @type {any} */ { type }]) => [name, type]),
-    );
-    const instances = ask('GET', '/instances').map((/** @type {any} */ { id }) => id);
-    return { found: { testbed, variables, types, instances } };
+    return { found };
   }
 
   /** A value as the testbed's variable takes it. @param {string} text @param {Found} found */
@@ -136,14 +130,8 @@ export class SweepRounds {
    * @param {(instance: Started) => import('./meter.js').Measured | null} measure
    */
   run(turn, found, measure) {
-    const free = Object.entries(found.types)
-      .filter(([, type]) => type === 'port')
-      .map(([name]) => [name, 0]);
     const own = { [this.variable]: this.typed(turn.value, found) };
-    const variables = { ...found.variables, ...Object.fromEntries(free), ...own };
-    const instance = ask('POST', `/testbeds/${found.testbed}/start`, { variables }, 120_000);
-    const measured = measure(instance);
-    ask('DELETE', `/instances/${instance.id}`, undefined, 60_000);
+    const measured = withFresh(found, own, measure);
     if (measured) this.note(turn, measured);
     else this.noteFailure(turn);
   }
@@ -196,13 +184,5 @@ export class SweepRounds {
       runs: this.runsOf(metrics, value),
     }));
     return sweepOf(this.variable, values, found.variables[this.variable]);
-  }
-
-  /** In teardown(): ends what an interrupt left of it. @param {Found} found */
-  stopInstances(found) {
-    for (const { id, testbed } of ask('GET', '/instances')) {
-      if (testbed === found.testbed && !found.instances.includes(id))
-        ask('DELETE', `/instances/${id}`, undefined, 60_000);
-    }
   }
 }

@@ -26,7 +26,7 @@ export function loadPanel() {
   return {
     name,
     url,
-    auth: readAuth(own.auth, '/api/admin/token'),
+    auth: readAuth('panel', own.auth, '/api/admin/token'),
     user: own.user,
     database: given ? databaseAt(given, variable) : null,
     components: own.components ?? COMPONENTS,

@@ -21,6 +21,23 @@ export function checkExisting(count, { database, user }) {
     );
 }
 
+/** The most users that are made through a panel's API where nobody is there: one by one, each told to xray. */
+const MADE_MOST = 500;
+
+/**
+ * In setup(), for a scenario that needs users on a panel that has none: how many are seeded by SQL, and how many are
+ * made through the API where that cannot be. Restarting the core of a panel without users breaks nobody's connections.
+ * @param {Panel} panel
+ * @param {import('./census.js').Census | null} before
+ * @param {number} wanted
+ * @returns {{ seeded: number, made: number }} none where there are users, or where it is not known
+ */
+export function toFill({ environment: { database, user } }, before, wanted) {
+  if (before?.others !== 0) return { seeded: 0, made: 0 };
+  const seedable = database && Object.keys(user.proxies).every((protocol) => SEEDABLE.includes(protocol));
+  return seedable ? { seeded: wanted, made: 0 } : { seeded: 0, made: Math.min(wanted, MADE_MOST) };
+}
+
 /** @param {Panel} panel @param {string} runId @returns {ReturnType<typeof unseed> | null} null, and a line in the log, where it failed */
 function removeSeeded({ environment }, runId) {
   try {

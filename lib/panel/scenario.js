@@ -9,7 +9,7 @@ import { defineScenario } from '../scenario.js';
 import { messageOf } from './database.js';
 import { loadPanel } from './environment.js';
 import { Evidence } from './evidence.js';
-import { addExisting, checkExisting, removeExisting } from './existing.js';
+import { addExisting, checkExisting, removeExisting, toFill } from './existing.js';
 import { INTEGRITY_METRICS, census, integrityOf, keepCensus } from './integrity.js';
 import { Panel } from './panel.js';
 import { runPrefix, seedPrefix, userName } from './users.js';
@@ -23,7 +23,7 @@ const GENERATOR_MOST_PERCENT = 50;
 /** Requests at a time in setup(), to warm up as many connections as clients. */
 const MOST_AT_ONCE = 100;
 
-/** @typedef {import('./panel.js').Session & import('../scenario.js').Begun & import('./evidence.js').Snapshot & { before: import('./census.js').Census | null }} Begun */
+/** @typedef {import('./panel.js').Session & import('../scenario.js').Begun & import('./evidence.js').Snapshot & { before: import('./census.js').Census | null, seeded: number, existing: number }} Begun */
 
 /**
  * @typedef {object} Turn one iteration
@@ -44,8 +44,8 @@ const MOST_AT_ONCE = 100;
  * @property {number} clients of the closed loop
  * @property {Record<string, string | number | boolean>} [parameters] more of them
  * @property {Record<string, import('../scenario.js').Operations>} operations
- * @property {number} [existing] users that are seeded on a testbed, unless EXISTING says otherwise: a panel that is up
- *   restarts its core for them
+ * @property {number} [existing] users that are seeded unless EXISTING says otherwise: on a testbed, and on a panel that is
+ *   up and has nobody, since it restarts its core for them
  * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] last of setup();
  *   what it returns is in a turn's data, what it throws ends the run
  * @property {(turn: Turn) => void} iterate
@@ -72,6 +72,7 @@ const defined = (spec, environment, evidence, existing) =>
     operations: spec.operations,
     leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,
     setupSeconds: SETUP_SECONDS,
+    decided: ({ existing: there }) => ({ existing: there }),
     keep: { ...INTEGRITY_METRICS, ...evidence.metrics(Object.keys(spec.operations)) },
     integrity: (metrics, { before }) => integrityOf(metrics, before, environment.database !== null),
     remarks: (metrics, result) => [...aboutToken(metrics), ...aboutGenerator(result)],
@@ -96,17 +97,20 @@ function aboutGenerator({ processes }) {
     : [];
 }
 
+/** @param {Spec} spec @param {ReturnType<typeof defineScenario>} scenario */
+const rowsOf = ({ operations }, scenario) =>
+  Object.fromEntries(Object.keys(operations).map((name) => [name, scenario.operation(name)]));
+
 /** @param {Spec} spec */
 export function panelScenario(spec) {
   const environment = loadPanel();
   const existing = existingCount(environment.database && __ENV.INSTANCE ? (spec.existing ?? 0) : 0);
+  const wanted = __ENV.EXISTING === '0' ? 0 : (spec.existing ?? 0);
   checkExisting(existing, environment);
   const panel = new Panel(environment);
   const evidence = new Evidence(environment);
   const scenario = defined(spec, environment, evidence, existing);
-  const rows = Object.fromEntries(
-    Object.keys(spec.operations).map((name) => [name, scenario.operation(name)]),
-  );
+  const rows = rowsOf(spec, scenario);
   let connected = false;
 
   /**
@@ -122,6 +126,8 @@ export function panelScenario(spec) {
       index,
       unique: intended ? OPEN_FROM + index : index,
       measure: (name, send, count = () => 1) => {
+        // What is begun after the planned end would not be of the run.
+        if (!intended && now() >= scenario.endsAt(data)) return false;
         const row = intended ? `${name}_open` : name;
         /** @type {import('./panel.js').Response} */
         let response;
@@ -158,14 +164,21 @@ export function panelScenario(spec) {
       if ((panel.total(session, `&search=${runPrefix(session.runId)}`) ?? 0) > 0)
         stop(`panel: there are users of run ${session.runId} already: give another RUN_ID`);
       const before = census(panel, session);
+      const fill =
+        existing === 0 && wanted > 0 ? toFill(panel, before, wanted) : { seeded: existing, made: 0 };
       try {
-        addExisting(panel, session, existing);
+        addExisting(panel, session, fill.seeded);
+        panel.createAll(
+          session,
+          Array.from({ length: fill.made }, (_, index) => nameOfFilled(session.runId, index)),
+        );
         panel.warmUp(session, Math.min(MOST_AT_ONCE, spec.clients));
         const prepared = spec.prepare?.(panel, session) ?? {};
-        return scenario.begin({ ...session, ...prepared, before, ...evidence.before() });
+        const there = { seeded: fill.seeded, existing: fill.seeded + fill.made };
+        return scenario.begin({ ...session, ...prepared, ...there, before, ...evidence.before() });
       } catch (error) {
         // k6 runs no teardown() where this ends the run.
-        removeAll(panel, session, existing);
+        removeAll(panel, session, fill.seeded);
         return stop(messageOf(error));
       }
     },
@@ -193,7 +206,7 @@ export function panelScenario(spec) {
       const data = ownData(given);
       evidence.after(data);
       keepCensus('loaded', census(panel, data));
-      reportLeft(removeAll(panel, data, existing));
+      reportLeft(removeAll(panel, data, data.seeded));
       keepCensus('removed', census(panel, data));
     },
 
@@ -202,7 +215,7 @@ export function panelScenario(spec) {
 }
 
 /**
- * @param {Panel} panel @param {import('./panel.js').Session} session @param {number} existing
+ * @param {Panel} panel @param {import('./panel.js').Session} session @param {number} existing that were seeded
  * @returns {number} how many are known to be left; a line in the log says where it is not known
  */
 function removeAll(panel, session, existing) {
@@ -221,3 +234,5 @@ function removeAll(panel, session, existing) {
 /** Names of a scenario's users. @param {string} group the scenario's, [a-z]{1,9} */
 export const namesOf = (group) => (/** @type {string} */ runId, /** @type {number} */ index) =>
   userName(runPrefix(runId), group, index);
+
+const nameOfFilled = namesOf('there');

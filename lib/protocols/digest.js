@@ -1,5 +1,6 @@
 /** Which file it was: versions do not tell two builds apart. */
 import crypto from 'k6/crypto';
+import { pathOf } from '../file.js';
 
 /**
  * SHA-256 of a side's program, hexadecimal; null where it cannot be read, which its start will tell. It reads a file, and
@@ -8,7 +9,7 @@ import crypto from 'k6/crypto';
  * @returns {string | null}
  */
 export function digestOf({ engine, binary }) {
-  const path = binary ? `file://${binary}` : import.meta.resolve(`../../bin/${engine}`);
+  const path = binary || pathOf(import.meta.resolve(`../../bin/${engine}`));
   try {
     return crypto.sha256(open(path, 'b'), 'hex');
   } catch {

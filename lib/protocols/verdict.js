@@ -1,5 +1,6 @@
 /** What the rows of a run say together. */
-import { crossedReasons, invalidReasons, isInterrupted } from '../verdict.js';
+import { crossedReasons, invalidReasons, reasonOf } from '../reasons.js';
+import { isInterrupted } from '../verdict.js';
 import { ESSENTIAL } from './excuse.js';
 
 /**
@@ -28,7 +29,9 @@ const isFine = ({ outcome, known }) =>
 /** @param {string} row @param {string} name @param {SideResult | null} side */
 function told(row, name, side) {
   if (side === null || isFine(side)) return [];
-  return [`${row}: ${name}: ${side.outcome}${side.detail ? `: ${side.detail}` : ''}`];
+  return [
+    reasonOf('row', `${row}: ${name}: ${side.outcome}${side.detail ? `: ${side.detail}` : ''}`, side.outcome),
+  ];
 }
 
 /** @param {number | null} value */
@@ -39,23 +42,26 @@ function missed({ target, ratio, low, high, bound }) {
   return `${target} is ${percent(ratio)} of the baseline (${percent(low)} to ${percent(high)}), and ${percent(bound)} is the target`;
 }
 
-/** @param {RowResult} row @returns {string[]} */
+/** @param {RowResult} row */
 const boundTold = ({ row, comparison }) => {
   const cpu = comparison.find(({ target }) => target === 'CPU')?.ratio;
   return comparison
     .filter(({ judged }) => judged === 'bound')
-    .map(
-      ({ target }) =>
+    .map(({ target }) =>
+      reasonOf(
+        'noise',
         `${row}: ${target}: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes ${percent(cpu ?? null)} of its CPU: it may be slower than it looks`,
+        `${target} bound`,
+      ),
     );
 };
 
 /** Why a run has nothing to judge; a run passes by what it measured. @param {RowResult[]} rows @param {boolean} compared */
 function empty(rows, compared) {
   if (!rows.some(({ baseline }) => ESSENTIAL.some((figure) => baseline.figures[figure])))
-    return ['no row was measured'];
+    return [reasonOf('empty', 'no row was measured')];
   if (compared && !rows.some(({ comparison }) => comparison.some(({ ratio }) => ratio !== null)))
-    return ['no row was compared'];
+    return [reasonOf('empty', 'no row was compared')];
   return [];
 }
 
@@ -65,7 +71,7 @@ function empty(rows, compared) {
  * @param {Base} base
  * @param {RowResult[]} rows
  * @param {boolean} compared whether there is a candidate
- * @returns {{ verdict: string, reasons: string[] }}
+ * @returns {{ verdict: string, reasons: import('../reasons.js').Reason[] }}
  */
 export function verdictOf({ verdict, thresholds, validity }, rows, compared) {
   const broken = rows.flatMap(({ row, baseline, candidate }) => [
@@ -76,14 +82,16 @@ export function verdictOf({ verdict, thresholds, validity }, rows, compared) {
     rows.flatMap(({ row, comparison }) =>
       comparison.filter((line) => line.judged === as).map((line) => ({ row, line })),
     );
-  const misses = judged('missed').map(({ row, line }) => `${row}: ${missed(line)}`);
+  const misses = judged('missed').map(({ row, line }) =>
+    reasonOf('target', `${row}: ${missed(line)}`, line.target),
+  );
   const crossed = crossedReasons(thresholds);
   const unclear = [
     ...invalidReasons(validity),
     ...empty(rows, compared),
     ...rows.flatMap(boundTold),
-    ...judged('uncertain').map(
-      ({ row, line }) => `${row}: ${line.target}: the turns differ too much to tell`,
+    ...judged('uncertain').map(({ row, line }) =>
+      reasonOf('noise', `${row}: ${line.target}: the turns differ too much to tell`, line.target),
     ),
   ];
   const reasons = [...broken, ...misses, ...crossed, ...unclear];

@@ -3,7 +3,7 @@
  * accounted for on every subscriber: received, lost, duplicated, out of order.
  */
 import exec from 'k6/execution';
-import { now, syncWallClock } from '../clock.js';
+import { now } from '../clock.js';
 import { ofResponse } from '../errors.js';
 import { sleep } from '../sleep.js';
 import { messageBody } from './relay.js';
@@ -118,9 +118,9 @@ class Room {
   async publishAll() {
     const { plan } = this;
     for (let seq = 0; seq < plan.messages && now() < plan.endsAt; seq += 1) {
-      syncWallClock();
       const topic = seq % plan.topics.length;
       const body = messageBody(plan.topics[topic], `"room":"${this.id}","seq":${seq},${plan.filler}`);
+      plan.publish.begin();
       const sentAt = now();
       const sent = { topic, sentAt, accepted: false, receivers: 0, lastAt: 0 };
       this.sent.push(sent);
@@ -172,7 +172,6 @@ class Room {
  * @param {RoomPlan} plan
  */
 export async function runRoom(plan) {
-  syncWallClock();
   plan.relay.connect();
   const room = new Room(plan);
   await room.join();

@@ -3,7 +3,7 @@
  *
  * quick: 10, 100 and 1,000 tunnels, each with 5 requests a second of 256 bytes for 5
  * seconds: the time to open them all, the round trip while all are open, what failed,
- * and the proxy's memory for each tunnel; each level beside the same direct.
+ * and the memory that a proxy just started takes for each tunnel; each level beside the same direct.
  * spike and breakpoint begin with 100.
  * Variables: TUNNELS (a list), RATE (requests a second of each tunnel), SECONDS,
  * PAYLOAD_BYTES, ADDRESS, WAIT.
@@ -12,6 +12,7 @@ import { Counter, Trend } from 'k6/metrics';
 import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { bytesPerTunnel, findOwn, stopOwn } from '../../lib/dataplane/tunnel-memory.js';
 import { submetric } from '../../lib/thresholds.js';
 
 const MOST = 4096;
@@ -51,12 +52,15 @@ const rows = (level) => ({
     primary: 'p50',
     latencyIs: 'from the intended send time to the last byte of the answer received',
     bounds: { 'p(95)': 250 },
+    ...(level === Math.max(...levels) ? { headline: 'p50_ms' } : {}),
   }),
 });
 
 const script = planeScenario({
   name: 'concurrency',
   title: 'Many tunnels at once through SOCKS5 CONNECT',
+  reaches: ['tcp'],
+  connections: steepest,
   load,
   echo: 'events',
   parameters: {
@@ -68,7 +72,10 @@ const script = planeScenario({
   },
   operations: Object.assign({}, ...levels.map(rows)),
   metrics: { tunnels_asked: 'counter', tunnels_open_all_s: 'trend', tunnels_bytes_each: 'trend' },
+  prepare: () => ({ found: findOwn() }),
+  end: (data) => stopOwn(data.found),
   round(round, index, plane) {
+    const { found } = /** @type {any} */ (plane.data);
     for (const level of levels) {
       const tunnels = Math.max(1, Math.round(level * round.factor));
       const spec = {
@@ -83,6 +90,8 @@ const script = planeScenario({
       };
       const names = [`request_${level}`, `open_${level}`];
       for (const [operation, measured] of plane.pair(index, names, spec)) note(operation, measured);
+      const each = bytesPerTunnel(plane, found, { connections: tunnels, payload_bytes: payloadBytes, rate });
+      if (each !== null) perTunnel.add(each, { operation: names[0] });
     }
   },
   more: (metrics) => ({ tunnels: levels.map((level) => tunnelsOf(metrics, level)) }),
@@ -94,10 +103,6 @@ function note(operation, measured) {
   if (!tunnels) return;
   asked.add(tunnels.asked, { operation });
   openAll.add(tunnels.open_all_s, { operation });
-  const { rss_before_bytes: before, rss_open_bytes: open } = tunnels;
-  if (before !== null && open !== null && tunnels.open > 0) {
-    perTunnel.add((open - before) / tunnels.open, { operation });
-  }
 }
 
 /** @param {import('../../lib/result.js').Metrics} metrics @param {number} level */

@@ -8,7 +8,7 @@
  * Variables: SWEEP, VALUES (a list; both are the testbed's own unless given), RUNS,
  * DATAGRAMS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS, ADDRESS, WAIT.
  */
-import { loadPlane } from '../../lib/dataplane/environment.js';
+import { proxyOf, stopFresh } from '../../lib/dataplane/fresh.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ownInstancesCpu } from '../../lib/dataplane/probe-operation.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -35,11 +35,11 @@ const row = {
   // What is lost is what the values are compared by.
   bounds: { failed: 0.5, errors: undefined },
 };
-const environment = loadPlane();
 
 const script = planeScenario({
   name: 'queue-sweep',
   title: `UDP by ${sweep.variable}`,
+  reaches: ['udp'],
   load: roundsLoad(
     Array.from({ length: sweep.rounds }, () => ({ loop: 'closed', count: datagrams, factor: 1 })),
   ),
@@ -64,7 +64,7 @@ const script = planeScenario({
     const direct = () => plane.probe([CONTROL], plane.direct, spec);
     for (const step of index % 2 === 0 ? [direct, through] : [through, direct]) step();
   },
-  end: (data) => sweep.stopInstances(/** @type {any} */ (data).found),
+  end: (data) => stopFresh(/** @type {any} */ (data).found),
   more: (metrics, _rows, data) => ({ sweep: sweep.result(metrics, data.found) }),
 });
 
@@ -77,14 +77,7 @@ function throughValue(plane, index, spec) {
   const turn = sweep.turn(index);
   const { found } = /** @type {any} */ (plane.data);
   sweep.run(turn, found, (instance) => {
-    const { DATAPLANE_URL: url, DATAPLANE_USERNAME: username } = instance.outputs;
-    const { DATAPLANE_PASSWORD: password = null } = instance.secret_outputs;
-    const proxy = {
-      ...environment.proxy,
-      address: url.replace('socks5://', ''),
-      ...(password ? { username, password } : {}),
-    };
-    const via = { proxy, instance: instance.id, usage_window: plane.data.window };
+    const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: plane.data.window };
     const measured = plane.probe([turn.operation], via, spec);
     ownInstancesCpu.add(measured?.outcome.usage?.total.cpu_s ?? 0);
     return measured;

@@ -10,6 +10,7 @@
  * (none: no sweep), VALUES, RUNS, WAIT.
  */
 import { loadTransparent } from '../../lib/dataplane/environment.js';
+import { stopFresh } from '../../lib/dataplane/fresh.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
@@ -55,6 +56,7 @@ const burstRow = {
 const script = planeScenario({
   name: 'tproxy',
   title: 'A transparent proxy between two networks',
+  reaches: ['tcp', 'udp'],
   environment,
   load: roundsLoad(
     Array.from({ length: base.rounds + (sweep?.rounds ?? 0) }, () => ({
@@ -86,7 +88,11 @@ const script = planeScenario({
       bounds: { 'p(95)': 50 },
       least: datagrams * base.rounds,
     }),
-    ...withControl('udp_burst', { ...burstRow, title: `UDP, ${window} in flight` }),
+    ...withControl('udp_burst', {
+      ...burstRow,
+      title: `UDP, ${window} in flight`,
+      headline: 'mbit_per_s',
+    }),
     ...(sweep && {
       ...sweep.operations({
         ...burstRow,
@@ -113,7 +119,7 @@ const script = planeScenario({
   },
   end(data) {
     const { found, ends } = /** @type {any} */ (data);
-    sweep?.stopInstances(found);
+    if (sweep) stopFresh(found);
     stopFarEnds(ends);
   },
   more: (metrics, _rows, data) => (sweep ? { sweep: sweep.result(metrics, data.found) } : {}),

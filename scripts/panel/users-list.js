@@ -2,7 +2,8 @@
  * How fast does the panel page through its users?
  *
  * quick: 500 pages of LIMIT users, 10 clients, over 10,000 users that are seeded by SQL
- * (smoke: 2,000); over those that there are, where no database is named. Each request
+ * (smoke: 2,000); on a panel that is up over those that there are, and where there are none
+ * over seeded ones too (500 made through the API, where no database is named). Each request
  * takes the next page, so that near and far ones are met alike.
  * Variables: PAGES, LIMIT, CLIENTS, RATE, DURATION, EXISTING.
  */
@@ -30,7 +31,7 @@ const script = panelScenario({
   }),
   prepare(panel, session) {
     const total = panel.total(session);
-    if (!total) throw new Error('panel: there is no user to list: seed some with EXISTING');
+    if (!total) throw new Error('panel: there is no user to list, and EXISTING=0 seeds none');
     return { pages: Math.ceil(total / limit), total };
   },
   iterate({ panel, data, index, measure }) {

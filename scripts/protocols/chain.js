@@ -4,6 +4,7 @@
  * Each chain of two rows of lib/protocols/matrix.js: the first row's server sends all to the second row's client, and that
  * one's server to the target. Measured in turn with each of the two rows alone, every turn with processes of its own.
  * CPU and memory of a chain are of both hops; that both carry it is told by the CPU that each uses.
+ * Needs a testbed whose variables it chooses: protocol, engine.
  * Variables: CHAINS (such as trojan+shadowsocks-2022, a list), TURNS, BASELINE, BASELINE_ENGINE.
  */
 import { roundsLoad } from '../../lib/dataplane/load.js';

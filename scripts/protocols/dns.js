@@ -5,6 +5,7 @@
  * the hop. `cached` asks for the same NAMES again and again, after each was asked for once; `uncached` for a new name each
  * time; with one query in flight, and with WINDOW (`_burst`), which tells the rate. Beside each the same direct, to an
  * authoritative server of its own. Each answer is checked, and so is how many queries got through to the server.
+ * Needs a testbed whose variables it chooses: protocol, engine.
  * Variables: QUERIES (of each operation), NAMES, WINDOW, TIMEOUT_MS, RATE, PROTOCOL (trojan; of a list the first row that
  * has a client with DNS), CACHE (on, off), HIJACK (action, outbound: how sing-box takes queries), ASKS (udp, tcp: what the
  * client asks over), TTL_S, BASELINE, BASELINE_ENGINE.

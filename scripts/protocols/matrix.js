@@ -5,6 +5,7 @@
  * trip, downloads in writes of 1 KiB, 64 KiB and 1 MiB, uploads, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds
  * for each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
  * processes of its own and the order reversed from pair to pair. The first pair finds out how long a transfer has to be.
+ * Needs a testbed whose variables it chooses: protocol, engine.
  * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
  * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS, TUNNELS (a list), TARGET_THROUGHPUT (0.9),
  * TARGET_LATENCY (1.2), TARGET_MEMORY (1), TOLERANCE (0.05).

@@ -45,6 +45,7 @@ const scenario = defineScenario({
       primary: 'p50',
       bounds: { 'p(95)': 1000 },
       least: rounds * WAKES_PER_ROUND,
+      headline: 'p50_ms',
     },
     wait: {
       title: `Poll that waits ${EMPTY_WAIT_SECONDS} s in vain`,
@@ -83,6 +84,7 @@ function seqsOf(response) {
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic @param {number} seq */
 async function wakeOnce(session, topic, seq) {
+  wake.begin();
   const polling = relay.pollAsync(session, [topic], WAKE_WAIT_SECONDS);
   await sleep(LEAD_MS);
   const sentAt = now();
@@ -101,6 +103,7 @@ async function wakeOnce(session, topic, seq) {
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic */
 async function waitInVain(session, topic) {
+  wait.begin();
   const startedAt = now();
   const polled = await relay.pollAsync(session, [topic], EMPTY_WAIT_SECONDS);
   const endedAt = now();
@@ -118,8 +121,10 @@ export default async function round(data) {
   const session = relay.current(data.session);
   const topic = data.topics[(exec.vu.idInTest - 1) % data.topics.length];
   const first = ownScenario().iterationInTest * WAKES_PER_ROUND;
-  for (let index = 0; index < WAKES_PER_ROUND; index += 1) await wakeOnce(session, topic, first + index);
-  await waitInVain(session, topic);
+  const endsAt = scenario.endsAt(data);
+  for (let index = 0; index < WAKES_PER_ROUND && now() < endsAt; index += 1)
+    await wakeOnce(session, topic, first + index);
+  if (now() < endsAt) await waitInVain(session, topic);
 }
 
 /** @param {Data} data */

@@ -3,7 +3,7 @@
 mod common;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::network::*;
 use common::{Root, Server};
@@ -145,6 +145,41 @@ fn a_handshake_is_split_into_its_stages() {
         .map(|series| &series["name"])
         .collect();
     assert_eq!(names, ["total", "dial"]);
+}
+
+#[test]
+fn a_handshake_does_not_hold_the_teardown_of_the_tunnel_before() {
+    let root = Root::new();
+    let server = root.serve();
+    // One connection at a time: the next one waits until this one is closed, as on a busy proxy.
+    let turn = std::sync::Mutex::new(());
+    let slow_to_close = tcp_server(move |mut stream| {
+        let _turn = turn.lock().unwrap();
+        greeting(&mut stream);
+        write(&mut stream, &[5, 0]);
+        request(&mut stream);
+        write(&mut stream, &reply(0, any_address()));
+        silent(stream.try_clone().unwrap());
+        std::thread::sleep(DELAY / 2);
+    });
+    let spec = |proxy: SocketAddr| json!({"kind": "handshake", "target": "localhost:9", "count": 8, "proxy": {"address": proxy.to_string()}});
+    let split = outcome(&server, spec(slow_to_close));
+    assert_eq!(split["succeeded"], 8);
+    for name in ["greeting", "total"] {
+        let p50 = series(&split, name)["p50_ns"].as_u64().unwrap();
+        assert!(p50 < DELAY.as_nanos() as u64 / 8, "{name}: {p50} ns");
+    }
+    // One that never closes holds nothing up for long, and is no failure.
+    let never = tcp_server(|mut stream| {
+        greeting(&mut stream);
+        write(&mut stream, &[5, 0]);
+        request(&mut stream);
+        write(&mut stream, &reply(0, any_address()));
+        std::thread::sleep(Duration::from_secs(20));
+    });
+    let began = Instant::now();
+    assert_eq!(outcome(&server, spec(never))["succeeded"], 8);
+    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

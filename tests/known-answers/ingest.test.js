@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { median, within, withRelay } from '../support/faulty.js';
 import { operation, runScenario } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
+import { assertVerdict } from '../support/verdict.js';
 
 for (const name of ['ingest', 'concurrent']) {
   test(`${name} reports an injected delay`, async () => {
@@ -13,8 +15,7 @@ for (const name of ['ingest', 'concurrent']) {
       const truth = median(relay.truth.served);
       within(row.latency_ms.p50, truth, 0.1);
       assert.equal(row.success, 60);
-      assert.equal(code, 0);
-      assert.equal(result.verdict, 'pass');
+      assertVerdict(result, 'pass', code);
       assert.ok(relay.truth.topicsEver > 0);
       assert.equal(relay.truth.topics.size, 0, 'topics are removed');
     });
@@ -29,8 +30,7 @@ test('ingest counts an exact number of failures, apart by kind, and fails', asyn
     assert.equal(relay.truth.failed, 22);
     assert.deepEqual(row.errors, { http_5xx: 20 });
     assert.deepEqual([row.requests, row.success, row.latency_ms.count], [200, 180, 180]);
-    assert.equal(result.verdict, 'fail');
-    assert.equal(code, 99);
+    assertVerdict(result, 'fail', code);
   });
 });
 
@@ -38,8 +38,8 @@ test('a relay that limits the rate gives a verdict that says so', async () => {
   await withRelay({ publishError: { every: 2, status: 429 } }, async (relay) => {
     const { code, result } = await runScenario('concurrent', relay.url, { MESSAGES: '100' });
     assert.deepEqual(operation(result, 'publish').errors, { http_429: 50 });
-    assert.equal(result.verdict, 'fail');
-    assert.match(result.reasons[0], /limited the rate/);
+    assertVerdict(result, 'fail');
+    assert.match(reasonsOf(result)[0], /limited the rate/);
     assert.equal(code, 99);
   });
 });
@@ -59,7 +59,7 @@ test('bulk counts rejected messages of accepted batches', async () => {
     assert.deepEqual([row.requests, row.success, row.items.count], [10, 10, 495]);
     assert.equal(relay.truth.rejected, 5);
     assert.deepEqual(row.errors, { rejected: 5 });
-    assert.equal(result.verdict, 'fail');
+    assertVerdict(result, 'fail');
   });
 });
 
@@ -111,10 +111,10 @@ test('an open loop that runs out of virtual users is inconclusive, not fast', as
       RATE: '50',
       DURATION: '8s',
     });
-    assert.equal(result.verdict, 'inconclusive');
+    assertVerdict(result, 'inconclusive');
     assert.ok(
-      result.reasons.some((/** @type {string} */ reason) => /dropped iterations: \d+/.test(reason)),
-      result.reasons.join('\n'),
+      reasonsOf(result).some((reason) => /dropped iterations: \d+/.test(reason)),
+      reasonsOf(result).join('\n'),
     );
   });
 });
@@ -134,7 +134,7 @@ test('rejected messages fail a long run too', async () => {
   await withRelay({ rejectEvery: 100 }, async (relay) => {
     const { result } = await runScenario('bulk', relay.url, { PROFILE: 'soak', RATE: '20', DURATION: '4s' });
     assert.ok(operation(result, 'publish_open').errors.rejected > 0);
-    assert.equal(result.verdict, 'fail');
+    assertVerdict(result, 'fail');
   });
 });
 

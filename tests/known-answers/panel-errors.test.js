@@ -4,6 +4,8 @@ import { after, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { withPanel } from '../support/faulty.js';
 import { operation, panelEntry, runPanel, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
+import { assertVerdict } from '../support/verdict.js';
 
 const folder = temporaryFolder('panel-errors');
 after(folder.remove);
@@ -26,9 +28,12 @@ for (const [kind, faults, words] of FAULTS) {
       const { requests, success, errors, latency_ms: latency } = operation(result, 'create');
       // Of 105 creations, with five of the warm-up, each tenth fails.
       assert.deepEqual([requests, success, latency.count, errors], [100, 90, 90, { [kind]: 10 }]);
-      assert.deepEqual([code, result.verdict], [99, 'fail']);
-      assert.ok(result.reasons[0].startsWith(`create: 10 × ${kind} in 100 requests`), result.reasons[0]);
-      assert.match(result.reasons[0], words);
+      assertVerdict(result, 'fail', code);
+      assert.ok(
+        reasonsOf(result)[0].startsWith(`create: 10 × ${kind} in 100 requests`),
+        reasonsOf(result)[0],
+      );
+      assert.match(reasonsOf(result)[0], words);
       assert.ok(
         result.integrity.every((/** @type {any} */ line) => line.ok),
         JSON.stringify(result.integrity),
@@ -45,7 +50,8 @@ test('a token that expires is renewed once by each client, and its request repea
     for (const row of result.operations) assert.deepEqual([row.requests, row.success], [40, 40], row.name);
     // Four clients, and the clean-up; before them, the set-up.
     assert.deepEqual([panel.truth.logins, panel.truth.unauthorized], [6, 5]);
-    assert.deepEqual([code, result.verdict, panel.left()], [0, 'pass', []]);
+    assertVerdict(result, 'pass', code);
+    assert.deepEqual(panel.left(), []);
     assert.deepEqual(result.notes, [
       'the token expired in mid-run (401): logged in again, 5 times in all, clean-up included',
     ]);
@@ -59,8 +65,8 @@ test('a token that stays dead fails the run, and nobody logs in for ever', async
     const { requests, success, errors } = operation(result, 'create');
     assert.deepEqual([requests, errors], [200, { http_401: 200 - success }]);
     assert.equal(panel.truth.logins, 6);
-    assert.deepEqual([code, result.verdict], [99, 'fail']);
-    assert.match(result.reasons.join('\n'), /create: \d+ × http_401 .*check the user, the password/);
+    assertVerdict(result, 'fail', code);
+    assert.match(reasonsOf(result).join('\n'), /create: \d+ × http_401 .*check the user, the password/);
     // Nor can anybody be removed.
     assert.match(
       stderr,

@@ -16,6 +16,8 @@ import {
   writeEnvironment,
 } from '../support/k6.js';
 import { until } from '../support/processes.js';
+import { reasonsOf } from '../support/reasons.js';
+import { assertVerdict } from '../support/verdict.js';
 
 const folder = temporaryFolder('panel-integrity');
 after(folder.remove);
@@ -55,8 +57,8 @@ test('users that were lost fail a run in which every answer was right', async ()
         'users: created less deleted': lost,
         'users: active': lost,
       });
-      assert.equal(result.verdict, 'fail');
-      assert.equal(result.reasons[0], 'users: created less deleted: 90 found, 100 reported');
+      assertVerdict(result, 'fail');
+      assert.equal(reasonsOf(result)[0], 'users: created less deleted: 90 found, 100 reported');
       assert.deepEqual(panel.users(), ['anna']);
     } finally {
       run.remove();
@@ -81,8 +83,11 @@ for (const [name, row, sign] of /** @type {const} */ ([
         'users: disabled': disabled,
         'users: active': -disabled,
       });
-      assert.deepEqual([code, result.verdict], [99, 'fail']);
-      assert.match(result.reasons.join('\n'), /bad_response in 100 requests: .* not with what was asked for/);
+      assertVerdict(result, 'fail', code);
+      assert.match(
+        reasonsOf(result).join('\n'),
+        /bad_response in 100 requests: .* not with what was asked for/,
+      );
     });
   });
 }
@@ -94,7 +99,7 @@ test('a panel that fails after it deleted: set-up goes on, deletions fail, users
     for (const name of ['create', 'read', 'disable', 'enable'])
       assert.equal(operation(result, name).success, 50, name);
     assert.deepEqual(operation(result, 'delete').errors, { http_5xx: 50 });
-    assert.deepEqual([code, result.verdict], [99, 'fail']);
+    assertVerdict(result, 'fail', code);
     const [created] = result.integrity;
     // 55 users were deleted, five of them in the warm-up, and no answer said so.
     assert.deepEqual([created.reported, created.found, created.ok], [55, 0, true]);
@@ -106,7 +111,8 @@ test('a panel that fails after it deleted: set-up goes on, deletions fail, users
 test('a panel that fails after it deleted is left clean by a run that deletes nothing, which passes', async () => {
   await withPanel({ ownerless: true, foreign: ['anna'] }, async (panel) => {
     const { code, result } = await runPanel('users-create', panel.url, { USERS: '50' });
-    assert.deepEqual([code, result.verdict, panel.users()], [0, 'pass', ['anna']]);
+    assertVerdict(result, 'pass', code);
+    assert.deepEqual(panel.users(), ['anna']);
   });
 });
 
@@ -114,7 +120,8 @@ test('a removal that meets a lock is tried again until nobody is left', async ()
   await withPanel({ databaseLockedEvery: 7, lockable: ['delete'] }, async (panel) => {
     const { code, result } = await runPanel('users-create', panel.url, { USERS: '100' });
     assert.ok(panel.truth.locked > 10);
-    assert.deepEqual([code, result.verdict, panel.left()], [0, 'pass', []]);
+    assertVerdict(result, 'pass', code);
+    assert.deepEqual(panel.left(), []);
     assert.deepEqual(differences(result), RIGHT);
   });
 });
@@ -171,9 +178,9 @@ test('users are removed after Ctrl-C too', async () => {
       await until(() => panel.truth.created > 300, 'the load');
       run.child.kill('SIGINT');
       assert.equal(await run.ended, 130);
-      const { verdict, reasons } = run.result('panel-users-create');
-      assert.equal(verdict, 'inconclusive');
-      assert.match(reasons.join('\n'), /^complete: .* ended early$/m);
+      const result = run.result('panel-users-create');
+      assertVerdict(result, 'inconclusive');
+      assert.match(reasonsOf(result).join('\n'), /^complete: .* ended early$/m);
       assert.deepEqual(panel.users(), ['anna']);
     } finally {
       run.remove();

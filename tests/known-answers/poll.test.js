@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withRelay, within } from '../support/faulty.js';
 import { operation, runScenario } from '../support/k6.js';
+import { assertVerdict } from '../support/verdict.js';
 
 test('poll reports the delay of a wake-up and the length of a wait', async () => {
   await withRelay({ delayMs: 120 }, async (relay) => {
@@ -13,8 +14,7 @@ test('poll reports the delay of a wake-up and the length of a wait', async () =>
     // The publish is delayed by 120 ms, and then the answer of the poll by as much.
     within(wake.latency_ms.p50, 242, 0.1);
     within(wait.latency_ms.avg, 1000, 0.1);
-    assert.equal(result.verdict, 'pass');
-    assert.equal(code, 0);
+    assertVerdict(result, 'pass', code);
   });
 });
 
@@ -23,7 +23,7 @@ test('a refused publish fails its wake-up under its own name', async () => {
     const { result } = await runScenario('poll', relay.url, { POLLS: '1', CLIENTS: '1' });
     // The poll itself then waits its ten seconds in vain: one of ten.
     assert.deepEqual(operation(result, 'wake').errors, { http_5xx: 1 });
-    assert.equal(result.verdict, 'fail');
+    assertVerdict(result, 'fail');
   });
 });
 
@@ -33,6 +33,6 @@ test('an answer that cannot be read is a failure', async () => {
     // Ten wake-ups and a wait a round: each eleventh answer is that of the wait.
     assert.deepEqual(operation(result, 'wake').errors, {});
     assert.deepEqual(operation(result, 'wait').errors, { bad_response: 2 });
-    assert.equal(result.verdict, 'fail');
+    assertVerdict(result, 'fail');
   });
 });

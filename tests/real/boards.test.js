@@ -13,8 +13,10 @@ import { startSidecar } from '../support/sidecar.js';
  * @typedef {import('../../grafana/stand-in.js').Time} Time
  */
 
-/** Events that a run which went well has none of. */
-const NOT_IN_A_NORMAL_RUN = ['Not streamed'];
+/** Panels that are asked for by name. */
+const [SCENARIOS, LATENCY] = [106, 703];
+/** What marks a verdict; the others are undecided. @type {Record<string, string>} */
+const MARKS = { pass: 'Passed', fail: 'Failed', 'set-up failed': 'Failed' };
 /** Of protocols, so that the runs stay short; our own build as candidate. */
 const FEW_ROWS = { PROTOCOL: 'trojan', CANDIDATE: 'sing-box', CHAINS: 'trojan+socks', SECONDS: '1' };
 /** Panels that are about some scenarios only. @type {Record<number, string[]>} */
@@ -129,6 +131,22 @@ async function hasNoThreshold(where) {
   );
 }
 
+/** One percentile of a scenario's results, which too few samples do not have. */
+const PERCENTILE = /"(p\d\d)_ms" AS "through the proxy".* "scenario" =~ \/\^([a-z-]+)\$/;
+
+/** Whether no operation that a query asks a percentile of has one, by the result. @param {string} query expanded */
+function hasNoPercentile(query) {
+  const [, percentile, scenario] = PERCENTILE.exec(query) ?? [];
+  if (!scenario) return false;
+  const system = ['dataplane', 'protocols'].find((one) => runs[1].has(`${one}-${scenario}.json`));
+  /** @type {{ name: string, latency_ms: Record<string, number | null> | null }[]} */
+  const operations = runs[1].result(`${system}-${scenario}`).operations;
+  const asked = operations.filter(({ name }) => !name.endsWith('direct'));
+  return (
+    asked.length > 0 && asked.every(({ latency_ms: latency }) => (latency?.[percentile] ?? null) === null)
+  );
+}
+
 /** Scenarios of the second run that this machine cannot run. @returns {string[]} */
 const leftOut = () =>
   JSON.parse(runs[1].files().find(({ name }) => name === 'run.json')?.text ?? '')
@@ -147,7 +165,7 @@ async function fault({ refId, alias = '' }, asked) {
       ? await hasNoThreshold(about)
       : refId === 'bound'
         ? await hasNoBound(asked)
-        : await isTooShort(asked);
+        : hasNoPercentile(asked) || (await isTooShort(asked));
     return known ? '' : 'finds nothing';
   }
   // InfluxDB takes a tag that it does not know for one that is empty. Failed requests have no kind.
@@ -172,6 +190,10 @@ async function faults(board, values) {
   return found;
 }
 
+/** @param {Values} values */
+const verdictsOf = ({ testid, system }) =>
+  `SELECT "scenario", "verdict" FROM "verdicts" WHERE "testid" = '${testid}' AND "system" =~ /^(${[system].flat().join('|')})$/`;
+
 for (const { name, board } of boards) {
   test(`${name}: no panel is without data when it opens`, async () => {
     const { values } = await resolve(board, ask);
@@ -189,20 +211,86 @@ for (const { name, board } of boards) {
     }
   });
 
-  test(`${name}: begin, end and verdict are marked`, async () => {
+  test(`${name}: marks are of its scenarios only, and Grafana can read them`, async () => {
     const { values } = await resolve(board, ask);
     for (const { name: mark, target } of board.annotations.list) {
-      const series = await ask(expanded(target.query, values, time));
-      if (NOT_IN_A_NORMAL_RUN.includes(mark)) assert.deepEqual(series, [], mark);
-      else assert.ok(hasData(series), mark);
-      for (const { columns, values: rows } of series) {
-        assert.deepEqual(columns, ['time', 'title', 'text', 'kind', 'scenario']);
+      const region = target.timeEndColumn !== undefined;
+      for (const { columns, values: rows } of await ask(expanded(target.query, values, time))) {
+        assert.deepEqual(columns, [
+          'time',
+          'title',
+          'text',
+          'kind',
+          'scenario',
+          ...(region ? ['ended_ms'] : []),
+        ]);
         // Grafana drops a row with an empty column.
         assert.ok(
           rows.every((row) => !row.includes(null)),
           `${mark}: ${JSON.stringify(rows)}`,
         );
+        for (const [at, , , , scenario, ended] of rows) {
+          assert.ok(values.scenario.includes(String(scenario)), `${mark}: ${scenario}`);
+          if (region) assert.ok(Number(at) <= Number(ended), `${mark}: ${scenario}`);
+        }
       }
     }
   });
+
+  test(`${name}: each scenario that has ended is one region, in its verdict’s colour`, async () => {
+    const { values } = await resolve(board, ask);
+    const found = [];
+    for (const { name: mark, target } of board.annotations.list) {
+      if (target.timeEndColumn === undefined) continue;
+      const series = await ask(expanded(target.query, values, time));
+      for (const [, , , , scenario] of series.flatMap((one) => one.values)) found.push(`${scenario} ${mark}`);
+    }
+    const ended = await ask(expanded(verdictsOf(values), values, time));
+    assert.deepEqual(
+      found.toSorted(),
+      ended
+        .flatMap((one) => one.values)
+        .map(([, scenario, verdict]) => `${scenario} ${MARKS[String(verdict)] ?? 'Undecided'}`)
+        .toSorted(),
+    );
+  });
+
+  test(`${name}: a row of the scenarios zooms to all that was measured of it`, async () => {
+    const { values } = await resolve(board, ask);
+    const [{ panel }] = standing(board, values).filter((one) => one.panel.id === SCENARIOS);
+    const [{ columns, values: rows }] = await ask(expanded(panel.targets[0].query, values, time));
+    assert.equal(rows.length, [values.scenario].flat().length);
+    for (const row of rows) {
+      const of = Object.fromEntries(columns.map((column, index) => [column, row[index]]));
+      const where = `"testid" = '${values.testid}' AND "system" = '${of.system}' AND "scenario" = '${of.scenario}'`;
+      const seconds = (await ask(`SELECT "count" FROM "operation_failed" WHERE ${where}`))
+        .flatMap((one) => one.values)
+        .map(([at]) => Number(at));
+      const [from, to] = [of.from, of.to].map(Number);
+      assert.ok(
+        seconds.every((at) => from <= at && at <= to),
+        `${of.scenario}: ${from} to ${to}: ${seconds}`,
+      );
+      assert.ok(to - from < Number(of.seconds) * 1000 + 5000, JSON.stringify(of));
+    }
+  });
 }
+
+test('dataplane.json: an operation stands beside its control', async () => {
+  const { board } = boards.find(({ name }) => name === 'dataplane.json') ?? {};
+  const { values } = await resolve(board, ask, { scenario: ['socks-tcp'] });
+  const [{ panel }] = standing(board, values).filter((one) => one.panel.id === LATENCY);
+  const [{ columns, values: rows }] = await ask(expanded(panel.targets[0].query, values, time));
+  assert.deepEqual(columns, ['time', 'operation', 'through the proxy', 'direct']);
+  const result = runs[1].result('dataplane-socks-tcp');
+  const p50 = (/** @type {string} */ name) =>
+    result.operations.find((/** @type {any} */ one) => one.name === name).latency_ms.p50;
+  assert.deepEqual(
+    rows.map(([, ...row]) => row),
+    result.controls.map((/** @type {any} */ { operation, control }) => [
+      operation,
+      p50(operation),
+      p50(control),
+    ]),
+  );
+});

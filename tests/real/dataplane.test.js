@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { assertScriptRefuses, errorLines, startBench } from '../support/bench.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, until } from '../support/processes.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const folder = temporaryFolder('dataplane-real');
 after(folder.remove);
@@ -17,11 +18,13 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
     try {
       const code = await bench.ended;
       const results = SCENARIOS.map((name) => bench.result(`dataplane-${name}`));
-      const wrong = results.flatMap(({ run, reasons }) =>
-        reasons.map((reason) => `${run.scenario}: ${reason}`),
+      const wrong = results.flatMap((result) =>
+        reasonsOf(result).map((reason) => `${result.run.scenario}: ${reason}`),
       );
       // That others use the machine is told, and is no fault of what is tested.
-      const crowded = wrong.filter((reason) => /: generator (CPU|lateness|headroom)/.test(reason));
+      const crowded = wrong.filter((reason) =>
+        /: (generator (CPU|lateness|headroom)|neighbours)/.test(reason),
+      );
       assert.deepEqual(wrong, crowded);
       assert.equal(code, crowded.length > 0 ? 3 : 0);
       for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
@@ -113,7 +116,7 @@ test('without a target, and with a proxy that is not there, one line says so', a
     assert.equal(await bench.ended, 99);
     const result = bench.result('dataplane-socks-tcp');
     assert.deepEqual(operation(result, 'tcp').errors, { connection_refused: 2 });
-    assert.match(result.reasons[0], /tcp: 2 × connection_refused/);
+    assert.match(reasonsOf(result)[0], /tcp: 2 × connection_refused/);
   } finally {
     bench.remove();
   }

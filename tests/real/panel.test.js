@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { operation, panelEntry, runScript, temporaryFolder, writeEnvironment } from '../support/k6.js';
-import { panel as panelOf } from '../support/panel.js';
+import { newUser, panel as panelOf } from '../support/panel.js';
 import { commandLines, descendants, isAlive, until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const SECRET = 'correct-horse-battery-staple-43';
 const folder = temporaryFolder('real-panel');
@@ -20,7 +21,7 @@ function soundResult(bench, name) {
     assert.deepEqual([row.success, row.errors], [row.requests, {}], `${name}/${row.name}`);
     assert.ok(row.requests > 0 && row.rate_per_s > 0, `${name}/${row.name}`);
   }
-  const strange = result.reasons.filter((/** @type {string} */ reason) => !reason.startsWith('generator'));
+  const strange = reasonsOf(result).filter((reason) => !reason.startsWith('generator'));
   assert.deepEqual(strange, [], name);
   assert.ok(['pass', 'inconclusive'].includes(result.verdict), `${name}: ${result.verdict}`);
   return result;
@@ -226,6 +227,23 @@ for (const driver of ['sqlite', 'asyncmy']) {
       assert.equal(await answered(panel.url, 'delete_user'), 205);
     });
 
+    test('users-list seeds a panel without users; where there are some, it lists those', async () => {
+      const variables = { ...secrets, PROFILE: 'smoke' };
+      const listed = async () => (await runScript('panel', 'users-list', entry(), variables)).result;
+      const filled = await listed();
+      assert.deepEqual([filled.run.parameters.existing, operation(filled, 'page').items.count], [2000, 5000]);
+      assertIntegrity(filled);
+      assert.deepEqual([panel.countInXray(), await users()], [0, 0]);
+      await panel.call('POST', '/api/user', newUser('anna'));
+      try {
+        const found = await listed();
+        assert.deepEqual([found.run.parameters.existing, operation(found, 'page').items.count], [0, 100]);
+        assertIntegrity(found);
+      } finally {
+        await panel.call('DELETE', '/api/user/anna');
+      }
+    });
+
     test('a set-up that fails leaves nobody behind, seeded or made', async () => {
       const user = { proxies: { shadowsocks: {} }, inbounds: { shadowsocks: ['No such tag'] } };
       const failed = runScript('panel', 'users-create', entry({ user }), { ...secrets, EXISTING: '100' });
@@ -271,7 +289,7 @@ test('a panel that is killed in mid-run fails by name, and what was measured sta
     assert.ok(success > 0, 'what came before is kept');
     assert.ok(errors.connection_refused > 0, JSON.stringify(errors));
     assert.equal(requests, 20000);
-    assert.match(result.reasons.join('\n'), /panel ended in mid-run \(signal 9\)/);
+    assert.match(reasonsOf(result).join('\n'), /panel ended in mid-run \(signal 9\)/);
     assert.equal(result.verdict, 'fail');
   } finally {
     bench.remove();

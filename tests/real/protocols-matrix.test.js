@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { assertScriptRefuses, startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 import { descendants, until } from '../support/processes.js';
+import { reasonsOf } from '../support/reasons.js';
 
 const ONLY = 'protocols/matrix';
 const CANDIDATE = join(ROOT, 'tests/fixtures/candidate');
@@ -123,8 +124,8 @@ test('a candidate with faults has a named outcome in each row, and the other row
       /trojan: throughput is \d+ % of the baseline/,
     ])
       assert.ok(
-        result.reasons.some((/** @type {string} */ line) => part.test(line)),
-        result.reasons.join('\n'),
+        reasonsOf(result).some((line) => part.test(line)),
+        reasonsOf(result).join('\n'),
       );
   } finally {
     bench.remove();
@@ -164,7 +165,9 @@ test('a run that can compare nothing is not passed', async () => {
   const bench = startBench({ ONLY, CANDIDATE: 'xray', PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: 'tuic' });
   try {
     assert.equal(await bench.ended, 3);
-    const { verdict, reasons } = bench.result('protocols-matrix');
+    const result = bench.result('protocols-matrix');
+    const { verdict } = result;
+    const reasons = reasonsOf(result);
     assert.equal(verdict, 'inconclusive');
     assert.ok(reasons.includes('no row was compared'), reasons.join('\n'));
   } finally {
@@ -181,12 +184,14 @@ test('a crossed threshold of the environment fails the run', async () => {
   const bench = startBench({ ONLY, ENV: file, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: 'socks' });
   try {
     await bench.ended;
-    const { verdict, reasons, validity } = bench.result('protocols-matrix');
+    const result = bench.result('protocols-matrix');
+    const { verdict, validity } = result;
+    const reasons = reasonsOf(result);
     const valid = validity.every((/** @type {any} */ { ok }) => ok !== false);
     // A machine that is busy with something else says nothing of a threshold.
     assert.equal(verdict, valid ? 'fail' : 'inconclusive', reasons.join('\n'));
     assert.ok(
-      reasons.some((/** @type {string} */ line) => /socks: p\(95\)<.* does not hold/.test(line)),
+      reasons.some((line) => /^socks: P95 .* ms, at most .* ms$/.test(line)),
       reasons.join('\n'),
     );
   } finally {

@@ -126,10 +126,17 @@ test('a run with 500 users: exact sums, few series, every measurement', async ()
     );
 
     const where = `WHERE testid='${testid}'`;
-    const kinds = (await db.rows(`SELECT kind, title FROM events ${where}`)).map(({ kind }) => kind);
-    assert.deepEqual(kinds.toSorted(), ['end', 'run_end', 'run_start', 'start']);
+    const events = await db.rows(`SELECT kind, title, ended_ms FROM events ${where}`);
+    assert.deepEqual(events.map(({ kind }) => kind).toSorted(), [
+      'run_end',
+      'run_start',
+      'scenario',
+      'start',
+    ]);
     const [verdict] = await db.rows(`SELECT * FROM verdicts ${where}`);
     assert.equal(verdict.verdict, result.verdict);
+    assert.equal(events.find(({ kind }) => kind === 'scenario')?.ended_ms, verdict.ended_ms);
+    assert.ok(Math.abs(verdict.ended_ms - verdict.began_ms - verdict.seconds * 1000) <= 1);
     const [row] = await db.rows(`SELECT * FROM results ${where}`);
     const { p50, p99 } = result.operations[0].latency_ms;
     assert.deepEqual([row.requests, row.p50_ms, row.p99_ms], [500, p50, p99]);

@@ -1,21 +1,27 @@
 /** A SOCKS5 server that misbehaves as told: what no real one does on demand. */
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /**
- * @typedef {'silent' | 'garbage' | 'reset' | 'close' | { reply: number }} Behaviour what it does with a request;
- *   it greets properly first, but for silent and garbage
+ * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | { reply: number }} Behaviour what it does with a
+ *   request; it greets properly first, but for silent and garbage; login refuses every password
  */
 
-/** @param {Behaviour} behaviour */
-export async function startSocksServer(behaviour) {
+/**
+ * @param {Behaviour} behaviour
+ * @param {number} [good] first tunnels that it carries as a real one does
+ */
+export async function startSocksServer(behaviour, good = 0) {
+  let connections = 0;
   const server = createServer((socket) => {
+    connections += 1;
     socket.on('error', () => {});
-    if (behaviour === 'silent') return;
+    if (connections <= good) return carry(socket);
+    if (behaviour === 'silent') return undefined;
     if (behaviour === 'garbage') {
-      socket.once('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
-      return;
+      return socket.once('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
     }
-    socket.once('data', () => {
+    if (behaviour === 'login') return refuseLogin(socket);
+    return socket.once('data', () => {
       socket.write(Buffer.from([5, 0]));
       socket.once('data', () => answer(socket, behaviour));
     });
@@ -23,6 +29,29 @@ export async function startSocksServer(behaviour) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return { url: `socks5://127.0.0.1:${port}`, stop: () => server.close() };
+}
+
+/** A tunnel to an IPv4 address. @param {import('node:net').Socket} socket */
+function carry(socket) {
+  socket.once('data', () => {
+    socket.write(Buffer.from([5, 0]));
+    socket.once('data', (request) => {
+      const far = connect(request.readUInt16BE(8), [...request.subarray(4, 8)].join('.'), () => {
+        socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+        socket.pipe(far).pipe(socket);
+      });
+      far.on('error', () => socket.destroy());
+    });
+  });
+}
+
+/** @param {import('node:net').Socket} socket */
+function refuseLogin(socket) {
+  socket.once('data', (greeting) => {
+    const offered = greeting.subarray(2).includes(2);
+    socket.write(Buffer.from([5, offered ? 2 : 0xff]));
+    socket.once('data', () => socket.write(Buffer.from([1, 1])));
+  });
 }
 
 /** @param {import('node:net').Socket} socket @param {Behaviour} behaviour */

@@ -48,6 +48,18 @@ test('the provisioned data source is the boards’ own, and its boards cannot be
   );
 });
 
+/** @param {any} board @param {number} id */
+const panelOf = (board, id) =>
+  [...board.panels, ...board.panels.flatMap((/** @type {any} */ { panels = [] }) => panels)].find(
+    (panel) => panel.id === id,
+  );
+
+/** @param {any} board @param {number} id @param {string} column @param {string} property */
+const propertyOf = (board, id, column, property) =>
+  panelOf(board, id)
+    .fieldConfig.overrides.find((/** @type {any} */ { matcher }) => matcher.options === column)
+    .properties.find((/** @type {any} */ one) => one.id === property);
+
 /** What is done to the board overview, and what the linter says of it. @type {[string, (board: any) => void, RegExp][]} */
 const FAULTS = [
   ['another uid', (board) => (board.uid = 'overview'), /uid overview is not that of the file/],
@@ -69,7 +81,7 @@ const FAULTS = [
   [
     'another data source of an annotation',
     ({ annotations }) => delete annotations.list[0].datasource,
-    /annotation Begin has another data source/,
+    /annotation Passed has another data source/,
   ],
   [
     'a run in a query',
@@ -108,13 +120,87 @@ const FAULTS = [
   ],
   [
     'an override of nothing',
-    ({ panels }) => (panels[6].fieldConfig.overrides[0].matcher.options = 'systm'),
+    ({ panels }) => (panels[6].fieldConfig.overrides[1].matcher.options = 'systm'),
     /panel 106 Scenarios: nothing is called systm/,
   ],
   [
     'a calculation with nothing',
-    ({ panels }) => (panels[6].transformations[1].options.binary.right.matcher.options = 'lastd'),
-    /panel 106 Scenarios: nothing is called lastd/,
+    ({ panels }) =>
+      (panels.at(-1).panels[0].transformations[2].options.binary.right.matcher.options = 'Rat, baseline'),
+    /panel 601 Figures of both runs: nothing is called Rat, baseline/,
+  ],
+  [
+    'marks of all systems',
+    ({ annotations }) =>
+      (annotations.list[0].target.query = annotations.list[0].target.query.replace(
+        /"system" \S+ \S+ AND /,
+        '',
+      )),
+    /annotation Passed: marks of other systems or scenarios/,
+  ],
+  [
+    'a region whose end no column has',
+    ({ annotations }) =>
+      (annotations.list[0].target.query = annotations.list[0].target.query.replace(', "ended_ms"', '')),
+    /annotation Passed: its query has no column events\.ended_ms/,
+  ],
+  [
+    'a region whose end is not called as Grafana calls it',
+    ({ annotations }) => (annotations.list[0].target.timeEndColumn = 'ended_ms'),
+    /annotation Passed: Grafana calls no column ended_ms/,
+  ],
+  [
+    'a legend that takes half of a graph',
+    (board) => {
+      const { legend } = panelOf(board, 501).options;
+      Object.assign(legend, { displayMode: 'table', placement: 'bottom' });
+    },
+    /panel 501 CPU: its legend is a table beneath the graph/,
+  ],
+  [
+    'a title that is cut off',
+    (board) => (propertyOf(board, 107, 'ok', 'custom.width').value = 60),
+    /panel 107 Thresholds: the title holds is cut off/,
+  ],
+  [
+    'columns that are too wide for their panel',
+    (board) => (propertyOf(board, 107, 'threshold', 'custom.width').value = 1200),
+    /panel 107 Thresholds: its columns take \d+ pixels of 1536/,
+  ],
+  [
+    'columns without widths',
+    (board) => (propertyOf(board, 107, 'threshold', 'custom.width').id = 'custom.minWidth'),
+    /panel 107 Thresholds: more than one column has no width/,
+  ],
+  [
+    'an empty panel without words',
+    (board) => (panelOf(board, 106).fieldConfig.defaults.noValue = '–'),
+    /panel 106 Scenarios: it has no words for where it is empty/,
+  ],
+  [
+    'an empty cell that speaks for the whole table',
+    (board) => panelOf(board, 106).fieldConfig.overrides.shift(),
+    /panel 106 Scenarios: a cell without a value shows what a table without rows does/,
+  ],
+  [
+    'bars that stand',
+    (board) => (panelOf(board, 602).options.orientation = 'auto'),
+    /panel 602 Latencies of both runs: its bars stand/,
+  ],
+  [
+    'bars in no order',
+    (board) => panelOf(board, 602).transformations.splice(-2, 1),
+    /panel 602 Latencies of both runs: its bars are not sorted/,
+  ],
+  [
+    'more bars than can be read',
+    (board) => (panelOf(board, 602).transformations.at(-1).options.limitField = 100),
+    /panel 602 Latencies of both runs: it has no room for 100 bars/,
+  ],
+  [
+    'letters of any size',
+    (board) => (panelOf(board, 105).options.textMode = 'value_and_name'),
+    /panel 105 P95 of the slowest second: the letters of its tiles may be any size/,
   ],
   [
     'a coarser interval',
@@ -130,6 +216,53 @@ for (const [what, change, line] of FAULTS) {
     assert.match(problemsOf(all).join('\n'), line);
   });
 }
+
+test('by default marks are verdicts, as regions, and seconds that are missing', () => {
+  for (const [name, { annotations }] of Object.entries(boards())) {
+    const shown = annotations.list.filter((/** @type {any} */ { enable }) => enable);
+    assert.deepEqual(
+      shown.map((/** @type {any} */ mark) => [mark.name, mark.target.timeEndColumn]),
+      [
+        ['Passed', 'events.ended_ms'],
+        ['Failed', 'events.ended_ms'],
+        ['Undecided', 'events.ended_ms'],
+        ['Not streamed', undefined],
+      ],
+      name,
+    );
+  }
+});
+
+test('each row of the table of scenarios leads to its own time, on its system’s board and on this one', () => {
+  for (const [name, board] of Object.entries(boards())) {
+    const urls = ['scenario', 'began_ms'].map(
+      (column) => propertyOf(board, 106, column, 'links').value[0].url,
+    );
+    for (const url of urls)
+      assert.match(
+        url,
+        /&from=\$\{__data\.fields\.from\.numeric\}&to=\$\{__data\.fields\.to\.numeric\}$/,
+        name,
+      );
+    assert.ok(urls[1].startsWith(`/d/windtunnel-${name.replace('.json', '')}?`), urls[1]);
+    assert.match(
+      panelOf(board, 106).targets[0].query,
+      /"began_ms" - \d+ AS "from", "ended_ms" \+ \d+ AS "to"/,
+    );
+  }
+});
+
+test('links to the other boards are in sight, marks in the menu', () => {
+  for (const { links, annotations } of Object.values(boards())) {
+    assert.ok(links.every((/** @type {any} */ link) => !('placement' in link)));
+    assert.ok(annotations.list.every((/** @type {any} */ { placement }) => placement === 'inControlsMenu'));
+  }
+});
+
+test('without a candidate its panel says so', () => {
+  const { defaults } = panelOf(boards()['dataplane.json'], 804).fieldConfig;
+  assert.match(defaults.noValue, /^this run has no candidate/);
+});
 
 /** What tsc says of boards. @param {Record<string, unknown>} all @returns {Promise<string>} */
 async function typeErrors(all) {

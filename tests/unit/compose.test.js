@@ -15,7 +15,7 @@ const { services, volumes } = parse(text, { merge: true });
 const entries = Object.entries(services);
 const { version } = JSON.parse(read('package.json'));
 
-/** A tag that names one release or one day, such as 1.8.10 or bookworm-20260824-slim. */
+/** A tag that names one release or one day, such as 1.12.4 or bookworm-20260824-slim. */
 const EXACT = /^[a-z0-9./-]+:[a-z0-9.-]*(\d+\.\d+\.\d+|\d{8})[a-z0-9.-]*$/;
 const SECRET = /PASSWORD|TOKEN|SECRET/;
 
@@ -57,6 +57,11 @@ test('every image has an exact tag, ours that of the release', () => {
   }
   for (const line of ['golang:1.26-bookworm', 'debian:bookworm-slim', 'grafana/grafana:latest', 'influxdb'])
     assert.doesNotMatch(line, EXACT);
+});
+
+test('InfluxDB and Grafana are of lines that are maintained', () => {
+  assert.match(services.influxdb.image, /^influxdb:1\.12\./);
+  assert.match(services.grafana.image, /^grafana\/grafana:12\./);
 });
 
 test('every base is pinned or a stage above', () => {

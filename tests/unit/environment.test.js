@@ -76,6 +76,14 @@ test('a secret comes from its variable only', () => {
   assert.equal(given({ RELAY_TOKEN: 'abc' })().auth.token, 'abc');
 });
 
+test('who logs in comes from its variable before the file', () => {
+  write({ auth: { mode: 'login', username: 'of-the-file', password_env: 'RELAY_PASSWORD' } });
+  const user = (/** @type {Record<string, string>} */ variables) =>
+    /** @type {any} */ (given({ RELAY_PASSWORD: 'p', ...variables })().auth).username;
+  assert.equal(user({}), 'of-the-file');
+  assert.equal(user({ PULSAR_USERNAME: 'of-the-testbed' }), 'of-the-testbed');
+});
+
 test('another host than this machine needs its name said again', () => {
   write({ url: 'https://relay.example.net' });
   assert.throws(

@@ -9,6 +9,7 @@ import { integrityOf } from '../../lib/panel/integrity.js';
 import { parseMix, patternOf } from '../../lib/panel/mix.js';
 import { between, parseHistograms, quantile } from '../../lib/panel/prometheus.js';
 import { noteOf, runPrefix, userName } from '../../lib/panel/users.js';
+import { reasonOf } from '../../lib/reasons.js';
 import { withIntegrity } from '../../lib/verdict.js';
 
 afterEach(() => {
@@ -277,13 +278,14 @@ test('lost data fails a run whatever its figures are, but not an interrupted one
   const judged = { verdict: /** @type {const} */ ('pass'), reasons: [] };
   assert.deepEqual(withIntegrity(judged, integrity, []), {
     verdict: 'fail',
-    reasons: ['users: 1 found, 2 reported'],
+    reasons: [reasonOf('integrity', 'users: 1 found, 2 reported')],
   });
-  const cut = [{ check: 'complete', ok: false, detail: '' }];
-  const partial = { verdict: /** @type {const} */ ('inconclusive'), reasons: ['cut'] };
+  const cut = [{ check: 'complete', kind: /** @type {const} */ ('interrupt'), ok: false, detail: '' }];
+  const partial = { verdict: /** @type {const} */ ('inconclusive'), reasons: [reasonOf('interrupt', 'cut')] };
   assert.equal(withIntegrity(partial, integrity, cut).verdict, 'inconclusive');
   assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: null }], []).verdict, 'inconclusive');
   const { reasons } = withIntegrity(partial, [{ ...integrity[0], ok: null, detail: 'not counted' }], cut);
-  assert.deepEqual(reasons, ['cut', 'users: not counted'], 'the cause comes first');
+  const texts = reasons.map(({ text }) => text);
+  assert.deepEqual(texts, ['cut', 'users: not counted'], 'the cause comes first');
   assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: true }], []), judged);
 });

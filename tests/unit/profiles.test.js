@@ -76,6 +76,9 @@ for (const [values, message] of /** @type {[Record<string, string>, RegExp][]} *
   [{ MESSAGES: '0' }, /MESSAGES=0: a number above 0/],
   [{ MESSAGES: '1.5' }, /MESSAGES=1.5: a whole number/],
   [{ CLIENTS: 'many' }, /CLIENTS=many/],
+  [{ CLIENTS: '1000000' }, /^CLIENTS=1000000: at most 10,000$/],
+  [{ MESSAGES: '10000001' }, /^MESSAGES=10000001: at most 10,000,000$/],
+  [{ PROFILE: 'soak', RATE: '1e6' }, /^RATE=1e6: at most 100,000$/],
   [{ PROFILE: 'soak', DURATION: 'long' }, /DURATION=long: write it as/],
   [{ PROFILE: 'soak', DURATION: '48h' }, /DURATION=48h/],
 ])) {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { reasonsOf } from '../support/reasons.js';
+import { disturbedSeconds } from '../../lib/placement-load.js';
 import { evaluate } from '../../lib/result.js';
 import { k6Thresholds } from '../../lib/thresholds.js';
 
@@ -100,7 +102,7 @@ test('rate limiting fails with a reason that says so', () => {
   const result = measure(summary({ success: 120, failed: 880, errors: { http_429: 880 } }));
   assert.equal(result.verdict, 'fail');
   assert.deepEqual(result.operations[0].errors, { http_429: 880 });
-  assert.match(result.reasons[0], /send: 880 × http_429 in 1000 requests: the target limited the rate/);
+  assert.match(result.reasons[0].text, /send: 880 × http_429 in 1000 requests: the target limited the rate/);
 });
 
 test('no sample at all is never a pass, and its latency threshold has no value', () => {
@@ -145,7 +147,7 @@ test('a percentile that too few samples carry is not shown, and a threshold on i
   assert.equal(result.operations[0].latency_ms.p99, null);
   assert.equal(result.operations[0].latency_ms.p95, 10);
   assert.equal(result.verdict, 'inconclusive');
-  assert.ok(result.reasons.some((reason) => /50 samples cannot carry p\(99\)<100/.test(reason)));
+  assert.ok(result.reasons.some(({ text }) => /50 samples cannot carry a threshold on P99/.test(text)));
 });
 
 test('a generator that took most of a full machine makes the run inconclusive', () => {
@@ -161,7 +163,7 @@ test('a generator that took most of a full machine makes the run inconclusive', 
 test('a third process that took a large part of a full machine is named', () => {
   const result = measure(summary(), { usage: usage(60, 99, null, 50) });
   assert.equal(result.verdict, 'inconclusive');
-  assert.match(result.reasons[0], /88\.0 % of one core with something else/);
+  assert.match(result.reasons[0].text, /88\.0 % of one core with something else/);
 });
 
 test('systems that a scenario started by itself are not something else', () => {
@@ -172,25 +174,115 @@ test('systems that a scenario started by itself are not something else', () => {
   const full = usage(60, 99, null, 50);
   const seconds = full.duration_s;
   assert.equal(measure(own(0.88 * seconds), { usage: full }).verdict, 'pass');
-  assert.match(measure(own(0.3 * seconds), { usage: full }).reasons[0], /58\.0 % of one core with something/);
+  assert.match(
+    measure(own(0.3 * seconds), { usage: full }).reasons[0].text,
+    /58\.0 % of one core with something/,
+  );
 });
 
 test('a round that was cut off, or a latency below zero, is inconclusive', () => {
   const cut = { ...summary(), rounds_begun: { type: 'counter', values: { count: 1001 } } };
-  assert.match(measure(cut).reasons[0], /rounds: 1 of 1001 rounds were cut off/);
+  assert.match(measure(cut).reasons[0].text, /rounds: 1 of 1001 rounds were cut off/);
   const jumped = summary();
   jumped['operation_ms{operation:send}'].values.min = -3;
-  assert.match(measure(jumped).reasons[0], /clock: send: a latency of -3\.000 ms/);
+  assert.match(measure(jumped).reasons[0].text, /clock: send: a latency of -3\.000 ms/);
 });
 
 test('dropped iterations and a dead process are named', () => {
   assert.match(
-    measure(summary({ dropped: 7 })).reasons[0],
+    measure(summary({ dropped: 7 })).reasons[0].text,
     /dropped iterations: 7 iterations were never sent/,
   );
   const dead = measure(summary(), { usage: usage(40, 60, 'signal 9') });
-  assert.equal(dead.verdict, 'inconclusive');
-  assert.match(dead.reasons[0], /relay ended in mid-run \(signal 9\)/);
+  assert.equal(dead.verdict, 'fail');
+  assert.match(dead.reasons[0].text, /relay ended in mid-run \(signal 9\)/);
+});
+
+test('a system that ended fails a run that was stopped for it, and the moment is told', () => {
+  const used = usage(40, 60, 'signal 9');
+  Object.assign(used.processes[0], { exit_after_s: 5.23 });
+  const result = measure(summary({ success: 500 }), { usage: used });
+  assert.equal(result.verdict, 'fail');
+  assert.match(reasonsOf(result).join('\n'), /processes: relay ended 5\.2 s after the start \(signal 9\)/);
+});
+
+test('what a testbed has beside the system is no failure of the system', () => {
+  const used = usage(40, 60, 'signal 9');
+  used.processes[0].role = 'support';
+  const result = measure(summary(), { usage: used });
+  assert.equal(result.verdict, 'inconclusive');
+  assert.match(result.reasons[0].text, /support processes: relay ended in mid-run/);
+});
+
+test('a target that fell silent fails the run that was stopped for it', () => {
+  const silent = { type: 'gauge', values: { value: 12_300, min: 12_300, max: 12_300 } };
+  const result = measure({ ...summary({ success: 500 }), target_silent_since_ms: silent });
+  assert.equal(result.verdict, 'fail');
+  assert.match(reasonsOf(result).join('\n'), /target: it answered nothing for 10 s, from 12\.3 s/);
+});
+
+test('limits of the generator and failed controls are inconclusive, whatever the system did', () => {
+  const limits = measure(summary({ success: 990, failed: 10, errors: { too_many_files: 10 } }));
+  assert.equal(limits.verdict, 'inconclusive');
+  assert.match(reasonsOf(limits).join('\n'), /generator limits: 10 × too_many_files: .*ulimit -n/);
+  const failing = summary({ success: 990, failed: 10, errors: { socks_general_failure: 10 } });
+  assert.equal(measure(failing).verdict, 'fail');
+  const both = Object.fromEntries(
+    Object.entries(failing).flatMap(([name, metric]) => [
+      [name, metric],
+      [name.replace('operation:send', 'operation:send_direct'), metric],
+    ]),
+  );
+  const controlled = measure(both, {
+    operations: { send: { ...spec, control: 'send_direct' }, send_direct: spec },
+    bounds: { send: { failed: 0 }, send_direct: { failed: 0 } },
+  });
+  assert.equal(controlled.verdict, 'inconclusive');
+  assert.match(reasonsOf(controlled).join('\n'), /controls: send_direct failed without the system/);
+});
+
+test('the seconds in which a CPU of the placement was disturbed are told', () => {
+  const placement = { probe_cpus: '1', echo_cpus: '1', system_cpus: '' };
+  const at = (ms, others, steal = 0) => ({
+    at_unix_ms: 1_000_000 + ms,
+    span_s: 0.1,
+    cpus: [
+      { cpu: 0, others_s: 0.1, steal_s: 0 },
+      { cpu: 1, others_s: others, steal_s: steal },
+    ],
+  });
+  const samples = [
+    at(100, 0.01),
+    at(900, 0),
+    at(1100, 0.06),
+    at(1200, 0.04),
+    at(2500, 0, 0.08),
+    at(3100, 0.02),
+  ];
+  assert.deepEqual(disturbedSeconds(samples, placement, 1_000_000), [
+    { second: 1, cpu: 1, others_percent: 50, steal_percent: 0 },
+    { second: 2, cpu: 1, others_percent: 0, steal_percent: 80 },
+  ]);
+});
+
+test('a neighbour on a CPU of the placement makes the run inconclusive', () => {
+  const placement = { probe_cpus: '1', echo_cpus: '1', system_cpus: '1' };
+  const of = (others) => {
+    const used = usage(40, 52);
+    used.host.by_cpu = [
+      { cpu: 0, span_s: 2, busy_s: 1.9, others_s: 1.8, steal_s: 0 },
+      { cpu: 1, span_s: 2, busy_s: 1.9, others_s: others, steal_s: 0.01 },
+    ];
+    return measure(summary(), { usage: used, placement });
+  };
+  assert.equal(of(0.1).verdict, 'pass');
+  const disturbed = of(0.9);
+  assert.equal(disturbed.verdict, 'inconclusive');
+  assert.match(
+    disturbed.reasons[0].text,
+    /neighbours: CPU 1: 45\.0 % used by others, 0\.5 % taken by the hypervisor/,
+  );
+  assert.doesNotMatch(disturbed.reasons[0].text, /CPU 0/);
 });
 
 test('without a sidecar the CPU check is open, not passed, and not a reason', () => {
@@ -202,7 +294,7 @@ test('without a sidecar the CPU check is open, not passed, and not a reason', ()
 test('a crossed latency bound fails a valid run', () => {
   const result = measure(summary({ thresholds: { ms: { 'p(95)<5': { ok: false } } } }));
   assert.equal(result.verdict, 'fail');
-  assert.match(result.reasons[0], /send: p\(95\)<5 does not hold: 10 ms/);
+  assert.match(result.reasons[0].text, /^send: P95 10\.0 ms, at most 5 ms$/);
 });
 
 test('a least rate is judged over the window', () => {

@@ -5,8 +5,8 @@
 import { GraphGradientMode } from '@grafana/grafana-foundation-sdk/common';
 import { byThresholds, mapped, thresholds } from '../colours.js';
 import { CHOSEN, CHOSEN_OF_BASELINE, points, rows, series } from '../influx.js';
-import { bars, table, trend } from '../panels.js';
-import { calculated, inOrder, joinedBy, numbered, onlyColumns, withoutColumns } from '../transformations.js';
+import { bars, readable, table, trend } from '../panels.js';
+import { calculated, joinedBy, numbered, onlyColumns, withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
 /** Columns of `results` by what they are called here. */
@@ -81,41 +81,54 @@ const changed = (names) =>
 const figures = () => {
   const names = Object.keys(FIGURES);
   const { targets, joined } = sideBySide(names);
-  const panel = table({
+  return table({
     id: 601,
     title: 'Figures of both runs',
     description:
-      'Of the whole runs, exact. Two runs tell whether figures differ, not whether the difference is real: `make compare` does.',
+      'Of the whole runs, exact: the run, the baseline, and the change from it. Two runs tell whether figures differ, not whether the difference is real: `make compare` does.',
     unit: units.ms,
     w: 24,
-  })
-    .transformations([
-      ...joined,
-      ...changed(names),
-      inOrder(['operation', ...names.flatMap((name) => [name, ofBaseline(name), change(name)])]),
-    ])
-    .overrideByRegexp('/^Rate(, baseline)?$/', [{ id: 'unit', value: units.requests }])
-    .overrideByRegexp('/, change$/', [
-      { id: 'unit', value: units.share },
-      { id: 'decimals', value: 1 },
-      { id: 'mappings', value: NO_CHANGE },
-    ])
-    .overrideByRegexp('/, ratio$/', [{ id: 'custom.hidden', value: true }]);
-  return panel.targets(targets);
+    empty: 'neither run has a result of this scenario yet',
+    transformations: [...joined, ...changed(names)],
+    columns: [
+      { name: 'operation' },
+      ...names.flatMap((name) => [
+        { name, width: 90, ...unitOf(name) },
+        { name: ofBaseline(name), title: 'baseline', fitted: true, ...unitOf(name) },
+        {
+          name: change(name),
+          title: 'change',
+          fitted: true,
+          unit: units.share,
+          decimals: 1,
+          texts: NO_CHANGE,
+        },
+        { name: ratio(name), hidden: true },
+      ]),
+    ],
+  }).targets(targets);
 };
+
+/** @param {string} name of a figure; the others are latencies, as the panel is */
+const unitOf = (name) => (name === 'Rate' ? { unit: units.requests } : {});
+
+/** Of a panel of bars, which lie one below the other. */
+const HEIGHT = 12;
 
 const latencies = () => {
   const { targets, joined } = sideBySide(LATENCIES);
   return bars({
     id: 602,
     title: 'Latencies of both runs',
-    description: 'P50 and P95 of the whole runs, by operation; none where there were too few samples for it.',
+    description: `P50 and P95 of the whole runs, of the ${readable(HEIGHT)} operations with the highest P95; none where there were too few samples for it.`,
     unit: units.ms,
     w: 8,
+    h: HEIGHT,
     x: 'operation',
-  })
-    .transformations(joined)
-    .targets(targets);
+    by: 'P95',
+    empty: 'neither run has a result of this scenario yet, or too few samples for a percentile',
+    transformations: joined,
+  }).targets(targets);
 };
 
 const changes = () => {
@@ -124,13 +137,15 @@ const changes = () => {
     bars({
       id: 603,
       title: 'Change of average latency',
-      description:
-        'Of the run against the baseline: above zero is slower. Grey is below 10 %, a tie between two runs. Only operations that succeeded in both runs; changes of percentiles are in the table.',
+      description: `Of the run against the baseline: above zero is slower. Grey is below 10 %, a tie between two runs. Only operations that succeeded in both runs, the ${readable(HEIGHT)} that became slowest; the others, and changes of percentiles, are in the table.`,
       unit: units.share,
       w: 8,
+      h: HEIGHT,
       x: 'operation',
+      by: change('Average'),
+      empty: 'no operation has succeeded in both runs',
+      transformations: [...joined, ...changed(CHANGES), onlyColumns('/^operation$|, change$/')],
     })
-      .transformations([...joined, ...changed(CHANGES), onlyColumns('/^operation$|, change$/')])
       .thresholds(
         thresholds([
           [null, 'green'],
@@ -164,6 +179,7 @@ const seconds = () => {
     description: `Both runs from their first second with a success on, seconds without one left out; the first ${MOST_SECONDS} of them.`,
     unit: units.ms,
     w: 8,
+    h: HEIGHT,
     x: 'second',
     log: true,
   })

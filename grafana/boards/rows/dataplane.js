@@ -1,7 +1,7 @@
 /** What a proxy moves, what it loses, and what the same costs without it. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN_SCENARIOS, FAILED_SHARE, overTime, points, rows, series } from '../influx.js';
-import { bars, graph } from '../panels.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, overTime, points, rows, series } from '../influx.js';
+import { bars, graph, readable } from '../panels.js';
 import { withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
@@ -9,7 +9,7 @@ import { units } from '../units.js';
 export const throughputRow = () => ({
   id: 700,
   title: 'Throughput and loss, with the direct control beside',
-  panels: [throughput(), loss(), results()],
+  panels: [throughput(), loss(), latency('P50', 703), latency('P95', 704)],
 });
 
 const throughput = () =>
@@ -61,29 +61,36 @@ const loss = () =>
     .drawStyle(GraphDrawStyle.Points)
     .axisSoftMax(0.01);
 
-const results = () =>
-  bars({
-    id: 703,
-    title: 'Latency through the proxy and direct',
-    description:
-      'P50 and P95 of the whole run, each operation beside its control: the difference is what the proxy adds. Known when a scenario has ended.',
+/** Of a panel of bars, which lie one below the other. */
+const HEIGHT = 16;
+
+/**
+ * Controls are no operations that can be chosen: theirs stand in the result of each.
+ * @param {'P50' | 'P95'} percentile
+ * @param {number} id
+ */
+const latency = (percentile, id) => {
+  const field = `${percentile.toLowerCase()}_ms`;
+  return bars({
+    id,
+    title: `${percentile} through the proxy and direct`,
+    description: `Of the whole run: the difference is what the proxy adds. The ${readable(HEIGHT)} slowest of the chosen operations; of protocols, which have no control each, the row alone. Known when a scenario has ended.`,
     unit: units.ms,
-    w: 24,
-    h: 10,
+    w: 12,
+    h: HEIGHT,
     x: 'operation',
+    by: 'through the proxy',
+    empty: `no result yet, or too few samples for a ${percentile}`,
     log: true,
-  })
-    .withTarget(
-      rows(
-        'A',
-        points({
-          select: '"operation", "p50_ms" AS "P50", "p95_ms" AS "P95"',
-          from: ['results'],
-          where: CHOSEN_SCENARIOS,
-        }),
-      ),
-    )
-    .transformations([
-      withoutColumns('Time'),
-      { id: 'sortBy', options: { fields: {}, sort: [{ field: 'operation' }] } },
-    ]);
+    transformations: [withoutColumns('Time')],
+  }).withTarget(
+    rows(
+      'A',
+      points({
+        select: `"operation", "${field}" AS "through the proxy", "control_${field}" AS "direct"`,
+        from: ['results'],
+        where: CHOSEN,
+      }),
+    ),
+  );
+};

@@ -2,6 +2,7 @@
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
 import { CHOSEN, overall, rows, series } from '../influx.js';
 import { graph, table } from '../panels.js';
+import { withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
 const BY_KIND = /^operation_errors (.*)$/;
@@ -44,27 +45,22 @@ const requests = () =>
     description: "Of each operation, within the board's time.",
     unit: units.count,
     w: 10,
-  })
-    .withTarget(
-      rows(
-        'A',
-        overall({
-          select: 'sum("count") AS "requests", sum("hits") AS "failed"',
-          from: ['operation_failed'],
-          where: CHOSEN,
-          by: ['scenario', 'operation'],
-        }),
-      ),
-    )
-    .transformations([
-      {
-        id: 'organize',
-        options: {
-          excludeByName: { Time: true },
-          includeByName: {},
-          // InfluxDB's tags come in any order.
-          indexByName: { scenario: 0, operation: 1, requests: 2, failed: 3 },
-          renameByName: {},
-        },
-      },
-    ]);
+    empty: "no request within the board's time",
+    transformations: [withoutColumns('Time')],
+    columns: [
+      { name: 'scenario', width: 150 },
+      { name: 'operation' },
+      { name: 'requests', fitted: true },
+      { name: 'failed', fitted: true },
+    ],
+  }).withTarget(
+    rows(
+      'A',
+      overall({
+        select: 'sum("count") AS "requests", sum("hits") AS "failed"',
+        from: ['operation_failed'],
+        where: CHOSEN,
+        by: ['scenario', 'operation'],
+      }),
+    ),
+  );

@@ -1,8 +1,7 @@
 /** Was the generator up to it? What is measured is only the system's where it was. */
-import { HOLDS, coloured } from '../colours.js';
+import { HOLDS } from '../colours.js';
 import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, points, rows, series } from '../influx.js';
 import { graph, table } from '../panels.js';
-import { inOrder } from '../transformations.js';
 import { units } from '../units.js';
 
 const VUS = 'virtual users';
@@ -21,7 +20,7 @@ const cpu = () =>
     description:
       "Of one core, each process that makes load; and how busy the machine's cores were on average. A full machine of which the generator takes the larger part measures itself.",
     unit: units.percent,
-    w: 6,
+    w: 8,
   })
     .withTarget(
       series(
@@ -50,7 +49,7 @@ const lateness = () =>
     description:
       'P99 of how late requests were sent after their intended time, or arrivals handled, beside the P99 latency that it is part of. A closed loop has no intended times: it has no lateness.',
     unit: units.ms,
-    w: 6,
+    w: 8,
     log: true,
   })
     .withTarget(
@@ -70,7 +69,7 @@ const iterations = () =>
     description:
       'k6 drops an iteration of an open loop when no virtual user is free: it was never sent. Virtual users on the right.',
     unit: units.amount,
-    w: 6,
+    w: 8,
   })
     .withTarget(
       series(
@@ -104,8 +103,15 @@ const checks = () =>
     title: 'Checks',
     description: 'Checks of validity, made when a scenario has ended. docs/numbers.md explains each.',
     unit: units.none,
-    w: 6,
-    noValue: '–',
+    w: 24,
+    empty: 'no scenario has been checked yet',
+    columns: [
+      { name: 'ok', title: 'holds', fitted: true, colours: HOLDS },
+      { name: 'scenario', width: 160 },
+      { name: 'check', width: 260 },
+      { name: 'detail', long: true },
+      { name: 'Time', hidden: true },
+    ],
   })
     .withTarget(
       rows(
@@ -117,11 +123,4 @@ const checks = () =>
         }),
       ),
     )
-    .transformations([inOrder(['ok', 'scenario', 'check', 'detail', 'Time'])])
-    .overrideByName('ok', [
-      { id: 'displayName', value: 'holds' },
-      { id: 'custom.width', value: 60 },
-      ...coloured(HOLDS),
-    ])
-    .overrideByName('Time', [{ id: 'custom.hidden', value: true }])
     .sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

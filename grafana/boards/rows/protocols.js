@@ -1,8 +1,8 @@
 /** Rows of the protocol matrix and chains of them: how each ended, and what it measured. */
-import { JUDGEMENTS, OUTCOMES, coloured } from '../colours.js';
+import { JUDGEMENTS, OUTCOMES } from '../colours.js';
 import { CHOSEN, CHOSEN_SCENARIOS, points, rows } from '../influx.js';
 import { table } from '../panels.js';
-import { inOrder, joinedBy, withoutColumns } from '../transformations.js';
+import { joinedBy, withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
 const NOTHING = 'no row of protocols yet';
@@ -16,9 +16,6 @@ export const protocolRow = () => ({
   panels: [turns(), soFar(), results(), candidate()],
 });
 
-/** @param {string} name */
-const outcomes = (name) => ({ matcher: { id: 'byName', options: name }, properties: coloured(OUTCOMES) });
-
 const turns = () =>
   table({
     id: 801,
@@ -27,21 +24,25 @@ const turns = () =>
       'How the turns of each row ended, as soon as its turns are over; a candidate beside its baseline.',
     unit: units.count,
     w: 9,
-    noValue: NOTHING,
-  })
-    .withTarget(
-      rows(
-        'A',
-        points({
-          select: 'sum("count") AS "turns"',
-          from: ['protocol_turns'],
-          where: ROWS,
-          by: ['scenario', 'operation', 'outcome'],
-        }),
-      ),
-    )
-    .transformations([withoutColumns('Time'), inOrder(['scenario', 'operation', 'outcome', 'turns'])])
-    .overrides([outcomes('outcome')]);
+    empty: NOTHING,
+    transformations: [withoutColumns('Time')],
+    columns: [
+      { name: 'scenario', fitted: true },
+      { name: 'operation' },
+      { name: 'outcome', width: 160, colours: OUTCOMES },
+      { name: 'turns', fitted: true },
+    ],
+  }).withTarget(
+    rows(
+      'A',
+      points({
+        select: 'sum("count") AS "turns"',
+        from: ['protocol_turns'],
+        where: ROWS,
+        by: ['scenario', 'operation', 'outcome'],
+      }),
+    ),
+  );
 
 /** What k6 has of each turn, by what it is called here. */
 const FIGURES = {
@@ -52,6 +53,10 @@ const FIGURES = {
   'Own memory': { metric: 'protocol_peak_anon_mib', unit: units.mebibytes },
 };
 
+/** @param {Record<string, { unit: string }>} figures @returns {import('../columns.js').Column[]} */
+const columnsOf = (figures) =>
+  Object.entries(figures).map(([name, { unit }]) => ({ name, unit, fitted: true }));
+
 const soFar = () =>
   table({
     id: 802,
@@ -60,43 +65,33 @@ const soFar = () =>
       'Means: of a tunnel’s first reply, a round trip of 1 KiB, throughput in writes of 64 KiB, and what client and server used for it. The report has the medians, and more sizes.',
     unit: units.none,
     w: 15,
-    noValue: NOTHING,
-  })
-    .targets(
-      Object.entries(FIGURES).map(([name, { metric }], index) =>
-        rows(
-          String.fromCharCode(65 + index),
-          points({
-            select: `sum("sum") / sum("count") AS "${name}"`,
-            from: [metric],
-            where: ROWS,
-            by: ['operation'],
-          }),
-        ),
+    empty: NOTHING,
+    transformations: [withoutColumns('Time'), joinedBy('operation')],
+    columns: [{ name: 'operation' }, ...columnsOf(FIGURES)],
+  }).targets(
+    Object.entries(FIGURES).map(([name, { metric }], index) =>
+      rows(
+        String.fromCharCode(65 + index),
+        points({
+          select: `sum("sum") / sum("count") AS "${name}"`,
+          from: [metric],
+          where: ROWS,
+          by: ['operation'],
+        }),
       ),
-    )
-    .transformations([
-      withoutColumns('Time'),
-      joinedBy('operation'),
-      inOrder(['operation', ...Object.keys(FIGURES)]),
-    ])
-    .overrides(
-      Object.entries(FIGURES).map(([name, { unit }]) => ({
-        matcher: { id: 'byName', options: name },
-        properties: [{ id: 'unit', value: unit }],
-      })),
-    );
+    ),
+  );
 
 /** Of `protocols`, by what it is called here. */
 const MEDIANS = {
   'First reply': { field: 'handshake_ms', unit: units.ms },
   'Round trip': { field: 'rtt_ms', unit: units.ms },
-  'Datagram and back': { field: 'udp_rtt_ms', unit: units.ms },
-  'Writes of 1 KiB': { field: 'mbit_1k', unit: units.mbit },
+  Datagram: { field: 'udp_rtt_ms', unit: units.ms },
+  '1 KiB': { field: 'mbit_1k', unit: units.mbit },
   '64 KiB': { field: 'mbit_64k', unit: units.mbit },
   '1 MiB': { field: 'mbit_1m', unit: units.mbit },
-  'Up, 64 KiB': { field: 'mbit_64k_up', unit: units.mbit },
-  'CPU for each GiB': { field: 'cpu_s_per_gib', unit: units.seconds },
+  '64 KiB up': { field: 'mbit_64k_up', unit: units.mbit },
+  'CPU/GiB': { field: 'cpu_s_per_gib', unit: units.seconds },
   'Own memory': { field: 'peak_anon_mib', unit: units.mebibytes },
   'Peak RSS': { field: 'peak_rss_mib', unit: units.mebibytes },
 };
@@ -106,39 +101,37 @@ const results = () =>
     id: 803,
     title: 'Rows of the whole run',
     description:
-      'Known when a scenario has ended: each side’s outcome with the reason, and medians of its turns. Impossible here: this machine or program cannot.',
+      'Known when a scenario has ended: each side’s outcome with the reason, and medians of its turns. Datagram: there and back. 1 KiB to 1 MiB: throughput in writes of that size. Impossible here: this machine or program cannot.',
     unit: units.none,
     w: 24,
     h: 12,
-    noValue: 'none has ended yet',
-  })
-    .withTarget(
-      rows(
-        'A',
-        points({
-          select: [
-            '"row", "side", "outcome"',
-            ...Object.entries(MEDIANS).map(([name, { field }]) => `"${field}" AS "${name}"`),
-            '"detail"',
-          ].join(', '),
-          from: ['protocols'],
-          where: CHOSEN_SCENARIOS,
-        }),
-      ),
-    )
-    .transformations([
-      withoutColumns('Time'),
-      inOrder(['row', 'side', 'outcome', ...Object.keys(MEDIANS), 'detail']),
-    ])
-    .overrides([
-      outcomes('outcome'),
-      ...Object.entries(MEDIANS).map(([name, { unit }]) => ({
-        matcher: { id: 'byName', options: name },
-        properties: [{ id: 'unit', value: unit }],
-      })),
-    ]);
+    empty: 'no scenario with rows of protocols has ended yet',
+    transformations: [withoutColumns('Time')],
+    columns: [
+      { name: 'row', width: 190 },
+      { name: 'side', width: 90 },
+      { name: 'outcome', width: 130, colours: OUTCOMES },
+      ...columnsOf(MEDIANS),
+      { name: 'detail', long: true },
+    ],
+  }).withTarget(
+    rows(
+      'A',
+      points({
+        select: [
+          '"row", "side", "outcome"',
+          ...Object.entries(MEDIANS).map(([name, { field }]) => `"${field}" AS "${name}"`),
+          '"detail"',
+        ].join(', '),
+        from: ['protocols'],
+        where: CHOSEN_SCENARIOS,
+      }),
+    ),
+  );
 
 const TARGETS = ['throughput', 'latency', 'memory'];
+/** What is known of a target, by the title of its column beside the ratio's. */
+const BESIDE = { low: 'low', high: 'high', judged: 'target' };
 
 const candidate = () =>
   table({
@@ -148,32 +141,33 @@ const candidate = () =>
       'Of a run with CANDIDATE, when it has ended: what the candidate is of the baseline, with the confidence interval, and whether the target is met. A dash: too few turns.',
     unit: units.share,
     w: 24,
-    noValue: '–',
-  })
-    .withTarget(
-      rows(
-        'A',
-        points({
-          select: [
-            '"row"',
-            ...TARGETS.flatMap((target) =>
-              ['ratio', 'low', 'high', 'judged'].map(
-                (what) => `"${target}_${what}" AS "${titleOf(target, what)}"`,
-              ),
-            ),
-          ].join(', '),
-          from: ['protocols'],
-          where: [...CHOSEN_SCENARIOS, `"side" = 'candidate'`],
-        }),
-      ),
-    )
-    .transformations([withoutColumns('Time')])
-    .overrides(
-      TARGETS.map((target) => ({
-        matcher: { id: 'byName', options: titleOf(target, 'judged') },
-        properties: coloured(JUDGEMENTS),
-      })),
-    );
-
-/** @param {string} target @param {string} what */
-const titleOf = (target, what) => (what === 'ratio' ? target : `${target}, ${what}`);
+    h: 6,
+    empty: 'this run has no candidate, or has not ended: make protocols CANDIDATE=… compares one',
+    transformations: [withoutColumns('Time')],
+    columns: [
+      { name: 'row' },
+      ...TARGETS.flatMap((target) => [
+        { name: target, fitted: true },
+        ...Object.entries(BESIDE).map(([what, title]) =>
+          what === 'judged'
+            ? { name: `${target}, ${what}`, title, width: 160, colours: JUDGEMENTS }
+            : { name: `${target}, ${what}`, title, width: 90 },
+        ),
+      ]),
+    ],
+  }).withTarget(
+    rows(
+      'A',
+      points({
+        select: [
+          '"row"',
+          ...TARGETS.flatMap((target) => [
+            `"${target}_ratio" AS "${target}"`,
+            ...Object.keys(BESIDE).map((what) => `"${target}_${what}" AS "${target}, ${what}"`),
+          ]),
+        ].join(', '),
+        from: ['protocols'],
+        where: [...CHOSEN_SCENARIOS, `"side" = 'candidate'`],
+      }),
+    ),
+  );

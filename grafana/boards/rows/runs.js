@@ -1,9 +1,9 @@
 /** All runs that there are, and the way to each. */
-import { VERDICTS, coloured } from '../colours.js';
+import { VERDICTS } from '../colours.js';
 import { points, rows } from '../influx.js';
-import { uidOf } from '../links.js';
+import { linkTo } from '../links.js';
 import { table } from '../panels.js';
-import { inOrder, joinedBy, renamed } from '../transformations.js';
+import { joinedBy, renamed } from '../transformations.js';
 import { units } from '../units.js';
 
 const MOST = 100;
@@ -30,39 +30,44 @@ const runs = () =>
     description: `The newest ${MOST} runs. A click on a run offers to show it at its time, or to watch one that has not ended; the other way is to choose it above, and the time by hand. A run without a verdict is running, or was killed.`,
     unit: units.none,
     w: 24,
+    empty: 'no run has been streamed yet',
+    transformations: [
+      renamed({ Time: 'began' }, 'begin'),
+      renamed({ Time: 'ended' }, 'end'),
+      joinedBy('testid'),
+    ],
+    columns: [
+      {
+        name: 'testid',
+        title: 'run',
+        width: 260,
+        links: [
+          linkTo(
+            'Show this run',
+            'overview',
+            'var-testid=${__data.fields.testid}&from=${__data.fields.began.numeric}&to=${__data.fields.ended.numeric}',
+          ),
+          linkTo(
+            'Watch it: it has not ended',
+            'overview',
+            'var-testid=${__data.fields.testid}&from=${__data.fields.began.numeric}&to=now',
+          ),
+          linkTo(
+            'Make it the baseline',
+            'overview',
+            '${testid:queryparam}&var-baseline=${__data.fields.testid}&${__url_time_range}',
+          ),
+        ],
+      },
+      { name: 'verdict', width: 130, colours: VERDICTS },
+      { name: 'profile', width: 110 },
+      { name: 'began', width: 190 },
+      { name: 'ended', width: 190 },
+      { name: 'text' },
+    ],
   })
     .targets([
       events('begin', '"testid", "profile", "text"', 'run_start'),
       events('end', '"testid", "verdict"', 'run_end'),
     ])
-    .transformations([
-      renamed({ Time: 'began' }, 'begin'),
-      renamed({ Time: 'ended' }, 'end'),
-      joinedBy('testid'),
-      inOrder(['testid', 'verdict', 'profile', 'began', 'ended', 'text']),
-    ])
-    .overrideByName('testid', [
-      { id: 'displayName', value: 'run' },
-      {
-        id: 'links',
-        value: [
-          {
-            title: 'Show this run',
-            url: `/d/${uidOf('overview')}?var-testid=\${__data.fields.testid}&from=\${__data.fields.began.numeric}&to=\${__data.fields.ended.numeric}`,
-            targetBlank: false,
-          },
-          {
-            title: 'Watch it: it has not ended',
-            url: `/d/${uidOf('overview')}?var-testid=\${__data.fields.testid}&from=\${__data.fields.began.numeric}&to=now`,
-            targetBlank: false,
-          },
-          {
-            title: 'Make it the baseline',
-            url: `/d/${uidOf('overview')}?\${testid:queryparam}&var-baseline=\${__data.fields.testid}&\${__url_time_range}`,
-            targetBlank: false,
-          },
-        ],
-      },
-    ])
-    .overrideByName('verdict', coloured(VERDICTS))
     .sortBy([{ build: () => ({ displayName: 'began', desc: true }) }]);

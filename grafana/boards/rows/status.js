@@ -1,42 +1,59 @@
 /** At a glance: does the system hold, and can the figures be believed? */
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import { units } from '../units.js';
-import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, coloured, mapped, thresholds } from '../colours.js';
+import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from '../colours.js';
 import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, rows, series } from '../influx.js';
-import { BOARD_OF_SYSTEM, uidOf } from '../links.js';
+import { BOARD_OF_SYSTEM, linkTo } from '../links.js';
 import { stat, table } from '../panels.js';
-import { calculated, floored, inOrder } from '../transformations.js';
 
 /** Around a scenario, so that its marks are not on the graphs' edges. */
 const MARGIN_MS = 2000;
+
+/** Where the columns `from` and `to` say. */
+const AT_ITS_TIME = 'from=${__data.fields.from.numeric}&to=${__data.fields.to.numeric}';
+const BOARDS = mapped(
+  Object.fromEntries(
+    Object.entries(BOARD_OF_SYSTEM).map(([system, board]) => [system, /** @type {[string]} */ ([board])]),
+  ),
+);
 
 /** Of what is not known yet: without it Grafana shows it on green. */
 const UNKNOWN = thresholds([[null, 'gray']]);
 const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'red'] });
 
-/** @param {{ whole?: boolean }} [of] one verdict on the whole run @returns {import('../board.js').Row} */
-export const statusRow = ({ whole = false } = {}) => ({
-  id: 100,
-  title: 'Status',
-  panels: [
-    whole ? verdict() : verdicts(),
-    trust(),
-    requests(),
-    failed(),
-    slowest(),
-    scenarios(),
-    thresholdTable(),
-  ],
-});
+/** Tiles of one figure each, in a line of 24. */
+const [BESIDE_VERDICT, ALONE] = [4, 6];
+
+/**
+ * @param {{ board: string, whole?: boolean }} of the board's name; whole: one verdict on the whole run, beside the other
+ *   tiles, in place of a line of verdicts
+ * @returns {import('../board.js').Row}
+ */
+export const statusRow = ({ board, whole = false }) => {
+  const w = whole ? BESIDE_VERDICT : ALONE;
+  return {
+    id: 100,
+    title: 'Status',
+    panels: [
+      whole ? verdict() : verdicts(),
+      trust(w),
+      requests(w),
+      failed(w),
+      slowest(w),
+      scenarios(board),
+      thresholdTable(),
+    ],
+  };
+};
 
 const verdicts = () =>
   stat({
     id: 101,
-    title: 'Verdict',
+    title: 'Verdicts',
     description:
       'The verdict on each scenario, once it has ended. Inconclusive: the generator was the bottleneck, or too few samples.',
     unit: units.none,
-    w: 8,
+    w: 24,
     noValue: 'running',
     names: true,
   })
@@ -74,14 +91,15 @@ const verdict = () =>
       ),
     );
 
-const trust = () =>
+/** @param {number} w */
+const trust = (w) =>
   stat({
     id: 102,
-    title: 'Can the figures be trusted?',
+    title: 'Trust',
     description:
-      'Doubtful where a check of validity failed: see the table of checks below. Known when a scenario has ended.',
+      'Whether the figures can be trusted: doubtful where a check of validity failed: see the table of checks below. Known when a scenario has ended.',
     unit: units.none,
-    w: 4,
+    w,
     noValue: 'running',
   })
     .mappings(TRUST)
@@ -96,13 +114,14 @@ const trust = () =>
       ),
     );
 
-const requests = () =>
+/** @param {number} w */
+const requests = (w) =>
   stat({
     id: 103,
     title: 'Requests',
     description: "Requests so far, within the board's time.",
     unit: units.count,
-    w: 4,
+    w,
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
@@ -110,13 +129,14 @@ const requests = () =>
       series('A', overall({ select: 'sum("count")', from: ['operation_failed'], where: CHOSEN }), 'requests'),
     );
 
-const failed = () =>
+/** @param {number} w */
+const failed = (w) =>
   stat({
     id: 104,
     title: 'Failed',
     description: "Share of the requests that failed so far, within the board's time.",
     unit: units.share,
-    w: 4,
+    w,
   })
     .thresholds(
       thresholds([
@@ -129,99 +149,74 @@ const failed = () =>
       series('A', overall({ select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN }), 'failed'),
     );
 
-const slowest = () =>
+/** @param {number} w */
+const slowest = (w) =>
   stat({
     id: 105,
     title: 'P95 of the slowest second',
     description:
       "The highest P95 of a second and an operation, within the board's time. Which one: see the rows below.",
     unit: units.ms,
-    w: 4,
+    w,
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
     .withTarget(series('A', overall({ select: 'max("p95")', from: ['operation_ms'], where: CHOSEN }), 'P95'));
 
-/** Hidden columns are there for the links. @param {string} name */
-const hidden = (name) => ({
-  matcher: { id: 'byName', options: name },
-  properties: [{ id: 'custom.hidden', value: true }],
-});
-
-const scenarios = () =>
+/** @param {string} board that it is on */
+const scenarios = (board) =>
   table({
     id: 106,
     title: 'Scenarios',
-    description: "Scenarios that have ended. A click shows one on its system's board, at its time.",
+    description:
+      "Scenarios that have ended. A click on a scenario shows it on its system's board, one on its beginning zooms this board to it.",
     unit: units.none,
-    w: 10,
-    noValue: 'none has ended yet',
-  })
-    .withTarget(
-      rows(
-        'A',
-        points({
-          select: '"system", "scenario", "verdict", "seconds", "reasons"',
-          from: ['verdicts'],
-          where: CHOSEN_SCENARIOS,
-        }),
-      ),
-    )
-    .transformations([
-      calculated('lasted', 'seconds', '*', 1000),
-      calculated('began', 'Time', '-', 'lasted'),
-      calculated('early', 'began', '-', MARGIN_MS),
-      floored('from', 'early'),
-      calculated('to', 'Time', '+', MARGIN_MS),
-      inOrder(['system', 'scenario', 'verdict', 'seconds', 'reasons', 'Time']),
-    ])
-    .overrides([
+    w: 24,
+    empty: 'no scenario has ended yet',
+    columns: [
+      // The board's name stands in its address too.
+      { name: 'system', width: 100, texts: BOARDS },
       {
-        matcher: { id: 'byName', options: 'system' },
-        // The board's name stands in its address too.
-        properties: [
-          {
-            id: 'mappings',
-            value: mapped(
-              Object.fromEntries(
-                Object.entries(BOARD_OF_SYSTEM).map(([system, board]) => [
-                  system,
-                  /** @type {[string]} */ ([board]),
-                ]),
-              ),
-            ),
-          },
+        name: 'scenario',
+        width: 160,
+        links: [
+          linkTo(
+            'Show this scenario',
+            '${__data.fields.system}',
+            `\${testid:queryparam}&\${baseline:queryparam}&var-scenario=\${__data.fields.scenario}&${AT_ITS_TIME}`,
+          ),
         ],
       },
+      { name: 'verdict', width: 120, colours: VERDICTS },
       {
-        matcher: { id: 'byName', options: 'scenario' },
-        properties: [
-          {
-            id: 'links',
-            value: [
-              {
-                title: 'Show this scenario',
-                url: `/d/${uidOf('${__data.fields.system}')}?\${testid:queryparam}&\${baseline:queryparam}&var-scenario=\${__data.fields.scenario}&from=\${__data.fields.from.numeric}&to=\${__data.fields.to.numeric}`,
-                targetBlank: false,
-              },
-            ],
-          },
+        name: 'began_ms',
+        title: 'began',
+        width: 100,
+        unit: units.timeOfDay,
+        links: [
+          linkTo(
+            'Zoom to this scenario',
+            board,
+            `\${testid:queryparam}&\${baseline:queryparam}&\${scenario:queryparam}&${AT_ITS_TIME}`,
+          ),
         ],
       },
-      { matcher: { id: 'byName', options: 'verdict' }, properties: coloured(VERDICTS) },
-      {
-        matcher: { id: 'byName', options: 'seconds' },
-        properties: [
-          { id: 'unit', value: units.seconds },
-          { id: 'decimals', value: 1 },
-        ],
-      },
-      {
-        matcher: { id: 'byName', options: 'Time' },
-        properties: [{ id: 'displayName', value: 'ended' }],
-      },
-      ...['lasted', 'began', 'early', 'from', 'to'].map(hidden),
-    ]);
+      { name: 'seconds', title: 'lasted', fitted: true, unit: units.seconds, decimals: 1 },
+      { name: 'reasons', long: true },
+      ...['Time', 'from', 'to'].map((name) => ({ name, hidden: true })),
+    ],
+  }).withTarget(
+    rows(
+      'A',
+      points({
+        select:
+          '"system", "scenario", "verdict", "began_ms", "seconds", "reasons", ' +
+          `"began_ms" - ${MARGIN_MS} AS "from", "ended_ms" + ${MARGIN_MS} AS "to"`,
+        from: ['verdicts'],
+        where: CHOSEN_SCENARIOS,
+      }),
+    ),
+  );
 
 const thresholdTable = () =>
   table({
@@ -230,8 +225,18 @@ const thresholdTable = () =>
     description:
       'What was asked of each operation and what was measured, judged when a scenario has ended. A dash: nothing to judge.',
     unit: units.none,
-    w: 14,
-    noValue: '–',
+    w: 24,
+    empty: 'no threshold has been judged yet',
+    columns: [
+      { name: 'ok', title: 'holds', fitted: true, colours: HOLDS },
+      { name: 'scenario', width: 160 },
+      { name: 'operation' },
+      { name: 'threshold', width: 300 },
+      { name: 'value', width: 120 },
+      { name: 'bound', width: 120 },
+      { name: 'unit', width: 100 },
+      { name: 'Time', hidden: true },
+    ],
   })
     .withTarget(
       rows(
@@ -243,18 +248,4 @@ const thresholdTable = () =>
         }),
       ),
     )
-    .transformations([
-      inOrder(['ok', 'scenario', 'operation', 'threshold', 'value', 'bound', 'unit', 'Time']),
-    ])
-    .overrides([
-      {
-        matcher: { id: 'byName', options: 'ok' },
-        properties: [
-          { id: 'displayName', value: 'holds' },
-          { id: 'custom.width', value: 70 },
-          ...coloured(HOLDS),
-        ],
-      },
-      hidden('Time'),
-    ])
     .sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

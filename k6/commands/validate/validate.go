@@ -86,10 +86,9 @@ func collect(paths []string, rootFlag, rootVariable, dir string) ([]file, []stri
 			return nil, []string{err.Error()}
 		}
 		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml"} {
-			found, _ := filepath.Glob(filepath.Join(base, pattern))
-			for _, path := range found {
-				display, _ := filepath.Rel(base, path)
-				files = append(files, file{path, display})
+			found, _ := fs.Glob(os.DirFS(base), pattern)
+			for _, display := range found {
+				files = append(files, file{filepath.Join(base, display), display})
 			}
 		}
 		if len(files) == 0 {

@@ -74,6 +74,12 @@ func Run(o Options) int {
 		screen.Error("run id %q: give letters, digits, dots, dashes and underscores", o.RunID)
 		return exitcode.Usage
 	}
+	held, f := o.beNeighbourly(screen, filepath.Join(o.Root, "results", o.RunID))
+	if f != nil {
+		screen.Error("%s", f.message)
+		return f.code
+	}
+	defer held.release()
 	b := &bench{session: session{Options: o, screen: screen}, plan: p, dir: filepath.Join(o.Root, "results", o.RunID)}
 	if f := b.makeFolder(); f != nil {
 		screen.Error("%s", f.message)
@@ -199,8 +205,7 @@ func (b *bench) finish(diskFull string) int {
 	if b.interrupts.any() {
 		code = exitcode.Interrupted
 	}
-	set, readErr := report.Load([]string{b.dir})
-	set.Run = &b.record
+	set, readErr := report.LoadRun(b.dir, &b.record)
 	if readErr != nil {
 		code = exitcode.Worst(code, exitcode.Setup)
 	}
@@ -213,20 +218,23 @@ func (b *bench) finish(diskFull string) int {
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	b.record.End, b.record.ExitCode = &end, &code
 	err := b.record.Write(b.dir)
-	if readErr != nil {
-		b.screen.Error("%v", readErr)
-		return code
-	}
-	if err == nil {
+	if err == nil && readErr == nil {
 		err = report.Write(set, b.dir, report.Formats(), report.Options{})
+	}
+	if err != nil || readErr != nil {
+		code = exitcode.Worst(code, exitcode.Setup) // the record and the verdict printed below go by it
 	}
 	b.printSummary(set)
 	for _, line := range missing {
 		b.screen.Error("%s", line)
 	}
+	if readErr != nil {
+		b.screen.Error("%v", readErr)
+		return code
+	}
 	if err != nil {
 		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, reason(err))
-		return exitcode.Worst(code, exitcode.Setup)
+		return code
 	}
 	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
 	return code

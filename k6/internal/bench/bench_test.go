@@ -55,7 +55,7 @@ func newTrial(t *testing.T, env, only string, environ ...string) *trial {
 	tr := &trial{out: &output{}, err: &output{}, events: filepath.Join(root, "events"), signals: make(chan os.Signal, 4)}
 	tr.Options = Options{Root: root, Profile: "smoke", Env: env, Only: only, RunID: "test",
 		K6: program, Sidecar: program, Stdout: tr.out, Stderr: tr.err, Signals: tr.signals,
-		Environ: append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "FAKE_EVENTS=" + tr.events}, environ...)}
+		Environ: append([]string{"BESIDE=1", "PATH=" + os.Getenv("PATH"), "HOME=" + root, "FAKE_EVENTS=" + tr.events}, environ...)}
 	for _, pair := range environ { // the sidecar inherits the bench's own environment
 		name, value, _ := strings.Cut(pair, "=")
 		t.Setenv(name, value)

@@ -141,7 +141,7 @@ func TestComparisonStreamsEachRun(t *testing.T) {
 	}
 	for _, side := range []string{"a", "b"} {
 		for _, kind := range []string{"run_start,profile=smoke,scenario=-,system=-", "start,profile=smoke,scenario=tell,system=dataplane",
-			"end,profile=smoke,scenario=tell,system=dataplane", "run_end,profile=smoke,scenario=-,system=-"} {
+			"scenario,profile=smoke,scenario=tell,system=dataplane", "run_end,profile=smoke,scenario=-,system=-"} {
 			if line := "events,kind=" + kind + ",testid=cmp-pair01-" + side + " "; strings.Count(text.String(), line) != 1 {
 				t.Errorf("no %s in\n%s", line, text.String())
 			}

@@ -31,6 +31,7 @@ const (
 // TestMain lets the test binary stand for the programs that the bench starts: `run` is the real k6,
 // `serve` a fake sidecar, `bench` a whole bench that a test can kill.
 func TestMain(m *testing.M) {
+	claimApart()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "run":
@@ -50,8 +51,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// claimApart gives the benches of this test and its children names of their own: those of the host are no matter here.
+func claimApart() {
+	const variable = "FAKE_CLAIMS"
+	if os.Getenv(variable) == "" {
+		_ = os.Setenv(variable, fmt.Sprintf("@windtunnel-test-%d", os.Getpid()))
+	}
+	claimPrefix = os.Getenv(variable)
+}
+
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
-// mute, dead (at once), refuse (a start), unable (to start the testbed `own`), unfit (for any), vanish (on a start), or tokenless; with
+// mute, dead (at once), dies (a process of its testbed, once FAKE_EVENTS.dies exists), refuse (a start), unable (to start the testbed `own`), unfit (for any), vanish (on a start), or tokenless; with
 // windows: slow (each other look), stumble (over the first), forget (them) or brief (little time between looks).
 // FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
 // happens.
@@ -113,6 +123,13 @@ func serveFake() {
 		event("window %s", regexp.MustCompile(`\d{2,}`).ReplaceAllString(string(body), "PID"))
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"id":"w1"}`)
+	})
+	mux.HandleFunc("GET /instances/{id}", func(w http.ResponseWriter, r *http.Request) {
+		exit := "null"
+		if _, err := os.Stat(os.Getenv("FAKE_EVENTS") + ".dies"); mode == "dies" && err == nil {
+			exit = `"signal 9"`
+		}
+		fmt.Fprintf(w, `{"id":%q,"processes":[{"name":"relay","exit":%s}]}`, r.PathValue("id"), exit)
 	})
 	mux.HandleFunc("GET /instances", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[{"id":"i1"}]`) })
 	// Each look is a second after the one before, in which the relay used half a core and the host one of two.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,7 +116,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if j.needsSidecar() {
 		stopWatching = b.stopWithSidecar(j.scenario)
 	}
+	whatEnded := b.stopWhenEnded(j, instance)
 	code, message, err := child.run()
+	ended := whatEnded()
 	stopWatching()
 	stopSampling()
 	if err != nil {
@@ -135,6 +136,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	}
 	if instance.ID == "" && isMissing(j.file(".json")) {
 		b.cleanUp(j, child, code)
+	}
+	if ended != "" {
+		message = ended
 	}
 	return b.judge(j, code, message, entry)
 }
@@ -275,7 +279,7 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 	var env []string
 	for _, pair := range b.Environ {
 		name, _, _ := strings.Cut(pair, "=")
-		if _, ours := set[name]; !ours {
+		if _, ours := set[name]; !ours && !foreign(name) {
 			env = append(env, pair)
 		}
 	}
@@ -283,19 +287,4 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 		env = append(env, name+"="+value)
 	}
 	return env
-}
-
-func (b *session) dashboardHost() string {
-	if host := b.getenv("K6_WEB_DASHBOARD_HOST"); host != "" {
-		return host
-	}
-	return "127.0.0.1"
-}
-
-func (b *session) dashboardURL() string {
-	port := b.getenv("K6_WEB_DASHBOARD_PORT")
-	if port == "" {
-		port = "5665"
-	}
-	return "http://" + net.JoinHostPort(b.dashboardHost(), port)
 }

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,9 +33,17 @@ var needsTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed\b`)
 func (s Scenario) NeedsTestbed() bool { return s.says(needsTestbed) }
 
 func (s Scenario) says(pattern *regexp.Regexp) bool {
+	return pattern.MatchString(s.head())
+}
+
+// head is the comment at the script's top, "" where the script cannot be read.
+func (s Scenario) head() string {
 	text, err := os.ReadFile(s.Script)
+	if err != nil {
+		return ""
+	}
 	head, _, _ := strings.Cut(string(text), "*/")
-	return err == nil && pattern.MatchString(head)
+	return head
 }
 
 var needsOwnTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed of its own\b`)
@@ -64,17 +73,17 @@ func Scenarios(root string) ([]Scenario, error) {
 			continue
 		}
 		folder := filepath.Join(root, "scripts", dir.Name())
-		paths, err := filepath.Glob(filepath.Join(folder, "*.js"))
+		files, err := fs.Glob(os.DirFS(folder), "*.js")
 		if err != nil {
 			return nil, err
 		}
 		var scenarios []Scenario
-		for _, path := range paths {
-			name := strings.TrimSuffix(filepath.Base(path), ".js")
+		for _, file := range files {
+			name := strings.TrimSuffix(file, ".js")
 			if strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test") {
 				continue
 			}
-			scenarios = append(scenarios, Scenario{dir.Name(), name, path})
+			scenarios = append(scenarios, Scenario{dir.Name(), name, filepath.Join(folder, file)})
 		}
 		order := readOrder(filepath.Join(folder, "ORDER"))
 		rank := func(s Scenario) int {
@@ -103,11 +112,14 @@ func readOrder(path string) []string {
 }
 
 // Select returns the scenarios that only names, in their own order: a comma-separated list of
-// SYSTEM or SYSTEM/NAME, or "" for all. An unknown name is an error of one line.
+// SYSTEM, SYSTEM/NAME or what a target of make and a result file are called, SYSTEM-NAME; or "" for all. An
+// unknown name is an error of one line.
 func Select(all []Scenario, only string) ([]Scenario, error) {
 	var known, systems []string
+	stems := map[string]string{}
 	for _, s := range all {
 		known = append(known, s.String())
+		stems[s.FileStem()] = s.String()
 		if !slices.Contains(systems, s.System) {
 			systems = append(systems, s.System)
 		}
@@ -120,6 +132,9 @@ func Select(all []Scenario, only string) ([]Scenario, error) {
 		item = strings.Trim(strings.TrimSpace(item), "/")
 		if item == "" {
 			continue
+		}
+		if name, ok := stems[item]; ok {
+			item = name
 		}
 		switch {
 		case slices.Contains(known, item), slices.Contains(systems, item):

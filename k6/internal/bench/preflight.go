@@ -37,7 +37,7 @@ func setup(format string, args ...any) *fault {
 type plan struct {
 	env        environment.Environment
 	scenarios  []Scenario
-	leftOut    []string                   // lines about what is left out: scenarios that the environment has no system for, measurements
+	leftOut    []string                   // lines about what is left out: scenarios that the environment has no system for, measurements, variables of k6's
 	needs      bool                       // the sidecar, for a testbed or for probes
 	beds       map[string]testbed.Testbed // by name, what the testbeds of the scenarios declare
 	placements map[Scenario]placement
@@ -69,7 +69,10 @@ func preflight(o Options) (plan, *fault) {
 		return p, usage("%s", strings.Join(problems, "\n"))
 	}
 	p.env = env
-	if f := p.replaceTestbed(o); f != nil {
+	if line := o.foreignVariables(); line != "" {
+		p.leftOut = append(p.leftOut, line)
+	}
+	if f := p.replaceTestbed(o, chosen); f != nil {
 		return p, f
 	}
 	if f := p.split(o, chosen); f != nil {
@@ -79,6 +82,12 @@ func preflight(o Options) (plan, *fault) {
 		return p, usage("%s", strings.Join(append(p.leftOut, "nothing is left to run"), "\n"))
 	}
 	if f := p.checkSystems(o); f != nil {
+		return p, f
+	}
+	if f := o.checkPrograms(p.scenarios); f != nil {
+		return p, f
+	}
+	if f := o.checkDashboard(); f != nil {
 		return p, f
 	}
 	cpus := processCPUs()
@@ -95,7 +104,7 @@ func preflight(o Options) (plan, *fault) {
 
 // replaceTestbed puts the testbed that the caller names into the environment, for the system that it
 // starts. Where the environment names the same one, the values that it gives stay beside the caller's.
-func (p *plan) replaceTestbed(o Options) *fault {
+func (p *plan) replaceTestbed(o Options, chosen []Scenario) *fault {
 	if o.Testbed == "" {
 		return nil
 	}
@@ -107,6 +116,9 @@ func (p *plan) replaceTestbed(o Options) *fault {
 	if !ok {
 		return usage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
 			ref.Name, bed.System, p.env.Name, strings.Join(p.env.Names(), ", "))
+	}
+	if f := checkOf(bed, chosen); f != nil {
+		return f
 	}
 	known := slices.Collect(maps.Values(system.Testbeds))
 	if system.Testbed != nil {

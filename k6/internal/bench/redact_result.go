@@ -16,7 +16,7 @@ import (
 // freeText are the places of a result whose strings may say anything, list indexes left out; *
 // stands for every key of an object. Elsewhere a secret that is an ordinary word may rightly stand.
 var freeText = []string{
-	"reasons", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
+	"reasons", "reasons.text", "reasons.all", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
 	"run.testbed.variables.*", "operations.title", "operations.latency_is", "sweep.reason",
 	"bottlenecks.reason", "database.digests.text", "integrity.detail",
 	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail",

@@ -55,6 +55,7 @@ func TestResultKeepsAllButItsFreeText(t *testing.T) {
 	for text, want := range map[string]string{
 		`{ "requests": 1234, "verdict": "requests" }`:                                       `{ "requests": 1234, "verdict": "requests" }`,
 		`{"reasons": ["no requests", "fine", "a\\qu\"ote\\" ], "x": 1.50}`:                  `{"reasons": ["no [secret]", "fine", "a\\[secret]\\" ], "x": 1.50}`,
+		`{"reasons": [{"kind": "requests", "text": "no requests", "all": ["1234"]}]}`:       `{"reasons": [{"kind": "requests", "text": "no [secret]", "all": ["[secret]"]}]}`,
 		`{"validity":[{"check":"requests","ok":null,"detail":"requests <1>"}]}`:             `{"validity":[{"check":"requests","ok":null,"detail":"[secret] <1>"}]}`,
 		`{"run":{"id":"requests","parameters":{"requests":"requests","n":1234}}}`:           `{"run":{"id":"requests","parameters":{"requests":"[secret]","n":1234}}}`,
 		`{"run":{"target":"http://h?token=abc","testbed":{"variables":{"a":"\u0031234"}}}}`: `{"run":{"target":"http://h?token=[secret]","testbed":{"variables":{"a":"[secret]"}}}}`,

@@ -5,8 +5,11 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // quietFor is how often a run without a terminal says that it is alive.
@@ -33,6 +36,34 @@ func NewScreen(out, errOut io.Writer, tty bool, width int) *Screen {
 
 // Line prints a line.
 func (s *Screen) Line(format string, args ...any) { s.print(s.out, fmt.Sprintf(format, args...)) }
+
+// Text prints a sentence; on a terminal that is too narrow for it what goes on is indented, and words stay whole.
+func (s *Screen) Text(text string) {
+	if s.fits([]string{text}) {
+		s.Line("%s", text)
+		return
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line+" "+word) > s.width:
+			lines, line = append(lines, line), "    "+word
+		default:
+			line += " " + word
+		}
+	}
+	s.Line("%s", strings.Join(append(lines, line), "\n"))
+}
+
+// fits reports whether lines are as narrow as the terminal; without one any are.
+func (s *Screen) fits(lines []string) bool {
+	return !s.tty || !slices.ContainsFunc(lines, func(line string) bool {
+		return utf8.RuneCountInString(strings.TrimRight(line, " ")) > s.width
+	})
+}
 
 // Error prints a line on the error output.
 func (s *Screen) Error(format string, args ...any) { s.print(s.errOut, fmt.Sprintf(format, args...)) }

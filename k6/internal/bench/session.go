@@ -27,6 +27,7 @@ type Session struct {
 	sides     []plan
 	ctx       context.Context
 	stop      func()
+	held      claim
 }
 
 // Begin checks all that can be checked before anything starts, for each testbed (as TESTBED takes
@@ -37,10 +38,16 @@ func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 	s, f := prepare(o, scenarios, testbeds)
 	if f == nil {
 		s.screen = screen
+		s.held, f = o.beNeighbourly(screen, s.Dir)
+	}
+	if f == nil {
 		f = s.makeFolder()
 	}
 	if f != nil {
 		screen.Error("%s", f.message)
+		if s != nil {
+			s.held.release()
+		}
 		return nil, f.code
 	}
 	var said []string
@@ -114,8 +121,7 @@ func prepare(o Options, scenarios, testbeds []string) (*Session, *fault) {
 	return s, nil
 }
 
-// named finds the scenarios of names, each given once as SYSTEM/NAME or as what a target of make and a
-// result file are called, SYSTEM-NAME.
+// named finds the scenarios of names, each given once and as Select takes it.
 func named(root string, names []string) ([]Scenario, *fault) {
 	all, err := Scenarios(root)
 	if err != nil {
@@ -123,20 +129,15 @@ func named(root string, names []string) ([]Scenario, *fault) {
 	}
 	var chosen []Scenario
 	for _, name := range names {
-		for _, s := range all {
-			if s.FileStem() == name {
-				name = s.String()
-			}
-		}
-		if system, scenario, _ := strings.Cut(name, "/"); system == "" || scenario == "" {
-			return nil, usage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
-		}
 		found, err := Select(all, name)
 		if err != nil {
 			return nil, usage("%v", err)
 		}
+		if name != found[0].String() && name != found[0].FileStem() {
+			return nil, usage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
+		}
 		if slices.Contains(chosen, found[0]) {
-			return nil, usage("scenario %s is given twice", name)
+			return nil, usage("scenario %s is given twice", found[0])
 		}
 		chosen = append(chosen, found[0])
 	}
@@ -220,4 +221,5 @@ func (s *Session) End() {
 	}
 	s.sidecar.Stop()
 	s.stop()
+	s.held.release()
 }

@@ -63,7 +63,7 @@ func (f *fakeInflux) find(measurement string) []string {
 	for _, line := range f.lines {
 		if strings.HasPrefix(line, measurement+",") {
 			line = line[:strings.LastIndexByte(line, ' ')]
-			found = append(found, regexp.MustCompile(`(seconds)=[0-9.]+`).ReplaceAllString(line, "$1=N"))
+			found = append(found, regexp.MustCompile(`(seconds|began_ms|ended_ms)=[0-9.]+`).ReplaceAllString(line, "$1=N"))
 		}
 	}
 	return found
@@ -100,10 +100,10 @@ func TestStreams(t *testing.T) {
 		"events": {
 			`events,kind=run_start,profile=smoke,scenario=-,system=-,testid=test text="environment local, 1 scenario",title="run test"`,
 			`events,kind=start,profile=smoke,scenario=streams,system=pulsar,testid=test text="profile smoke",title="pulsar/streams"`,
-			`events,kind=end,profile=smoke,scenario=streams,system=pulsar,testid=test text="fixture says fail",title="pulsar/streams: fail",verdict="fail"`,
+			`events,kind=scenario,profile=smoke,scenario=streams,system=pulsar,testid=test ended_ms=Ni,text="fixture says fail",title="pulsar/streams: fail",verdict="fail"`,
 			`events,kind=run_end,profile=smoke,scenario=-,system=-,testid=test text="profile smoke",title="test: fail",verdict="fail"`,
 		},
-		"verdicts":   {"verdicts" + scenario + ` code=1i,reasons="fixture says fail",seconds=N,verdict="fail"`},
+		"verdicts":   {"verdicts" + scenario + ` began_ms=Ni,code=1i,ended_ms=Ni,reasons="fixture says fail",seconds=N,verdict="fail"`},
 		"results":    {"results,operation=op" + scenario + " avg_ms=1,failed=0i,max_ms=1,min_ms=1,p50_ms=1,rate_per_s=1,requests=1i,success=1i"},
 		"thresholds": {"thresholds,operation=op" + scenario[:len(scenario)-len(",testid=test")] + `,testid=test,threshold=operation_ms\ p(95)<1e2 bound=100,expression="p(95)<1e2",metric="operation_ms",ok=0i,unit="ms"`},
 		"validity":   {`validity,check=generator\ CPU` + scenario + ` detail="not measured",ok=-1i`},

@@ -43,37 +43,51 @@ func (b *bench) printSummary(set report.Set) {
 		}
 	}
 	b.screen.Line("")
-	for i, line := range format.Align(rows, func(column int) bool { return column >= 2 && column < len(head)-1 }) {
+	b.printTable(rows)
+	b.screen.Line("")
+	lines, left := report.Lines(entries)
+	for _, line := range lines {
+		b.screen.Text(line.String())
+	}
+	if left > 0 {
+		b.screen.Line("%s", report.More(left))
+	}
+	b.screen.Line("verdict: %s", b.paint(set.Verdict()))
+}
+
+// printTable prints rows with a head, the verdict in colour. Where the terminal is too narrow for them, each scenario
+// stands with its verdict above its operations.
+func (b *bench) printTable(rows [][]string) {
+	lines := alignRows(rows, 2)
+	if !b.screen.fits(lines) {
+		b.printStacked(rows)
+		return
+	}
+	for i, line := range lines {
 		verdict := rows[i][len(rows[i])-1]
 		if i > 0 && verdict != "" {
 			line = strings.TrimSuffix(line, verdict) + b.paint(verdict)
 		}
 		b.screen.Line("%s", strings.TrimRight(line, " "))
 	}
-	b.screen.Line("")
-	for _, r := range reasons(set.Entries()) {
-		b.screen.Line("%s", r)
-	}
-	b.screen.Line("verdict: %s", b.paint(set.Verdict()))
 }
 
-// reasons has a line per reason; scenarios with the same outcome for the same reason share one.
-func reasons(entries []report.Entry) []string {
-	var order []string
-	names := map[string][]string{}
-	for _, e := range entries {
-		for _, why := range e.Reasons {
-			text := e.Outcome + ": " + oneLine(why)
-			if names[text] == nil {
-				order = append(order, text)
-			}
-			names[text] = append(names[text], e.Name)
+func (b *bench) printStacked(rows [][]string) {
+	var operations [][]string
+	for _, row := range rows {
+		operations = append(operations, append(slices.Clone(row[1:len(row)-1]), ""))
+	}
+	for i, line := range alignRows(operations, 1) {
+		if row := rows[i]; i > 0 && row[0] != "" {
+			b.screen.Line("%s  %s", row[0], b.paint(row[len(row)-1]))
 		}
+		b.screen.Line("  %s", strings.TrimRight(line, " "))
 	}
-	for i, text := range order {
-		order[i] = strings.Join(names[text], ", ") + ": " + text
-	}
-	return order
+}
+
+// alignRows pads columns: the first ones, which are texts, to the left, numbers to the right; the last is as it is.
+func alignRows(rows [][]string, texts int) []string {
+	return format.Align(rows, func(column int) bool { return column >= texts && column < len(rows[0])-1 })
 }
 
 // paint colours an outcome on a terminal.

@@ -6,6 +6,7 @@ package check
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,9 +93,9 @@ func missingEnvironment(root, name string) string {
 
 // names lists the files of a folder with an extension, without it, sorted.
 func names(dir, ext string) []string {
-	found, _ := filepath.Glob(filepath.Join(dir, "*"+ext))
+	found, _ := fs.Glob(os.DirFS(dir), "*"+ext)
 	for i, f := range found {
-		found[i] = strings.TrimSuffix(filepath.Base(f), ext)
+		found[i] = strings.TrimSuffix(f, ext)
 	}
 	return found
 }

@@ -157,7 +157,7 @@ func TestProblems(t *testing.T) {
 		{bed, "[outputs]", "[[file]]\ntemplate = \"a\"\npath = \"b\"\nwhen = \"true\"\n\n[outputs]", ``},
 		{bed, "[outputs]", "[[file]]\ntemplate = \"a\"\npath = \"b\"\nwhen = 1\n\n[outputs]", `file[0].when: `},
 		{bed, "[outputs]", "[[requires]]\npath = \"/\"\nmend = \"m\"\nwhen = \"\"\n\n[outputs]", ``},
-		{bed, "[outputs]", "[[requires]]\npath = \"/\"\nmend = \"m\"\nwen = \"\"\n\n[outputs]", `requires[0].wen: unknown key; known here: mend, path, program, when; did you mean when?`},
+		{bed, "[outputs]", "[[requires]]\npath = \"/\"\nmend = \"m\"\nwen = \"\"\n\n[outputs]", `requires[0].wen: unknown key; known here: command, make, mend, path, program, when; did you mean when?`},
 		{bed, "[outputs]", "[versions]\na = [\"a\"]\nb = { command = [\"b\"], when = \"true\" }\n\n[outputs]", ``},
 		{bed, "[outputs]", "[versions]\na = \"a\"\n\n[outputs]", `versions.a: is a string, must be an array or an object`},
 		{bed, "[outputs]", "[versions]\na = { when = \"true\" }\n\n[outputs]", `versions.a.command: missing`},
@@ -168,7 +168,7 @@ func TestProblems(t *testing.T) {
 		{bed, "[outputs]", file("a/../b", "b"), `file[0].template: "a/../b" is not allowed here`},
 		{bed, "[outputs]", file("a", "/etc/b"), `file[0].path: "/etc/b" is not allowed here`},
 		{bed, "[outputs]", file("a..b", "..c/.d"), ``},
-		{bed, `type = "port"`, `type = "prt"`, `variables.port.type: "prt" is not one of boolean, integer, string, choice, port; did you mean port?`},
+		{bed, `type = "port"`, `type = "prt"`, `variables.port.type: "prt" is not one of boolean, integer, string, choice, port, path; did you mean port?`},
 	} {
 		t.Run(c.file+" "+c.replacement, func(t *testing.T) {
 			root := folder(t, c.file, c.old, c.replacement)

@@ -45,6 +45,9 @@ func TestbedSpec(root, text string) (environment.TestbedRef, testbed.Testbed, er
 				strings.Join(bed.Names(), ", "), closest.Hint(variable, bed.Names()))
 		}
 		typed, wrong := declared.Parse(value)
+		if wrong == "" {
+			wrong = declared.Missing(typed)
+		}
 		if wrong != "" {
 			return ref, bed, fmt.Errorf("testbed %s: variable %s: %s", name, variable, wrong)
 		}

@@ -5,6 +5,7 @@ package command
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -28,9 +29,27 @@ func Finish(gs *state.GlobalState, cmd *cobra.Command, run func(dir string, args
 		}
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		fmt.Fprintf(gs.Stderr, "%v; see k6 x %s --help\n", err, cmd.Name())
+		fmt.Fprintf(gs.Stderr, "%s; see k6 x %s --help\n", wrongFlag(cmd, err), cmd.Name())
 		gs.OSExit(exitcode.Usage)
 		return err
 	})
 	return cmd
+}
+
+var wrongValue = regexp.MustCompile(`^invalid argument ("(?s:.*)") for "(?:-., )?--(\S+)" flag: `)
+
+// wanted says in words what a flag takes, by the name of its type.
+var wanted = map[string]string{"int": "a whole number", "float64": "a number", "bool": "true or false"}
+
+// wrongFlag says what is wrong with a flag, without the parser's own words for a value of the wrong type.
+func wrongFlag(cmd *cobra.Command, err error) string {
+	m := wrongValue.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err.Error()
+	}
+	flag := cmd.Flags().Lookup(m[2])
+	if flag == nil || wanted[flag.Value.Type()] == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s %s: %s is wanted", m[2], m[1], wanted[flag.Value.Type()])
 }

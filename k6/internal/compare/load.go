@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
 
@@ -32,7 +33,7 @@ func Load(paths []string, scenario string) ([]Measured, error) {
 				found = append(found, e.Name)
 			}
 			if scenario == "" || e.Name == scenario {
-				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: e.Reasons,
+				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: result.Texts(e.Reasons),
 					Streamed: streamed(path), Result: e.Result})
 			}
 		}

@@ -177,6 +177,6 @@ func measured(dir, folder string, pair int, entry run.Scenario) Measured {
 		m.Outcome, m.Reasons = run.SetupFailed, append(m.Reasons, err.Error())
 		return m
 	}
-	m.Result, m.Reasons = &r, append(m.Reasons, r.Reasons...)
+	m.Result, m.Reasons = &r, append(m.Reasons, result.Texts(r.Reasons)...)
 	return m
 }

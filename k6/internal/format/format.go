@@ -110,11 +110,11 @@ func Value(v *float64, unit string) string {
 	}
 	switch unit {
 	case "ms":
-		return MS(v) + suffixes[unit]
+		return MS(v) + " ms"
 	case "share":
 		return Share(v)
 	case "per_s":
-		return Rate(v) + suffixes[unit]
+		return Rate(v) + "/s"
 	}
 	if *v == math.Trunc(*v) {
 		return Count(int64(*v))

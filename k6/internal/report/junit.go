@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -123,8 +122,8 @@ func junitThreshold(x result.Threshold, outcome string) junitCase {
 	if x.OK {
 		return c
 	}
-	c.broken("threshold", fmt.Sprintf("%s %s of %s does not hold: the value is %s", x.Metric, x.Expression, x.Operation,
-		format.Threshold(x.Value, x.Unit, x.Expression)), outcome)
+	measured, required := words(x)
+	c.broken("threshold", fmt.Sprintf("%s: %s, %s", x.Operation, measured, required), outcome)
 	return c
 }
 
@@ -161,7 +160,7 @@ func junitValidity(v result.Validity) junitCase {
 
 func junitVerdict(e Entry) junitCase {
 	c := junitCase{Name: "verdict"}
-	why := strings.Join(e.Reasons, "; ")
+	why := strings.Join(result.Texts(e.Reasons), "; ")
 	switch e.Outcome {
 	case run.Pass:
 	case run.LeftOut:

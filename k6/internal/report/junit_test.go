@@ -3,8 +3,8 @@
 package report
 
 import (
-	"bytes"
 	"encoding/xml"
+	"strings"
 	"testing"
 
 	"windtunnel/k6/internal/result"
@@ -43,16 +43,16 @@ func TestJUnitIsRedExactlyWhereTheRunIs(t *testing.T) {
 	}
 }
 
-func TestThresholdsAreNotRoundedOntoTheirBound(t *testing.T) {
+func TestThresholdsAreToldInTheirOwnWords(t *testing.T) {
 	value := 25.04
 	set := Set{Results: []result.Result{{Run: result.Run{System: "s", Scenario: "a"}, Verdict: "fail",
-		Thresholds: []result.Threshold{{Operation: "op", Metric: "latency", Expression: "p(95)<25", Value: &value, Unit: "ms"}}}}}
+		Thresholds: []result.Threshold{{Operation: "op", Metric: "operation_ms", Expression: "p(95)<25", Value: &value, Unit: "ms",
+			Measured: "P95 25.04 ms", Required: "at most 25 ms"}}}}}
 	for name, write := range map[string]func(Set, Options) ([]byte, error){"md": Markdown, "html": HTML, "xml": JUnit} {
 		data, err := write(set, Options{})
-		if err != nil || !contains(data, "25.04 ms") || contains(data, "25.0 ms") {
+		text := string(data)
+		if err != nil || !strings.Contains(text, "P95 25.04 ms") || !strings.Contains(text, "at most 25 ms") || strings.Contains(text, "does not hold:") {
 			t.Errorf("%s: %v\n%s", name, err, data)
 		}
 	}
 }
-
-func contains(data []byte, text string) bool { return bytes.Contains(data, []byte(text)) }

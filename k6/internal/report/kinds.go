@@ -60,6 +60,10 @@ var kinds = map[string]string{
 	"dns_servfail":                "the DNS server could not get an answer (SERVFAIL): see the log of the proxy",
 	"dns_refused":                 "the DNS server refused to answer (REFUSED): check its rules",
 	"dns_other":                   "the DNS server answered with another RCODE than NOERROR",
+	"too_many_files":              "the generator may open no more files and sockets: raise the limit (ulimit -n), or ask for fewer connections",
+	"ports_exhausted":             "the generator has no local port left for the target: ask for fewer connections at a time or a second",
+	"no_buffers":                  "the generator's kernel has no room left for packets: ask for less at a time",
+	"cut":                         "was begun and not answered before the run ended",
 	"unexpected":                  "something that was not expected: see the log of k6",
 }
 

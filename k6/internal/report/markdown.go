@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/markdown"
+	"windtunnel/k6/internal/result"
 )
 
 // Markdown writes the report as GitHub-flavoured Markdown. What a result says is escaped.
@@ -15,19 +16,15 @@ func Markdown(set Set, options Options) ([]byte, error) {
 	p := build(set, options)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n**Verdict: %s** — %s\n\n", markdown.Escape(p.Title), verdictMark(p.Verdict), p.Headline)
-	for _, r := range p.Reasons {
-		fmt.Fprintf(&b, "- %s: %s: %s\n", markdown.Escape(r.Name), markdown.Escape(r.Outcome), markdown.Escape(r.Text))
-	}
-	if len(p.Reasons) > 0 {
-		b.WriteByte('\n')
-	}
+	markdown.List(&b, p.reasons())
+	fmt.Fprintf(&b, "%s\n\n", p.Means)
 	b.WriteString("## Summary\n\n")
 	table(&b, p.Summary)
-	b.WriteString("## Environment\n\n")
-	table(&b, p.Environment)
 	for _, s := range p.Sections {
 		markdownSection(&b, s)
 	}
+	b.WriteString("## Environment\n\n")
+	table(&b, p.Environment)
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n"), nil
 }
 
@@ -36,11 +33,23 @@ func SummaryMarkdown(set Set, options Options) string {
 	p := build(set, options)
 	var b strings.Builder
 	table(&b, p.Summary)
-	for _, r := range p.Reasons {
-		fmt.Fprintf(&b, "%s: %s: %s\n", r.Name, r.Outcome, strings.Join(strings.Fields(r.Text), " "))
+	for _, line := range p.reasons() {
+		fmt.Fprintln(&b, line)
 	}
 	fmt.Fprintf(&b, "verdict: %s\n", p.Verdict)
 	return b.String()
+}
+
+// reasons are the first reasons, a line each.
+func (p Page) reasons() []string {
+	var lines []string
+	for _, r := range p.Reasons {
+		lines = append(lines, r.String())
+	}
+	if p.More != "" {
+		lines = append(lines, p.More)
+	}
+	return lines
 }
 
 func markdownSection(b *strings.Builder, s Section) {
@@ -59,7 +68,7 @@ func markdownSection(b *strings.Builder, s Section) {
 	}
 	b.WriteString("### Verdict\n\n")
 	fmt.Fprintf(b, "**%s**\n\n", verdictMark(s.Entry.Outcome))
-	markdown.List(b, s.Entry.Reasons)
+	markdown.List(b, result.Texts(s.Entry.Reasons))
 }
 
 // longest text in a cell of Markdown: GitHub shows a table as wide as its widest line. The result has all of it.

@@ -21,14 +21,13 @@ type Page struct {
 	ID          string
 	Verdict     string
 	Headline    string
-	Reasons     []Reason
-	Environment Table
+	Means       string // what a pass says, and what not
+	Reasons     []Line
+	More        string // of reasons that are only in the sections
 	Summary     Table
 	Sections    []Section
+	Environment Table
 }
-
-// Reason says why a scenario did not pass.
-type Reason struct{ Name, Outcome, Text string }
 
 // Section is one scenario. Result is nil where there is none.
 type Section struct {
@@ -68,20 +67,24 @@ const (
 	tickUnknown = "?"
 )
 
+// passMeans stands below the headline of every report.
+const passMeans = "Pass means that it ran, without errors and within its thresholds, which are wide unless the environment " +
+	"sets others. Whether something became faster or slower is for a comparison to tell: make compare."
+
 // build makes the page of a set.
 func build(set Set, options Options) Page {
 	entries := set.Entries()
-	p := Page{Title: "Windtunnel report", Verdict: set.Verdict(), ID: runID(set)}
+	p := Page{Title: "Windtunnel report", Verdict: set.Verdict(), ID: runID(set), Means: passMeans}
 	passed := 0
 	for _, e := range entries {
 		if e.Outcome == run.Pass {
 			passed++
 		}
-		for _, why := range e.Reasons {
-			p.Reasons = append(p.Reasons, Reason{e.Name, e.Outcome, why})
-		}
 		p.Sections = append(p.Sections, section(e, options))
 	}
+	var left int
+	p.Reasons, left = Lines(entries)
+	p.More = More(left)
 	p.Headline = fmt.Sprintf("%d of %d scenarios passed", passed, len(entries))
 	p.Environment = environmentTable(set)
 	p.Summary = summaryTable(entries)

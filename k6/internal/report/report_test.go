@@ -261,3 +261,31 @@ func TestReferenceNamesAllScenarios(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordOfARunWhoseDiskIsFull has a result that was cut short, and a record on the disk that does not know of it.
+func TestRecordOfARunWhoseDiskIsFull(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/run")); err != nil {
+		t.Fatal(err)
+	}
+	record, err := run.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "pulsar-ingest.json"), []byte(`{"schema": "windtunnel.result/1", "ru`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for i := range record.Scenarios {
+		if record.Scenarios[i].Scenario == "ingest" {
+			record.Scenarios[i].Outcome, record.Scenarios[i].Message, record.Scenarios[i].Result = run.SetupFailed, "malformed result", ""
+		}
+	}
+	set, err := LoadRun(dir, &record)
+	if err != nil || len(set.Results) != 2 {
+		t.Errorf("%d results, %v", len(set.Results), err)
+	}
+	set, err = Load([]string{dir})
+	if err == nil || !strings.Contains(err.Error(), "pulsar-ingest.json") || len(set.Results) != 2 {
+		t.Errorf("by the record on the disk: %d results, %v", len(set.Results), err)
+	}
+}

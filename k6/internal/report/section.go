@@ -131,14 +131,23 @@ func errorsTable(r result.Result) Table {
 }
 
 func thresholdsTable(r result.Result) Table {
-	t := Table{Title: "Thresholds", Head: []string{"", "Operation", "Metric", "Must hold", "Value"}, Numbers: 4, State: 0}
+	t := Table{Title: "Thresholds", Head: []string{"", "Operation", "Measured", "Required"}, Numbers: -1, State: 0}
 	for _, x := range r.Thresholds {
-		t.Rows = append(t.Rows, []string{tick(&x.OK), x.Operation, x.Metric, x.Expression, format.Threshold(x.Value, x.Unit, x.Expression)})
-		if x.Value == nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s %s: no value (%s): there was no sample.", x.Operation, x.Expression, format.None))
-		}
+		measured, required := words(x)
+		t.Rows = append(t.Rows, []string{tick(&x.OK), x.Operation, measured, required})
 	}
 	return t
+}
+
+// words are those of the result, and k6's own where it is of before it had them.
+func words(x result.Threshold) (measured, required string) {
+	if x.Measured != "" {
+		return x.Measured, x.Required
+	}
+	if x.Value == nil {
+		return "no sample", x.Metric + " " + x.Expression
+	}
+	return format.Value(x.Value, x.Unit), x.Metric + " " + x.Expression
 }
 
 func validityTable(r result.Result) Table {

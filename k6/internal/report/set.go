@@ -6,6 +6,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ type Set struct {
 type Entry struct {
 	Name    string
 	Outcome string
-	Reasons []string
+	Reasons []result.Reason
 	Result  *result.Result
 }
 
@@ -57,47 +58,52 @@ func Load(paths []string) (Set, error) {
 }
 
 func loadFolder(dir string) (Set, error) {
-	var set Set
 	record, err := run.Read(dir)
 	switch {
 	case err == nil:
-		set.Run = &record
+		return LoadRun(dir, &record)
 	case !errors.Is(err, os.ErrNotExist):
-		return set, fmt.Errorf("%s: %w", filepath.Join(dir, run.FileName), err)
+		return Set{}, fmt.Errorf("%s: %w", filepath.Join(dir, run.FileName), err)
+	case isComparison(dir):
+		return Set{}, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of the folders pairNN-a, pairNN-b in it", dir)
 	}
-	if set.Run == nil && isComparison(dir) {
-		return set, fmt.Errorf("%s: is a comparison: read its compare.md, or give one of the folders pairNN-a, pairNN-b in it", dir)
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	return LoadRun(dir, nil)
+}
+
+// LoadRun reads the results in a folder by a record that says more than the one in it, which a full disk may have kept
+// from being written; nil without one. Beside an error it returns what could be read.
+func LoadRun(dir string, record *run.Run) (Set, error) {
+	set := Set{Run: record}
+	names, err := fs.Glob(os.DirFS(dir), "*.json")
 	if err != nil {
 		return set, err
 	}
-	for _, path := range paths {
-		if filepath.Base(path) == run.FileName {
+	var malformed error
+	for _, name := range names {
+		if name == run.FileName {
 			continue
 		}
-		r, err := result.Read(path)
-		if err != nil {
-			// The record tells of a malformed result of this run; without one it is fatal.
-			if set.Run != nil && set.tells(filepath.Base(path)) {
-				continue
-			}
-			return set, err
+		r, err := result.Read(filepath.Join(dir, name))
+		switch {
+		case err == nil:
+			set.Results = append(set.Results, r)
+		case record != nil && set.tells(name): // of a malformed result of this run
+		case malformed == nil:
+			malformed = err
 		}
-		set.Results = append(set.Results, r)
-	}
-	if len(set.Results) == 0 && set.Run == nil {
-		return set, fmt.Errorf("%s: no result in it; run `make bench` first", dir)
 	}
 	set.sort()
-	return set, nil
+	if malformed == nil && len(set.Results) == 0 && record == nil {
+		return set, fmt.Errorf("%s: no result in it; run `make bench` first", dir)
+	}
+	return set, malformed
 }
 
 // isComparison reports whether a folder is what k6 x compare made: its runs lie one deeper, and of
 // several scenarios two.
 func isComparison(dir string) bool {
 	for _, pattern := range []string{"compare.json", "*/compare.json"} {
-		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+		if found, _ := fs.Glob(os.DirFS(dir), pattern); len(found) > 0 {
 			return true
 		}
 	}
@@ -158,7 +164,7 @@ func (s Set) Entries() []Entry {
 func entry(planned run.Scenario, measured *result.Result) Entry {
 	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Result: measured}
 	if planned.Message != "" {
-		e.Reasons = append(e.Reasons, planned.Message)
+		e.because(planned.Message)
 	}
 	if measured != nil {
 		e.Outcome = combined(planned.Outcome, measured.Verdict)
@@ -169,11 +175,16 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
 		e.Outcome = run.Inconclusive
-		e.Reasons = append(e.Reasons, "its result file is gone")
+		e.because("its result file is gone")
 	} else if len(e.Reasons) == 0 {
-		e.Reasons = append(e.Reasons, "there is no result: the run ended before this scenario did")
+		e.because("there is no result: the run ended before this scenario did")
 	}
 	return e
+}
+
+// because adds what the record says of a scenario.
+func (e *Entry) because(text string) {
+	e.Reasons = append(e.Reasons, result.Reason{Role: result.Cause, Text: text, Count: 1})
 }
 
 // combined is the outcome of a scenario from its record and its result: the record knows of

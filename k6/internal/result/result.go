@@ -24,6 +24,7 @@ const (
 // Result is one results/RUN/SYSTEM-SCENARIO.json. Units are in the JSON names.
 type Result struct {
 	Run         Run          `json:"run"`
+	Headline    *Headline    `json:"headline"`
 	Operations  []Operation  `json:"operations"`
 	Controls    []Control    `json:"controls"`
 	Sweep       *Sweep       `json:"sweep"`
@@ -37,9 +38,16 @@ type Result struct {
 	Processes   []Process    `json:"processes"`
 	Thresholds  []Threshold  `json:"thresholds"`
 	Validity    []Validity   `json:"validity"`
+	Disturbed   []Disturbed  `json:"disturbed"`
 	Notes       []string     `json:"notes"`
 	Verdict     string       `json:"verdict"`
-	Reasons     []string     `json:"reasons"`
+	Reasons     []Reason     `json:"reasons"`
+}
+
+// Headline is the figure that answers a scenario's question: rate_per_s, mbit_per_s or p50_ms of an operation.
+type Headline struct {
+	Operation string `json:"operation"`
+	Figure    string `json:"figure"`
 }
 
 // Run says what was run, where and how.
@@ -83,6 +91,14 @@ type Placement struct {
 	EchoCPUs   string `json:"echo_cpus"`
 	SystemCPUs string `json:"system_cpus"`
 	Wait       string `json:"wait"`
+}
+
+// Disturbed is a second of the run, the first is 0, in which a CPU of the placement was not its own.
+type Disturbed struct {
+	Second        int     `json:"second"`
+	CPU           int     `json:"cpu"`
+	OthersPercent float64 `json:"others_percent"`
+	StealPercent  float64 `json:"steal_percent"`
 }
 
 // Operation is one row of the results table.
@@ -259,13 +275,16 @@ type Process struct {
 	Exit          *string `json:"exit"`
 }
 
-// Threshold is a bound and whether it held. Value is nil where there was no sample.
+// Threshold is a bound and whether it held. Value is nil where there was no sample. Measured and Required say both in
+// words, which lib/threshold-words.js writes; "" in results of before it did.
 type Threshold struct {
 	Operation  string   `json:"operation"`
 	Metric     string   `json:"metric"`
 	Expression string   `json:"expression"`
 	Value      *float64 `json:"value"`
 	Unit       string   `json:"unit"`
+	Measured   string   `json:"measured"`
+	Required   string   `json:"required"`
 	OK         bool     `json:"ok"`
 }
 
@@ -285,6 +304,15 @@ func (op Operation) IsDatagrams() bool {
 // LostShare is the share of an operation's requests that were lost, 0 to 1.
 func (op Operation) LostShare() float64 {
 	return float64(op.Errors["lost"]) / float64(max(1, op.Requests))
+}
+
+// Find returns an operation by its name, false where there is none.
+func (r Result) Find(operation string) (Operation, bool) {
+	i := slices.IndexFunc(r.Operations, func(op Operation) bool { return op.Name == operation })
+	if i < 0 {
+		return Operation{}, false
+	}
+	return r.Operations[i], true
 }
 
 // IsControl reports whether an operation is the control of another: the same without the proxy.

@@ -52,7 +52,8 @@ var load = sync.OnceValue(func() compiled {
 	c := compiled{jsonschema.NewCompiler(), map[Kind]*jsonschema.Schema{}}
 	c.compiler.AssertFormat()
 	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives} {
-		name := string(kind) + ".schema.json"
+		// Only a whole URL is taken as it is; a bare name would be a path in the current folder.
+		name := "https://windtunnel.invalid/" + string(kind) + ".schema.json"
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(kind)))
 		if err != nil {
 			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
@@ -60,7 +61,9 @@ var load = sync.OnceValue(func() compiled {
 		if err := c.compiler.AddResource(name, doc); err != nil {
 			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
 		}
-		c.schemas[kind] = c.compiler.MustCompile(name)
+		if c.schemas[kind], err = c.compiler.Compile(name); err != nil {
+			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
+		}
 	}
 	return c
 })

@@ -38,11 +38,12 @@ func (o Of) name() string {
 	return o.System + "/" + o.Scenario
 }
 
-// The kinds of events.
+// The kinds of events. That of a whole scenario is written at its end and dated at its beginning: Grafana draws a
+// region from a point's time to a time in one of its fields.
 const (
 	runStart = "run_start"
 	start    = "start"
-	end      = "end"
+	scenario = "scenario"
 	runEnd   = "run_end"
 	gap      = "gap"
 )
@@ -51,10 +52,9 @@ func event(b *influx.Batch, of Of, kind, title, text string, at time.Time) {
 	b.Add("events", of.tags("kind", kind), influx.Fields{"title": title, "text": text}, at)
 }
 
-// ended is an event with a verdict.
-func ended(b *influx.Batch, of Of, kind, verdict, text string, at time.Time) {
-	b.Add("events", of.tags("kind", kind),
-		influx.Fields{"title": of.name() + ": " + verdict, "text": text, "verdict": verdict}, at)
+// judged are the fields of an event with a verdict.
+func judged(of Of, verdict, text string) influx.Fields {
+	return influx.Fields{"title": of.name() + ": " + verdict, "text": text, "verdict": verdict}
 }
 
 // verdictCodes are what the field code of a verdict says; what did not run is inconclusive.
@@ -62,9 +62,12 @@ var verdictCodes = map[string]int64{run.Pass: 0, run.Fail: 1, run.Inconclusive: 
 
 // outcome adds how a scenario ended: its event and its verdict.
 func outcome(b *influx.Batch, of Of, verdict, reasons string, took time.Duration, at time.Time) {
-	ended(b, of, end, verdict, reasons, at)
+	began := at.Add(-took)
+	event := judged(of, verdict, reasons)
+	event["ended_ms"] = at.UnixMilli()
+	b.Add("events", of.tags("kind", scenario), event, began)
 	b.Add("verdicts", of.tags(), influx.Fields{"verdict": verdict, "code": verdictCodes[verdict],
-		"reasons": reasons, "seconds": took.Seconds()}, at)
+		"reasons": reasons, "seconds": took.Seconds(), "began_ms": began.UnixMilli(), "ended_ms": at.UnixMilli()}, at)
 }
 
 // measured adds what a result says of the whole run of a scenario.
@@ -73,7 +76,7 @@ func measured(b *influx.Batch, of Of, r result.Result, at time.Time) {
 		thresholdPoint(b, of, t, at)
 	}
 	for _, op := range r.Operations {
-		operationPoints(b, of, op, at)
+		operationPoints(b, of, op, controlOf(r, op.Name), at)
 	}
 	for _, v := range r.Validity {
 		b.Add("validity", of.tags("check", v.Check), influx.Fields{"ok": truth(v.OK), "detail": v.Detail}, at)
@@ -95,11 +98,28 @@ func thresholdPoint(b *influx.Batch, of Of, t result.Threshold, at time.Time) {
 	b.Add("thresholds", of.tags("operation", t.Operation, "threshold", t.Metric+" "+t.Expression), fields, at)
 }
 
-func operationPoints(b *influx.Batch, of Of, op result.Operation, at time.Time) {
+// controlOf is the same operation without the proxy, nil where there is none.
+func controlOf(r result.Result, operation string) *result.Operation {
+	for _, c := range r.Controls {
+		if c.Operation != operation {
+			continue
+		}
+		if at := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Name == c.Control }); at >= 0 {
+			return &r.Operations[at]
+		}
+	}
+	return nil
+}
+
+// operationPoints adds the figures of an operation, with latencies of its control where it has one.
+func operationPoints(b *influx.Batch, of Of, op result.Operation, control *result.Operation, at time.Time) {
 	fields := influx.Fields{"requests": op.Requests, "success": op.Success, "failed": op.Requests - op.Success, "rate_per_s": op.RatePerS}
 	if l := op.LatencyMS; l != nil {
 		maps.Copy(fields, influx.Fields{"avg_ms": l.Avg, "min_ms": l.Min, "p50_ms": l.P50, "p90_ms": l.P90,
 			"p95_ms": l.P95, "p99_ms": l.P99, "max_ms": l.Max})
+	}
+	if control != nil && control.LatencyMS != nil {
+		maps.Copy(fields, influx.Fields{"control_p50_ms": control.LatencyMS.P50, "control_p95_ms": control.LatencyMS.P95})
 	}
 	if op.Transfer != nil {
 		fields["mbit_per_s"] = op.Transfer.MbitPerS

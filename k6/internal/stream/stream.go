@@ -83,7 +83,7 @@ func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result,
 	s.write(func(b *influx.Batch, at time.Time) {
 		reasons := entry.Message
 		if measuredResult != nil && len(measuredResult.Reasons) > 0 {
-			reasons = strings.Join(measuredResult.Reasons, "\n")
+			reasons = strings.Join(result.Texts(measuredResult.Reasons), "\n")
 		}
 		outcome(b, of, entry.Outcome, s.clean(reasons), took, at)
 		if measuredResult != nil {
@@ -95,7 +95,9 @@ func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result,
 
 // RunEnded writes that a run ended.
 func (s *Stream) RunEnded(of Of, verdict string) {
-	s.write(func(b *influx.Batch, at time.Time) { ended(b, of, runEnd, verdict, "profile "+of.Profile, at) })
+	s.write(func(b *influx.Batch, at time.Time) {
+		b.Add("events", of.tags("kind", runEnd), judged(of, verdict, "profile "+of.Profile), at)
+	})
 }
 
 // Used writes what was used between two looks at windows of the sidecar: of the second that ended last, or,

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -85,6 +87,8 @@ func (v Variable) Check(value any) string {
 		}
 	case "string":
 		return v.checkString(value)
+	case "path":
+		return v.checkPath(value)
 	}
 	return ""
 }
@@ -114,6 +118,29 @@ func (v Variable) checkString(value any) string {
 	re, err := regexp.Compile("^(?:" + v.Pattern + ")$")
 	if err == nil && !re.MatchString(s) {
 		return fmt.Sprintf("%q does not match %s", s, v.Pattern)
+	}
+	return ""
+}
+
+func (v Variable) checkPath(value any) string {
+	s, ok := value.(string)
+	switch {
+	case !ok:
+		return show(value) + " is not a string"
+	case filepath.IsAbs(s), s == "" && v.Default == "":
+		return ""
+	}
+	return fmt.Sprintf("%q is not an absolute path", s)
+}
+
+// Missing returns what is wrong with a path that leads nowhere on this machine, or "": the default may.
+func (v Variable) Missing(value any) string {
+	s, ok := value.(string)
+	if v.Type != "path" || !ok || s == "" || value == v.Default {
+		return ""
+	}
+	if _, err := os.Stat(s); err != nil {
+		return s + ": no such file"
 	}
 	return ""
 }

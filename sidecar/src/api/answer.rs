@@ -49,6 +49,10 @@ pub async fn host() -> Json<crate::host::Host> {
     Json(crate::host::host())
 }
 
+pub async fn limits() -> Json<serde_json::Value> {
+    Json(json!({"open_files": crate::process::files::limit()}))
+}
+
 pub async fn no_route(uri: Uri) -> Failure {
     Failure::not_found(
         format!("there is no {}", uri.path()),

@@ -12,8 +12,10 @@ use serde_json::json;
 
 use super::answer::{blocking, read};
 use crate::failure::{Failure, Result};
+use crate::process::interference::Sample;
 use crate::process::usage::{NoSource, Source};
 use crate::process::window::Usage;
+use crate::process::windows::Manner;
 use crate::testbed::file::Role;
 use crate::testbed::supervisor::Supervisor;
 
@@ -35,6 +37,9 @@ struct OpenRequest {
     /// Peak memory, for which processes are looked at all the time.
     #[serde(default = "yes")]
     peaks: bool,
+    /// Who used each CPU; with peaks as often as processes are looked at.
+    #[serde(default)]
+    by_cpu: bool,
 }
 
 fn yes() -> bool {
@@ -62,11 +67,12 @@ pub async fn open(
             "give an instance, pids or both",
         ));
     }
-    let open = move || {
-        supervisor
-            .windows
-            .open(sources, request.paused, request.peaks)
+    let manner = Manner {
+        paused: request.paused,
+        peaks: request.peaks,
+        by_cpu: request.by_cpu,
     };
+    let open = move || supervisor.windows.open(sources, manner);
     let id = blocking(open).await?;
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
@@ -89,6 +95,18 @@ pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
         supervisor
             .windows
             .usage(&id)
+            .map(Json)
+            .ok_or_else(|| unknown(&id))
+    })
+    .await
+}
+
+/// Who used each CPU, over time.
+pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Vec<Sample>>> {
+    blocking(move || {
+        supervisor
+            .windows
+            .samples(&id)
             .map(Json)
             .ok_or_else(|| unknown(&id))
     })

@@ -19,6 +19,7 @@ use crate::process::protocol::Exit;
 use crate::process::signals::Arrived;
 use crate::process::tree;
 use crate::process::usage::Source;
+use crate::process::windows::Manner;
 use crate::testbed::catalogue::Catalogue;
 use crate::testbed::file::Role;
 use crate::testbed::instance::Instance;
@@ -88,7 +89,7 @@ fn command_on(
             },
         ));
     }
-    let window = supervisor.windows.open(sources, false, true)?;
+    let window = supervisor.windows.open(sources, Manner::PEAKS)?;
     let status = wait(&mut child, pid, on_terminal, interrupts);
     if let Some(mut usage) = supervisor.windows.close(&window) {
         if let (Ok(status), Some(command)) = (

@@ -9,7 +9,7 @@ use super::up::Interrupts;
 use super::{say, table};
 use crate::failure::{Failure, Result};
 use crate::process::usage::{NoSource, Source};
-use crate::process::windows::Windows;
+use crate::process::windows::{Manner, Windows};
 use crate::testbed::file::Role;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -53,7 +53,7 @@ impl Sample {
         let windows = Windows::new();
         let began = Instant::now();
         let what = (format!("pid {}", self.pid), Role::System, source.clone());
-        let window = windows.open(vec![what], false, true)?;
+        let window = windows.open(vec![what], Manner::PEAKS)?;
         while source.exit().is_none() {
             let left = limit.map_or(LOOK_EVERY, |limit| {
                 limit.saturating_sub(began.elapsed()).min(LOOK_EVERY)

@@ -1,10 +1,11 @@
-//! `sidecar testbed list` and `show`, and reading `--var`.
+//! `sidecar testbed list`, `show` and `needs`, and reading `--var`.
 
 use clap::Args;
 
 use super::{Place, say};
 use crate::failure::{Failure, Result};
 use crate::testbed::catalogue::{Catalogue, Testbed};
+use crate::testbed::needs::targets;
 use crate::testbed::variables::Values;
 
 #[derive(Args)]
@@ -80,6 +81,32 @@ impl Show {
         say(format_args!("\noutputs:"));
         for name in file.outputs.keys() {
             say(format_args!("  {name}"));
+        }
+        Ok(0)
+    }
+}
+
+#[derive(Args)]
+pub struct Needs {
+    /// The testbed's name
+    name: String,
+    /// A variable's value
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// A variable, of type choice or boolean, that takes each of its values [repeatable]
+    #[arg(long, value_name = "VARIABLE")]
+    any: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Needs {
+    pub fn run(self) -> Result<u8> {
+        let catalogue = Catalogue::find(self.place.root)?;
+        let testbed = catalogue.load(&self.name)?;
+        let given = read_variables(&testbed, &self.variables)?;
+        for target in targets(&testbed, &catalogue.root, &given, &self.any)? {
+            say(target);
         }
         Ok(0)
     }

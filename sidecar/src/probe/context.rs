@@ -16,8 +16,6 @@ pub trait Observer: Send + Sync {
     fn ended(&self) -> Option<Usage>;
     /// The probe is over, whether or not it measured anything.
     fn over(&self) {}
-    /// Resident memory of the system's processes now, bytes; none without an instance.
-    fn rss_bytes(&self) -> Option<u64>;
 }
 
 /// Where no instance is measured.
@@ -26,9 +24,6 @@ pub struct Nobody;
 impl Observer for Nobody {
     fn begins(&self) {}
     fn ended(&self) -> Option<Usage> {
-        None
-    }
-    fn rss_bytes(&self) -> Option<u64> {
         None
     }
 }
@@ -125,9 +120,5 @@ impl Context {
             .lock()
             .unwrap_or_else(|error| error.into_inner())
             .clone()
-    }
-
-    pub fn rss_bytes(&self) -> Option<u64> {
-        self.observer.rss_bytes()
     }
 }

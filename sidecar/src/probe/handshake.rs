@@ -1,6 +1,8 @@
 //! From TCP dial to a usable tunnel, or to its first payload back, by stages; up to 64 threads, each with one tunnel at a time.
 
-use std::net::TcpStream;
+use std::io::Read;
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
 
 use super::clock::now_ns;
 use super::context::Context;
@@ -11,10 +13,22 @@ use super::socks5::client::{self, Deadline};
 use super::threads::{self, Done, Worker};
 use super::wire::{Broken, Wire};
 
+/// How long the other end may take to close a tunnel that this one has closed.
+const TEARDOWN: Duration = Duration::from_millis(100);
+/// So many teardowns in a row without an end, and none is waited for any more: the proxy lets half a tunnel stand,
+const ENDLESS: u32 = 3;
+/// and gets this long for the whole one.
+const PAUSE: Duration = Duration::from_millis(1);
+
 const STAGES: [&str; 5] = ["dial", "greeting", "auth", "connect", "first_reply"];
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
-    let worker = || Handshake { plan, context };
+    let worker = || Handshake {
+        plan,
+        context,
+        opened: None,
+        endless: 0,
+    };
     let mut outcome = threads::run(plan, context, STAGES, worker)?;
     let login = plan
         .proxy
@@ -32,10 +46,22 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
 struct Handshake<'a> {
     plan: &'a Plan,
     context: &'a Context,
+    /// The tunnel of the operation before.
+    opened: Option<TcpStream>,
+    /// Teardowns in a row of which no end came.
+    endless: u32,
 }
 
 impl Worker<{ STAGES.len() }> for Handshake<'_> {
-    /// The tunnel is closed again at once, and that is not in the stages.
+    /// Closes the tunnel of the operation before, and lets the proxy do the same: what it still has to do for one
+    /// tunnel would be in the greeting of the next.
+    fn prepare(&mut self) -> Result<(), ProbeError> {
+        if let Some(stream) = self.opened.take() {
+            self.tear_down(stream);
+        }
+        Ok(())
+    }
+
     fn operate(&mut self) -> Result<Done<{ STAGES.len() }>, ProbeError> {
         let deadline = Deadline {
             at_ns: (now_ns() + self.plan.handshake_timeout.as_nanos() as u64)
@@ -44,11 +70,12 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
         };
         let (stream, stages) = client::open(self.plan, &deadline)?;
         // Where it was not asked for, the moment of the tunnel.
-        let replied = if self.plan.spec.first_reply {
+        let (stream, replied) = if self.plan.spec.first_reply {
             self.first_reply(stream, deadline.at_ns)?
         } else {
-            stages.connected
+            (stream, stages.connected)
         };
+        self.opened = Some(stream);
         let logged_in = stages.logged_in.unwrap_or(stages.greeted);
         Ok(Done {
             began_ns: stages.began,
@@ -66,8 +93,23 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
 }
 
 impl Handshake<'_> {
-    /// The moment at which the first payload had come back whole.
-    fn first_reply(&self, stream: TcpStream, deadline_ns: u64) -> Result<u64, ProbeError> {
+    fn tear_down(&mut self, stream: TcpStream) {
+        if self.endless >= ENDLESS {
+            drop(stream);
+            std::thread::sleep(PAUSE);
+        } else if ends(stream) {
+            self.endless = 0;
+        } else {
+            self.endless += 1;
+        }
+    }
+
+    /// The tunnel, and the moment at which the first payload had come back whole.
+    fn first_reply(
+        &self,
+        stream: TcpStream,
+        deadline_ns: u64,
+    ) -> Result<(TcpStream, u64), ProbeError> {
         let mut wire = Wire::new(stream, self.plan)?;
         let pattern = self.plan.pattern();
         let mut request = vec![0; self.plan.spec.payload_bytes as usize];
@@ -78,12 +120,37 @@ impl Handshake<'_> {
         };
         let failed = |kind: ErrorKind| ProbeError::new(kind, "the first payload of a tunnel");
         match wire.exchange(&request, over) {
-            Ok(answer) if pattern.matches(FIRST, answer) => Ok(now_ns()),
+            Ok(answer) if pattern.matches(FIRST, answer) => {
+                let replied = now_ns();
+                Ok((wire.into_stream(), replied))
+            }
             Ok(_) => Err(failed(ErrorKind::Corrupted)),
             Err(Broken::Failed(kind)) => Err(failed(kind)),
             Err(Broken::Stopped) => Err(failed(ErrorKind::Timeout)),
         }
     }
+}
+
+/// Closes this end, and tells whether the other one did so in time.
+fn ends(mut stream: TcpStream) -> bool {
+    let until = now_ns() + TEARDOWN.as_nanos() as u64;
+    let closed = stream
+        .set_nonblocking(false)
+        .and_then(|()| stream.set_read_timeout(Some(TEARDOWN)))
+        .and_then(|()| stream.shutdown(Shutdown::Write));
+    // A connection that was reset has ended.
+    if closed.is_err() {
+        return true;
+    }
+    let mut rest = [0; 1024];
+    while now_ns() < until {
+        match stream.read(&mut rest) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => return !matches!(ErrorKind::of_io(&error), ErrorKind::Timeout),
+        }
+    }
+    false
 }
 
 /// Sequence number of the one payload that a tunnel carries.

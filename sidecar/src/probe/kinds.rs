@@ -55,6 +55,12 @@ pub enum ErrorKind {
     DnsRefused,
     /// Any other RCODE than 0.
     DnsOther,
+    /// This machine, or this process, may have no more open files (EMFILE, ENFILE).
+    TooManyFiles,
+    /// This machine has no local port left for the address (EADDRNOTAVAIL).
+    PortsExhausted,
+    /// This machine's kernel has no room left for packets (ENOBUFS, ENOMEM).
+    NoBuffers,
     /// Any other input or output error.
     Network,
 }
@@ -78,6 +84,9 @@ impl ErrorKind {
     /// The kind of an error that the kernel gave.
     pub fn of_io(error: &io::Error) -> Self {
         use io::ErrorKind as Io;
+        if let Some(limit) = error.raw_os_error().and_then(Self::of_limit) {
+            return limit;
+        }
         match error.kind() {
             // connect's own answer to an expired SO_SNDTIMEO (socket(7)).
             _ if error.raw_os_error() == Some(nix::libc::EINPROGRESS) => Self::Timeout,
@@ -86,6 +95,16 @@ impl ErrorKind {
             Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe => Self::ConnectionReset,
             Io::UnexpectedEof => Self::Closed,
             _ => Self::Network,
+        }
+    }
+
+    /// A limit of the generator's own, which no target is to blame for.
+    fn of_limit(errno: i32) -> Option<Self> {
+        match errno {
+            nix::libc::EMFILE | nix::libc::ENFILE => Some(Self::TooManyFiles),
+            nix::libc::EADDRNOTAVAIL => Some(Self::PortsExhausted),
+            nix::libc::ENOBUFS | nix::libc::ENOMEM => Some(Self::NoBuffers),
+            _ => None,
         }
     }
 
@@ -117,6 +136,9 @@ impl ErrorKind {
             Self::DnsServfail => "dns_servfail",
             Self::DnsRefused => "dns_refused",
             Self::DnsOther => "dns_other",
+            Self::TooManyFiles => "too_many_files",
+            Self::PortsExhausted => "ports_exhausted",
+            Self::NoBuffers => "no_buffers",
             Self::Network => "network",
         }
     }
@@ -173,6 +195,9 @@ mod tests {
             ErrorKind::DnsServfail,
             ErrorKind::DnsRefused,
             ErrorKind::DnsOther,
+            ErrorKind::TooManyFiles,
+            ErrorKind::PortsExhausted,
+            ErrorKind::NoBuffers,
             ErrorKind::Network,
         ]) {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
@@ -188,7 +213,11 @@ mod tests {
             (nix::libc::ECONNREFUSED, ErrorKind::ConnectionRefused),
             (nix::libc::ECONNRESET, ErrorKind::ConnectionReset),
             (nix::libc::EPIPE, ErrorKind::ConnectionReset),
-            (nix::libc::EMFILE, ErrorKind::Network),
+            (nix::libc::EMFILE, ErrorKind::TooManyFiles),
+            (nix::libc::ENFILE, ErrorKind::TooManyFiles),
+            (nix::libc::EADDRNOTAVAIL, ErrorKind::PortsExhausted),
+            (nix::libc::ENOBUFS, ErrorKind::NoBuffers),
+            (nix::libc::EPERM, ErrorKind::Network),
         ] {
             assert_eq!(ErrorKind::of_io(&io::Error::from_raw_os_error(error)), kind);
         }

@@ -7,7 +7,7 @@ use super::context::Observer;
 use crate::failure::Result;
 use crate::process::usage::Source;
 use crate::process::window::Usage;
-use crate::process::windows::Windows;
+use crate::process::windows::{Manner, Windows};
 use crate::testbed::file::Role;
 
 pub struct InstanceObserver {
@@ -29,7 +29,7 @@ impl InstanceObserver {
     ) -> Result<Self> {
         let window = match sources.is_empty() {
             true => None,
-            false => Some(windows.open(sources.clone(), true, true)?),
+            false => Some(windows.open(sources.clone(), Manner::PAUSED)?),
         };
         Ok(Self {
             windows,
@@ -70,18 +70,5 @@ impl Observer for InstanceObserver {
 
     fn over(&self) {
         self.ended();
-    }
-
-    fn rss_bytes(&self) -> Option<u64> {
-        let system = self
-            .sources
-            .iter()
-            .filter(|(_, role, _)| *role == Role::System);
-        let mut system = system.peekable();
-        // The sum of nothing is not 0 bytes.
-        system.peek()?;
-        system
-            .map(|(_, _, source)| source.read().map(|reading| reading.rss_bytes))
-            .sum()
     }
 }

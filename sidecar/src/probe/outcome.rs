@@ -80,8 +80,6 @@ pub struct Tunnels {
     pub asked: u64,
     pub open: u64,
     pub open_all_s: f64,
-    pub rss_before_bytes: Option<u64>,
-    pub rss_open_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]

@@ -56,6 +56,11 @@ impl Wire {
         })
     }
 
+    /// The connection, for what comes after the exchanges.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
     /// Sends a request and returns as many bytes that came back. `over` is asked whenever less than the
     /// whole answer is there: a peer that trickles must not hold the probe up.
     #[inline]

@@ -40,11 +40,19 @@ pub struct Supervised {
 #[derive(Default)]
 struct State {
     exit: Option<Exit>,
+    ended: Option<Instant>,
     cpu_s: Option<f64>,
     /// The guard is gone, and nothing is left of what it guarded.
     finished: bool,
     /// Descendants as last seen: what to look for should the guard be killed.
     known: Vec<(i32, u64)>,
+}
+
+impl State {
+    fn end(&mut self, exit: Exit) {
+        self.exit = Some(exit);
+        self.ended = Some(Instant::now());
+    }
 }
 
 impl Supervised {
@@ -117,7 +125,7 @@ impl Supervised {
         let mut done = false;
         for line in reports.lines().map_while(Result::ok) {
             match serde_json::from_str(&line) {
-                Ok(Report::Ended { exit }) => self.state().exit = Some(exit),
+                Ok(Report::Ended { exit }) => self.state().end(exit),
                 Ok(Report::Done { cpu_s }) => {
                     self.state().cpu_s = Some(cpu_s);
                     done = true;
@@ -129,9 +137,10 @@ impl Supervised {
         let _ = guard.wait();
         if !done {
             self.clear_up();
-            self.state()
-                .exit
-                .get_or_insert(Exit::Signal(Signal::SIGKILL as i32));
+            let mut state = self.state();
+            if state.exit.is_none() {
+                state.end(Exit::Signal(Signal::SIGKILL as i32));
+            }
         }
         self.state().finished = true;
         self.changed.notify_all();
@@ -197,6 +206,11 @@ impl Supervised {
     /// How the program ended; none while it lives.
     pub fn exit(&self) -> Option<Exit> {
         self.state().exit
+    }
+
+    /// When the program ended; none while it lives.
+    pub fn ended(&self) -> Option<Instant> {
+        self.state().ended
     }
 
     /// CPU seconds of all that ever ran; none until nothing is left.

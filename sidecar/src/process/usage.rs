@@ -132,6 +132,14 @@ impl Source {
         }
     }
 
+    /// When it ended; none while it lives, and of a process that somebody else started.
+    pub fn ended(&self) -> Option<std::time::Instant> {
+        match self {
+            Source::Supervised(supervised) => supervised.ended(),
+            Source::Pid { .. } | Source::Own => None,
+        }
+    }
+
     /// How it ended; none while it lives.
     pub fn exit(&self) -> Option<Exit> {
         match self {

@@ -5,9 +5,10 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use procfs::{CurrentSI, KernelStats};
 use serde::Serialize;
 
+use super::host_time::HostTime;
+use super::interference::{CpuUsage, Interference, Sample};
 use super::usage::{Reading, Source, reset_high_water};
 use crate::testbed::file::Role;
 
@@ -30,6 +31,8 @@ pub struct HostUsage {
     pub busy_percent: f64,
     /// Of all cores together.
     pub busy_s: f64,
+    /// Who used each CPU; empty where it was not asked for.
+    pub by_cpu: Vec<CpuUsage>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -46,6 +49,8 @@ pub struct ProcessUsage {
     /// At the last look.
     pub rss_bytes: u64,
     pub exit: Option<String>,
+    /// From the opening of the window to its end; null while it lives, and where that is not known.
+    pub exit_after_s: Option<f64>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -77,6 +82,7 @@ pub struct Target {
 
 pub struct Window {
     id: String,
+    opened: Instant,
     /// Since when it runs; none while it is paused.
     running: Option<(Instant, HostTime)>,
     /// Who resumed it and has not paused it: it runs until the last one does.
@@ -86,6 +92,7 @@ pub struct Window {
     host: HostTime,
     targets: Vec<Target>,
     peaks: bool,
+    interference: Option<Interference>,
     closed: Option<Usage>,
 }
 
@@ -148,7 +155,8 @@ impl Target {
         }
     }
 
-    fn usage(&self, duration_s: f64) -> ProcessUsage {
+    fn usage(&self, duration_s: f64, opened: Instant) -> ProcessUsage {
+        let after = |ended: Instant| ended.saturating_duration_since(opened).as_secs_f64();
         ProcessUsage {
             name: self.name.clone(),
             role: self.role,
@@ -158,6 +166,7 @@ impl Target {
             peak_anon_bytes: self.peak_anon_bytes,
             rss_bytes: self.rss_bytes,
             exit: self.source.exit().map(|exit| exit.to_string()),
+            exit_after_s: self.source.ended().map(after),
         }
     }
 }
@@ -168,14 +177,36 @@ impl Window {
     pub fn new(id: String, targets: Vec<Target>, peaks: bool) -> Self {
         Self {
             id,
+            opened: Instant::now(),
             running: None,
             resumed: 0,
             elapsed: Duration::ZERO,
             host: HostTime::default(),
             targets,
             peaks,
+            interference: None,
             closed: None,
         }
+    }
+
+    /// Tells too who used each CPU, with samples as often as it looks; before it is resumed.
+    pub fn watch_cpus(&mut self) {
+        let pids = self
+            .targets
+            .iter()
+            .filter_map(|target| match target.source {
+                Source::Pid { pid, .. } => Some(pid),
+                _ => None,
+            });
+        self.interference = Some(Interference::new(pids.collect()));
+    }
+
+    /// Who used each CPU, over time; empty where it was not asked for.
+    pub fn samples(&self) -> Vec<Sample> {
+        self.interference
+            .as_ref()
+            .map(Interference::samples)
+            .unwrap_or_default()
     }
 
     /// Begins a stretch; one that runs goes on until each resume has had its pause.
@@ -186,6 +217,9 @@ impl Window {
         }
         for target in &mut self.targets {
             target.begin(self.peaks);
+        }
+        if let Some(interference) = &mut self.interference {
+            interference.begin();
         }
         self.running = Some((Instant::now(), HostTime::now()));
     }
@@ -201,6 +235,9 @@ impl Window {
         };
         self.elapsed += since.elapsed();
         self.host = self.host.plus(HostTime::now().since(host));
+        if let Some(interference) = &mut self.interference {
+            interference.pause();
+        }
         self.targets.iter_mut().for_each(Target::look);
     }
 
@@ -230,6 +267,9 @@ impl Window {
         let gone = self.gone();
         if self.runs() {
             self.targets.iter_mut().for_each(Target::look);
+            if let Some(interference) = &mut self.interference {
+                interference.look();
+            }
         }
         if gone {
             self.close();
@@ -263,12 +303,15 @@ impl Window {
             self.targets.iter_mut().for_each(Target::look);
             elapsed += since.elapsed();
             host = host.plus(HostTime::now().since(host_then));
+            if let Some(interference) = &mut self.interference {
+                interference.look();
+            }
         }
         let duration_s = elapsed.as_secs_f64();
         let processes: Vec<_> = self
             .targets
             .iter()
-            .map(|target| target.usage(duration_s))
+            .map(|target| target.usage(duration_s, self.opened))
             .collect();
         let system = || {
             processes
@@ -286,6 +329,11 @@ impl Window {
             cpus: crate::host::cpus(),
             busy_percent: host.busy_percent(),
             busy_s: host.busy_s(),
+            by_cpu: self
+                .interference
+                .as_ref()
+                .map(Interference::usage)
+                .unwrap_or_default(),
         };
         Usage {
             id: self.id.clone(),
@@ -320,81 +368,9 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// CPU time of all cores, clock ticks.
-#[derive(Debug, Clone, Copy, Default)]
-struct HostTime {
-    busy: u64,
-    all: u64,
-}
-
-impl HostTime {
-    fn now() -> Self {
-        let Ok(stat) = KernelStats::current() else {
-            return Self::default();
-        };
-        let time = stat.total;
-        let waiting = time.idle + time.iowait.unwrap_or(0);
-        // Guests' time is in user and nice already.
-        let busy = time.user
-            + time.nice
-            + time.system
-            + time.irq.unwrap_or(0)
-            + time.softirq.unwrap_or(0)
-            + time.steal.unwrap_or(0);
-        Self {
-            busy,
-            all: busy + waiting,
-        }
-    }
-
-    fn since(self, before: Self) -> Self {
-        Self {
-            busy: self.busy.saturating_sub(before.busy),
-            all: self.all.saturating_sub(before.all),
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            busy: self.busy + other.busy,
-            all: self.all + other.all,
-        }
-    }
-
-    fn busy_s(self) -> f64 {
-        self.busy as f64 / procfs::ticks_per_second() as f64
-    }
-
-    fn busy_percent(self) -> f64 {
-        if self.all == 0 {
-            return 0.0;
-        }
-        let share = self.busy as f64 / self.all as f64;
-        (share * 1e4).round() / 100.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_host_s_share_is_of_all_cores() {
-        let before = HostTime {
-            busy: 100,
-            all: 1000,
-        };
-        let after = HostTime {
-            busy: 150,
-            all: 1200,
-        };
-        assert_eq!(after.since(before).busy_percent(), 25.0);
-        assert_eq!(before.since(before).busy_percent(), 0.0);
-        let ticks = procfs::ticks_per_second() as f64;
-        assert_eq!(after.since(before).busy_s(), 50.0 / ticks);
-        let twice = after.since(before).plus(before);
-        assert_eq!((twice.busy, twice.all), (150, 1200));
-    }
 
     #[test]
     fn percent_is_of_one_core() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::interference::Sample;
 use super::usage::Source;
 use super::window::{Target, Usage, Window};
 use crate::failure::{Failure, Kind, Result};
@@ -16,6 +17,29 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 pub const MAX_OPEN: usize = 16;
 /// Closed windows that are kept; the oldest go first.
 const KEPT: usize = 1_000;
+
+/// How a window measures.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner {
+    /// It begins paused.
+    pub paused: bool,
+    /// Peak memory, for which it looks all the time.
+    pub peaks: bool,
+    /// Who used each CPU, as often as it looks.
+    pub by_cpu: bool,
+}
+
+impl Manner {
+    pub const PEAKS: Self = Self {
+        paused: false,
+        peaks: true,
+        by_cpu: false,
+    };
+    pub const PAUSED: Self = Self {
+        paused: true,
+        ..Self::PEAKS
+    };
+}
 
 #[derive(Default)]
 pub struct Windows {
@@ -80,12 +104,7 @@ impl Windows {
     }
 
     /// Opens a window, paused or running, and returns its id. A conflict where [`MAX_OPEN`] are open.
-    pub fn open(
-        &self,
-        sources: Vec<(String, Role, Source)>,
-        paused: bool,
-        peaks: bool,
-    ) -> Result<String> {
+    pub fn open(&self, sources: Vec<(String, Role, Source)>, manner: Manner) -> Result<String> {
         let mut all = self.all();
         let open = all.windows.values().filter(|window| window.is_open());
         if open.count() >= MAX_OPEN {
@@ -102,9 +121,12 @@ impl Windows {
         all.last += 1;
         let number = all.last;
         let id = format!("w{number}");
-        all.windows
-            .insert(number, Window::new(id.clone(), targets, peaks));
-        if !paused {
+        let mut window = Window::new(id.clone(), targets, manner.peaks);
+        if manner.by_cpu {
+            window.watch_cpus();
+        }
+        all.windows.insert(number, window);
+        if !manner.paused {
             all.resume(number);
         }
         if all.windows.len() > KEPT {
@@ -144,6 +166,11 @@ impl Windows {
         self.with(id, Window::show)
     }
 
+    /// Who used each CPU, over time. None where there is no such window.
+    pub fn samples(&self, id: &str) -> Option<Vec<Sample>> {
+        self.with(id, |window| window.samples())
+    }
+
     /// None where there is no such window.
     pub fn close(&self, id: &str) -> Option<Usage> {
         self.with(id, Window::close)
@@ -172,7 +199,7 @@ mod tests {
     #[test]
     fn a_window_runs_until_the_last_who_resumed_it_pauses_it() {
         let windows = Windows::default();
-        let id = windows.open(vec![own()], true, true).unwrap();
+        let id = windows.open(vec![own()], Manner::PAUSED).unwrap();
         let runs = || windows.with(&id, |window| window.runs()).unwrap();
         assert!(!runs());
         assert!(windows.resume(&id) && windows.resume(&id) && runs());
@@ -193,9 +220,13 @@ mod tests {
         let target = ("child".to_owned(), Role::System, source);
         let ids = [true, false].map(|paused| {
             let sources = vec![target.clone(), own()];
-            windows.open(sources, paused, true).unwrap()
+            let manner = Manner {
+                paused,
+                ..Manner::PEAKS
+            };
+            windows.open(sources, manner).unwrap()
         });
-        let alone = windows.open(vec![own()], true, true).unwrap();
+        let alone = windows.open(vec![own()], Manner::PAUSED).unwrap();
         windows.look();
         assert!(ids.iter().all(|id| windows.is_open(id)));
         child.kill().unwrap();
@@ -208,7 +239,7 @@ mod tests {
     #[test]
     fn without_peaks_it_only_looks_when_it_is_asked() {
         let windows = Windows::default();
-        let id = windows.open(vec![own()], false, false).unwrap();
+        let id = windows.open(vec![own()], Manner::default()).unwrap();
         let cpu = || windows.with(&id, |window| window.seen_cpu_s()).unwrap();
         let begin = cpu();
         let busy = std::time::Instant::now();

@@ -21,6 +21,9 @@ pub struct TestbedFile {
     pub scenarios: Vec<String>,
     #[serde(default)]
     pub variables: BTreeMap<String, Variable>,
+    /// Texts that several templates share, templates of `root`, `dir` and `vars`.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
     #[serde(default)]
     pub secrets: BTreeMap<String, Secret>,
     #[serde(default)]
@@ -48,6 +51,8 @@ pub enum VariableType {
     String,
     Choice,
     Port,
+    /// An absolute path; empty where the default is: none.
+    Path,
 }
 
 /// A variable's value, in a file, in a request and in an answer.
@@ -85,6 +90,9 @@ pub struct Secret {
     #[serde(default = "default_secret_bytes")]
     pub bytes: usize,
     pub env: Option<String>,
+    /// Fewest characters of a value from the environment.
+    #[serde(default)]
+    pub min_length: usize,
 }
 
 /// What a sweep varies unless told otherwise. Only `k6 x bench` uses it.
@@ -101,10 +109,16 @@ pub struct Sweep {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// One of the two: a file, a template, or the name of a program of this machine.
+    /// One of the four: a file, a template;
     pub path: Option<String>,
+    /// the name of a program of this machine;
     pub program: Option<String>,
-    pub mend: String,
+    /// a file in `root`, a template, which is a target of make and says its own mend;
+    pub make: Option<String>,
+    /// a program and its arguments, templates, which must end with 0.
+    pub command: Option<Vec<String>>,
+    /// What makes it good; None: with `make`.
+    pub mend: Option<String>,
     /// Whether it is asked for, a template; None: always. The same in what follows.
     pub when: Option<String>,
 }

@@ -10,7 +10,7 @@ pub fn make(declared: &BTreeMap<String, Secret>) -> Result<BTreeMap<String, Stri
     let mut values = BTreeMap::new();
     for (name, secret) in declared {
         let given = match &secret.env {
-            Some(env) => from_environment(env)?,
+            Some(env) => from_environment(env, secret.min_length)?,
             None => None,
         };
         let value = match given {
@@ -22,11 +22,17 @@ pub fn make(declared: &BTreeMap<String, Secret>) -> Result<BTreeMap<String, Stri
     Ok(values)
 }
 
-fn from_environment(env: &str) -> Result<Option<String>> {
+fn from_environment(env: &str, min_length: usize) -> Result<Option<String>> {
     let Some(value) = std::env::var_os(env).filter(|value| !value.is_empty()) else {
         return Ok(None);
     };
     match value.into_string() {
+        Ok(value) if value.chars().count() < min_length => Err(Failure::invalid(
+            format!(
+                "environment variable {env}: the system takes no value of fewer than {min_length} characters"
+            ),
+            format!("give {env} a longer one, or unset it: then a random one is made"),
+        )),
         Ok(value) if !value.chars().any(char::is_control) => Ok(Some(value)),
         _ => Err(Failure::invalid(
             format!("environment variable {env}: its value is not one line of text"),
@@ -58,6 +64,7 @@ mod tests {
             Secret {
                 bytes: 20,
                 env: None,
+                min_length: 100,
             },
         )]);
         let (one, two) = (make(&declared).unwrap(), make(&declared).unwrap());
@@ -68,11 +75,28 @@ mod tests {
 
     #[test]
     fn the_environment_wins() {
-        let env = Some("PATH".to_owned());
-        let declared = BTreeMap::from([("key".to_owned(), Secret { bytes: 20, env })]);
         assert_eq!(
-            make(&declared).unwrap()["key"],
+            make(&from_path(1)).unwrap()["key"],
             std::env::var("PATH").unwrap()
         );
+    }
+
+    #[test]
+    fn a_value_that_is_too_short_is_refused_without_showing_it() {
+        let failure = make(&from_path(100_000)).unwrap_err();
+        assert_eq!(
+            failure.error,
+            "environment variable PATH: the system takes no value of fewer than 100000 characters"
+        );
+        assert!(!failure.mend.contains(&std::env::var("PATH").unwrap()));
+    }
+
+    fn from_path(min_length: usize) -> BTreeMap<String, Secret> {
+        let secret = Secret {
+            bytes: 20,
+            env: Some("PATH".to_owned()),
+            min_length,
+        };
+        BTreeMap::from([("key".to_owned(), secret)])
     }
 }

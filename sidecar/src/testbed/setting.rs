@@ -29,6 +29,7 @@ struct Names<'a> {
     dir: &'a Path,
     work: &'a Path,
     vars: &'a Values,
+    names: &'a BTreeMap<String, String>,
     secrets: &'a BTreeMap<String, String>,
     generated: &'a Generated,
     namespaces: BTreeMap<&'a str, PathBuf>,
@@ -39,6 +40,8 @@ pub struct Setting<'a> {
     pub launch: &'a Launch<'a>,
     pub templates: Templates,
     pub variables: &'a Values,
+    /// Of the file's `[names]`, rendered.
+    names: BTreeMap<String, String>,
     pub secrets: BTreeMap<String, String>,
     pub generated: Generated,
     pub redactor: Redactor,
@@ -65,10 +68,11 @@ impl Launch<'_> {
             .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
             .collect();
         env.insert("TMPDIR".to_owned(), work.path().display().to_string());
-        Ok(Setting {
+        let mut setting = Setting {
             launch: self,
             templates: Templates::new(),
             variables,
+            names: BTreeMap::new(),
             redactor: Redactor::new(secrets.values().map(String::as_str)),
             secrets,
             generated: Generated::new(),
@@ -76,7 +80,18 @@ impl Launch<'_> {
             namespaces: Namespaces::new(),
             env,
             chosen,
-        })
+        };
+        setting.names = self
+            .testbed
+            .file
+            .names
+            .iter()
+            .map(|(name, text)| {
+                let text = setting.render(&format!("names.{name}"), text)?;
+                Ok((name.clone(), text))
+            })
+            .collect::<Result<_>>()?;
+        Ok(setting)
     }
 }
 
@@ -91,6 +106,7 @@ impl Setting<'_> {
             dir: &self.launch.testbed.dir,
             work: self.work.path(),
             vars: self.variables,
+            names: &self.names,
             secrets: &self.secrets,
             generated: &self.generated,
             namespaces: self.namespace_files(),
@@ -102,30 +118,6 @@ impl Setting<'_> {
                 "mend the template",
             )
         })
-    }
-
-    pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
-        for (index, requirement) in &parts.requires {
-            let name = &self.launch.testbed.file.name;
-            if let Some(path) = &requirement.path {
-                let path = self.render(&format!("requires[{index}].path"), path)?;
-                if !Path::new(&path).exists() {
-                    return Err(Failure::setup(
-                        format!("testbed {name} needs {path}, which does not exist"),
-                        requirement.mend.clone(),
-                    ));
-                }
-            }
-            if let Some(program) = &requirement.program
-                && !can_run(program, self.administrators().get("PATH"))
-            {
-                return Err(Failure::unsupported(
-                    format!("testbed {name} needs the program {program}, which is not installed"),
-                    requirement.mend.clone(),
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// That the CPUs of every process exist, before anything is started.
@@ -301,7 +293,7 @@ impl Setting<'_> {
     }
 }
 
-fn can_run(program: &str, path: Option<&String>) -> bool {
+pub fn can_run(program: &str, path: Option<&String>) -> bool {
     let executable = |path: &Path| {
         std::fs::metadata(path)
             .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)

@@ -8,11 +8,12 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 /// The names that a template may use.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     "root",
     "dir",
     "work",
     "vars",
+    "names",
     "secrets",
     "generated",
     "namespaces",

@@ -1,6 +1,7 @@
 //! What a testbed file must keep to beyond its shape. Every error names file, field and mend.
 
 mod network;
+mod requires;
 
 use std::collections::HashSet;
 use std::path::{Component, Path};
@@ -17,7 +18,6 @@ const NAME: &str = "[a-z0-9][a-z0-9-]{0,39}";
 const PROCESS_NAME: &str = "[a-z][a-z0-9-]*";
 const ENVIRONMENT_NAME: &str = "[A-Z][A-Z0-9_]*";
 const GENERATED_NAME: &str = "[a-z][a-z0-9_]*";
-const PROGRAM_NAME: &str = "[A-Za-z0-9][A-Za-z0-9._+-]*";
 
 /// Where secrets would be seen by others: in `ps`, in an error, in a path.
 #[derive(Clone, Copy, PartialEq)]
@@ -47,8 +47,10 @@ pub fn validate(file: &TestbedFile, stem: &str, shown: &str, dir: &Path) -> Resu
     checker.head(stem)?;
     checker.variables()?;
     checker.sweep()?;
+    checker.names()?;
     checker.secrets()?;
     checker.generate()?;
+    checker.requires()?;
     checker.files(dir)?;
     checker.network()?;
     checker.processes()?;
@@ -169,6 +171,13 @@ impl Checker<'_> {
                     "write 16 to 64",
                 );
             }
+            if secret.min_length > 2 * secret.bytes {
+                return self.wrong(
+                    &format!("secrets.{name}.min_length"),
+                    format!("is {}", secret.min_length),
+                    "write at most twice as much as bytes, the length of a random value",
+                );
+            }
             if let Some(env) = &secret.env {
                 self.named(&format!("secrets.{name}.env"), env, ENVIRONMENT_NAME)?;
             }
@@ -227,24 +236,6 @@ impl Checker<'_> {
     }
 
     fn files(&self, dir: &Path) -> Result<()> {
-        for (index, requirement) in self.file.requires.iter().enumerate() {
-            let field = format!("requires[{index}]");
-            if requirement.path.is_some() == requirement.program.is_some() {
-                return self.wrong(
-                    &field,
-                    "has not one of path and program",
-                    "give one of them",
-                );
-            }
-            if let Some(path) = &requirement.path {
-                self.template(&format!("{field}.path"), path, SecretsAre::Refused)?;
-            }
-            if let Some(program) = &requirement.program {
-                self.named(&format!("{field}.program"), program, PROGRAM_NAME)?;
-            }
-            self.filled(&format!("requires[{index}].mend"), &requirement.mend)?;
-            self.when(&format!("requires[{index}]"), requirement.when.as_deref())?;
-        }
         for (name, version) in &self.file.versions {
             let field = format!("versions.{name}");
             self.command(&field, version.command())?;
@@ -422,6 +413,7 @@ impl Checker<'_> {
             }
             let (declared, table) = match (first, second) {
                 ("vars", Some(name)) => (self.file.variables.contains_key(name), "[variables]"),
+                ("names", Some(name)) => (self.file.names.contains_key(name), "[names]"),
                 ("namespaces", Some(name)) => {
                     let declared = self.file.namespace.iter().any(|one| one.name == name);
                     (declared, "[[namespace]]")

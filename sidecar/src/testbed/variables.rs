@@ -37,6 +37,7 @@ impl Variable {
             VariableType::String => "string",
             VariableType::Choice => "choice",
             VariableType::Port => "port",
+            VariableType::Path => "path",
         }
     }
 
@@ -59,6 +60,8 @@ impl Variable {
                 self.choices.as_deref().unwrap_or_default().join(", ")
             ),
             VariableType::Port => "a port from 1 to 65535, or 0 for any free one".to_owned(),
+            VariableType::Path if self.may_be_empty() => "an absolute path, or empty".to_owned(),
+            VariableType::Path => "an absolute path".to_owned(),
         }
     }
 
@@ -77,6 +80,10 @@ impl Variable {
             (VariableType::String, Value::String(text)) => {
                 !text.chars().any(char::is_control) && self.matches(text)
             }
+            (VariableType::Path, Value::String(text)) => {
+                !text.chars().any(char::is_control)
+                    && (text.starts_with('/') || text.is_empty() && self.may_be_empty())
+            }
             _ => {
                 return Err(format!(
                     "is {}, and must be {}",
@@ -92,6 +99,11 @@ impl Variable {
         }
     }
 
+    /// Of a path: whether there may be none.
+    fn may_be_empty(&self) -> bool {
+        matches!(&self.default, Some(Value::String(text)) if text.is_empty())
+    }
+
     fn matches(&self, text: &str) -> bool {
         match &self.pattern {
             None => true,
@@ -104,7 +116,7 @@ impl Variable {
         let read = match self.kind {
             VariableType::Boolean => text.parse().ok().map(Value::Boolean),
             VariableType::Integer | VariableType::Port => text.parse().ok().map(Value::Integer),
-            VariableType::String | VariableType::Choice => None,
+            VariableType::String | VariableType::Choice | VariableType::Path => None,
         };
         read.unwrap_or_else(|| Value::String(text.to_owned()))
     }
@@ -210,6 +222,26 @@ mod tests {
         assert!(port.check(&Value::Integer(65535)).is_ok());
         assert!(port.check(&Value::Integer(65536)).is_err());
         assert!(port.check(&Value::Integer(-1)).is_err());
+    }
+
+    #[test]
+    fn a_path_is_absolute_and_empty_only_where_its_default_is() {
+        let optional = variable("type = \"path\"\ndefault = \"\"");
+        let needed = variable("type = \"path\"\ndefault = \"/usr/bin/env\"");
+        for (text, [in_optional, in_needed]) in [
+            ("/opt/python", [true, true]),
+            ("", [true, false]),
+            ("venv/bin/python", [false, false]),
+            ("~/python", [false, false]),
+            ("/a\nb", [false, false]),
+        ] {
+            let value = Value::String(text.into());
+            assert_eq!(optional.check(&value).is_ok(), in_optional, "{text:?}");
+            assert_eq!(needed.check(&value).is_ok(), in_needed, "{text:?}");
+        }
+        let wrong = optional.check(&Value::String("venv".into())).unwrap_err();
+        assert_eq!(wrong, "is venv, and must be an absolute path, or empty");
+        assert_eq!(optional.read("/80"), Value::String("/80".into()));
     }
 
     #[test]

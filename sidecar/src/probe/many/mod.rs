@@ -29,7 +29,6 @@ use round::Round;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let failed = |error: std::io::Error| ProbeError::io("epoll", &error);
-    let rss_before_bytes = context.rss_bytes();
     let mut drive = Drive::new(plan, context).map_err(failed)?;
     let opened = open_all(&mut drive).map_err(failed)?;
     if opened.usable.is_empty() {
@@ -40,7 +39,6 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
             )
         }));
     }
-    let rss_opened_bytes = context.rss_bytes();
     let mut tally = Tally::new(series(plan));
     let mut stopped = opened.stopped;
     if stopped.is_none() && plan.spec.warmup > 0 {
@@ -62,7 +60,6 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         tally.end();
         context.measured_ended();
     }
-    let rss_end_bytes = context.rss_bytes();
     tally.stopped = stopped;
     tally.errors.merge(opened.errors);
     let concurrency = plan.spec.kind == ProbeKind::Concurrency;
@@ -70,8 +67,6 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         asked: plan.spec.connections,
         open: opened.usable.len() as u64,
         open_all_s: seconds(opened.took_ns),
-        rss_before_bytes,
-        rss_open_bytes: rss_opened_bytes.max(rss_end_bytes),
     });
     if concurrency {
         tally.series.insert(0, opened.series);

@@ -57,6 +57,41 @@ fn each_mistake_is_named_by_its_field() {
             "[sweep]\nvariable = \"port\"\nvalues = [1]\nonly = { port = \"x\" }\n[outputs]",
             "sweep.only:",
         ),
+        (
+            "[outputs]",
+            "[names]\nat = \"{{ vars.port }}\"\n[outputs]",
+            "names.at: the template uses the port `vars.port`",
+        ),
+        (
+            "[outputs]",
+            "[names]\nat = \"{{ work }}\"\n[outputs]",
+            "names.at: the template uses `work`, which is not known yet",
+        ),
+        (
+            "[outputs]",
+            "[names]\nat = \"{{ secrets.key }}\"\n[outputs]",
+            "names.at: a secret would be seen here",
+        ),
+        (
+            "sleep\", \"{{ vars.port",
+            "sleep\", \"{{ names.at",
+            "process[0].command: the template uses `names.at`, which is not declared",
+        ),
+        (
+            "[outputs]",
+            "[[requires]]\nmake = \"bin/x\"\nmend = \"m\"\n[outputs]",
+            "requires[0].mend: is said by `make`",
+        ),
+        (
+            "[outputs]",
+            "[[requires]]\ncommand = [\"x\"]\n[outputs]",
+            "requires[0].mend: is missing",
+        ),
+        (
+            "[outputs]",
+            "[[requires]]\nmake = \"x\"\npath = \"y\"\nmend = \"m\"\n[outputs]",
+            "requires[0]: has not one of",
+        ),
         ("default = 0", "default = 70000", "variables.port.default:"),
         ("default = 0", "default = \"a\"", "variables.port.default:"),
         (

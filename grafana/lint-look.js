@@ -1,0 +1,110 @@
+/** What must hold for a panel so that it can be read. */
+import { widthOf } from './boards/columns.js';
+import { readable } from './boards/panels.js';
+
+/** @typedef {import('./types.js').Panel} Panel */
+/** @typedef {(true | string)[]} Findings true where all is well, else what is not */
+
+/** Panels whose points are a second apart. */
+const OVER_TIME = ['timeseries', 'heatmap', 'stat'];
+/** Of 24 columns of a board, in a window of 1,600 pixels. */
+const COLUMN_PX = 64;
+/** A column that shares what is left should have room for this much. */
+const LEAST_SHARE_PX = 90;
+/** The least letters that are read without effort. */
+const LEAST_LETTER_PX = 14;
+
+/** @param {string} where @param {Panel} panel @returns {Findings} */
+export function ofLook(where, panel) {
+  const { title, description, fieldConfig, type, interval, gridPos } = panel;
+  const { x, w } = gridPos ?? { x: 0, w: 0 };
+  return [
+    Boolean(title) || `${where} has no title`,
+    Boolean(description) || `${where} has no description`,
+    Boolean(fieldConfig.defaults.unit) || `${where} has no unit`,
+    !OVER_TIME.includes(type) || interval === '1s' || `${where}: its least interval is not 1s`,
+    (w > 0 && x + w <= 24) || `${where} is wider than the board`,
+    ...ofLegend(where, panel),
+    ...(panel.type === 'table' ? ofTable(where, panel) : []),
+    ...(panel.type === 'barchart' ? ofBars(where, panel) : []),
+    ...(panel.type === 'stat' ? ofTiles(where, panel) : []),
+  ];
+}
+
+/** @param {string} where @param {Panel} panel @returns {Findings} */
+function ofLegend(where, { options }) {
+  const legend = 'legend' in options ? options.legend : undefined;
+  if (!legend || !('displayMode' in legend)) return [];
+  const beneath = legend.displayMode === 'table' && legend.placement === 'bottom';
+  return [!beneath || `${where}: its legend is a table beneath the graph`];
+}
+
+/** Properties of a column, by their ids. @param {Panel} panel @param {string} column @returns {Record<string, any>} */
+const propertiesOf = ({ fieldConfig }, column) =>
+  Object.fromEntries(
+    fieldConfig.overrides
+      .filter(({ matcher }) => matcher.id === 'byName' && matcher.options === column)
+      .flatMap(({ properties }) => properties.map(({ id, value }) => [id, value])),
+  );
+
+/** Columns in sight, from left to right. @param {Panel} panel */
+function columnsOf(panel) {
+  const order = panel.transformations?.findLast(({ id }) => id === 'organize')?.options.indexByName ?? {};
+  return Object.keys(order)
+    .map((name) => ({ name, of: propertiesOf(panel, name) }))
+    .filter(({ of }) => !of['custom.hidden'])
+    .map(({ name, of }) => ({ title: of.displayName ?? name, width: of['custom.width'] }));
+}
+
+/** @param {string} where @param {Panel & { type: 'table' }} panel @returns {Findings} */
+function ofTable(where, panel) {
+  const columns = columnsOf(panel);
+  const whole = columns.reduce((sum, { width = LEAST_SHARE_PX }) => sum + width, 0);
+  const room = (panel.gridPos?.w ?? 0) * COLUMN_PX;
+  return [
+    columns.length > 0 || `${where}: its columns have no order`,
+    whole <= room || `${where}: its columns take ${whole} pixels of ${room}`,
+    columns.filter(({ width }) => width === undefined).length <= 1 ||
+      `${where}: more than one column has no width`,
+    ...columns.map(({ title, width }) => ofColumn(where, title, width)),
+    ofNothing(where, panel),
+    ofCells(where, panel),
+  ];
+}
+
+/** @param {string} where @param {Panel} panel @returns {true | string} */
+const ofNothing = (where, { fieldConfig }) =>
+  /\w \w/.test(fieldConfig.defaults.noValue ?? '') || `${where}: it has no words for where it is empty`;
+
+/** @param {string} where @param {Panel} panel @returns {true | string} */
+function ofCells(where, { fieldConfig }) {
+  const cells = fieldConfig.overrides.find(({ matcher }) => matcher.options === '/.*/')?.properties;
+  return (
+    cells?.some(({ id, value }) => id === 'noValue' && value === '–') === true ||
+    `${where}: a cell without a value shows what a table without rows does`
+  );
+}
+
+/** @param {string} where @param {string} title @param {number} [width] @returns {true | string} */
+const ofColumn = (where, title, width) =>
+  width === undefined || width >= widthOf(title) || `${where}: the title ${title} is cut off`;
+
+/** @param {string} where @param {Panel & { type: 'barchart' }} panel @returns {Findings} */
+function ofBars(where, panel) {
+  const { options, transformations = [], gridPos } = panel;
+  const last = transformations.at(-1);
+  const most = last?.id === 'limit' ? last.options.limitField : Infinity;
+  return [
+    ofNothing(where, panel),
+    options.orientation === 'horizontal' || `${where}: its bars stand, and names below them overlap`,
+    transformations.at(-2)?.id === 'sortBy' || `${where}: its bars are not sorted`,
+    most <= readable(gridPos?.h ?? 0) || `${where}: it has no room for ${most} bars`,
+  ];
+}
+
+/** @param {string} where @param {Panel & { type: 'stat' }} panel @returns {Findings} */
+function ofTiles(where, { options }) {
+  const { titleSize = 0, valueSize = 0 } = options.text ?? {};
+  const small = options.textMode === 'value_and_name' && Math.min(titleSize, valueSize) < LEAST_LETTER_PX;
+  return [!small || `${where}: the letters of its tiles may be any size`];
+}

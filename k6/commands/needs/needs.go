@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package needs is `k6 x needs`: it tells make what a run takes.
+package needs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/exitcode"
+)
+
+func init() {
+	subcommand.RegisterExtension("needs", New)
+}
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var o bench.Options
+	var scenarios string
+	var testbeds []string
+	cmd := &cobra.Command{
+		Use:   "needs",
+		Short: "Print the targets of make that a bench or a comparison takes",
+		Long: `Prints the targets of make, one a line, that build and install what the testbeds of a bench
+or a comparison start, as testbeds/*.toml name them. The flags are those of k6 x bench and
+k6 x compare; --testbed can be given several times.`,
+	}
+	rootFlag := command.BenchFlags(gs, cmd, &o)
+	flags := cmd.Flags()
+	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
+	flags.StringVar(&scenarios, "scenario", "", "SYSTEM/NAME, several with commas, in place of --only")
+	flags.StringArrayVar(&testbeds, "testbed", given(gs.Env["TESTBED"]), "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		if len(args) > 0 {
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; see k6 x needs --help\n", args[0])
+			return exitcode.Usage
+		}
+		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
+		if code != exitcode.Pass {
+			return code
+		}
+		defer stop()
+		return bench.Needs(o, split(scenarios), testbeds)
+	})
+}
+
+// given is a list of the one value, none where it is empty.
+func given(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+func split(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}

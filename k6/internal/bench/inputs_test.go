@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+func TestTestbedOfAnotherSystemIsRefused(t *testing.T) {
+	tr := newTrial(t, "here", "dataplane/tell")
+	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
+	here := tr.text(t, "environments/here.json")
+	write(t, tr, "environments/here.json", strings.Replace(here, `"systems":{`,
+		`"systems":{"pulsar":{"testbed":{"name":"pulsar-relay"},"auth":{"mode":"none"},"websocket":{"auth":"none"}},`, 1))
+	tr.Testbed = "pulsar-relay"
+	if code := Run(tr.Options); code != exitcode.Usage {
+		t.Errorf("code %d\n%s", code, tr.out)
+	}
+	if want := "testbeds/pulsar-relay.toml starts the system pulsar, and the scenarios chosen are of dataplane: give a testbed that starts it, or none\n"; tr.err.String() != want {
+		t.Errorf("%q", tr.err)
+	}
+	if _, err := os.Stat(tr.events); err == nil {
+		t.Errorf("something started:\n%s", tr.text(t, "events"))
+	}
+}
+
+func TestProgramsThatCannotRunAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	protocols := []Scenario{{System: "protocols", Name: "matrix"}}
+	for pair, says := range map[string]string{
+		"CANDIDATE=/nope":     "CANDIDATE=/nope: no such file or directory; give the absolute path of a binary",
+		"BASELINE=/nope":      "BASELINE=/nope: no such file or directory; give the absolute path of a binary",
+		"CANDIDATE=" + dir:    "CANDIDATE=" + dir + ": a folder; give the absolute path of a binary",
+		"CANDIDATE=" + plain:  "CANDIDATE=" + plain + ": not executable; give the absolute path of a binary",
+		"CANDIDATE=/dev/null": "CANDIDATE=/dev/null: not a file; give the absolute path of a binary",
+		"CANDIDATE=./xray":    "CANDIDATE=./xray: not an absolute path; give the absolute path of a binary",
+		"BASELINE=xray":       "BASELINE=xray: not an absolute path; give the absolute path of a binary",
+		"CANDIDATE=xray":      "",
+		"CANDIDATE=/bin/sh":   "",
+		"CANDIDATE=":          "",
+	} {
+		o := Options{Environ: []string{pair}}
+		got := ""
+		if f := o.checkPrograms(protocols); f != nil {
+			got = f.message
+			if f.code != exitcode.Usage {
+				t.Errorf("%s: code %d", pair, f.code)
+			}
+		}
+		if got != says {
+			t.Errorf("%s: %q", pair, got)
+		}
+		if o.checkPrograms([]Scenario{{System: "panel"}}) != nil {
+			t.Errorf("%s: refused although nothing uses it", pair)
+		}
+	}
+}
+
+func TestDashboardWhosePortIsTakenIsRefused(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	address := listener.Addr().String()
+	for port, c := range map[string]struct {
+		code int
+		says string
+	}{
+		strings.TrimPrefix(address, "127.0.0.1:"): {exitcode.Setup, "DASHBOARD: nothing can listen at " + address +
+			" (address already in use); set K6_WEB_DASHBOARD_PORT to another port, or stop what has it\n"},
+		"70000": {exitcode.Usage, "K6_WEB_DASHBOARD_PORT=70000: give a port, 1 to 65535\n"},
+		"-1":    {exitcode.Usage, "K6_WEB_DASHBOARD_PORT=-1: give a port, 1 to 65535\n"},
+	} {
+		tr := newTrial(t, "local", "pulsar/passes", "K6_WEB_DASHBOARD_PORT="+port)
+		tr.Dashboard = true
+		if code := Run(tr.Options); code != c.code || tr.err.String() != c.says {
+			t.Errorf("port %s: code %d, %q", port, code, tr.err)
+		}
+	}
+}
+
+func TestForeignVariablesOfK6DoNotReachIt(t *testing.T) {
+	tr := newTrial(t, "local", "pulsar/passes", "K6_ITERATIONS=0", "K6_NO_SUMMARY=true", "K6_EMPTY=", "K6_OUT=csv=/dev/null", "K6_CSV_SAVE_INTERVAL=2s")
+	if code := Run(tr.Options); code != exitcode.Pass {
+		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
+	}
+	if want := "not passed on to k6, since a scenario says itself how it runs: K6_ITERATIONS, K6_NO_SUMMARY; see docs/profiles.md\n"; tr.err.String() != want {
+		t.Errorf("%q", tr.err)
+	}
+	b := &session{Options: tr.Options}
+	env := b.childEnvironment(job{scenario: Scenario{System: "pulsar", Name: "passes"}}, Instance{})
+	for _, name := range []string{"K6_ITERATIONS=", "K6_NO_SUMMARY=", "K6_EMPTY="} {
+		if slices.ContainsFunc(env, func(pair string) bool { return strings.HasPrefix(pair, name) }) {
+			t.Errorf("%s reaches k6", name)
+		}
+	}
+	for _, pair := range []string{"K6_OUT=csv=/dev/null", "K6_CSV_SAVE_INTERVAL=2s"} {
+		if !slices.Contains(env, pair) {
+			t.Errorf("%s does not reach k6", pair)
+		}
+	}
+}
+
+// TestKeptVariablesAreDocumented keeps the one list and its page together.
+func TestKeptVariablesAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/profiles.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range keptVariables[:4] {
+		want(t, string(page), "`"+name+"`")
+	}
+	for _, prefix := range keptPrefixes {
+		want(t, string(page), "`"+prefix+"…`")
+	}
+}
+
+func TestScenariosAreNamedAsTargetsOfMakeToo(t *testing.T) {
+	tr := newTrial(t, "loop", "pulsar-passes")
+	if code := Run(tr.Options); code != exitcode.Pass {
+		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
+	}
+	if got := tr.outcomes(t); got != "passes pass" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+// card is a scenario at a glance. Value is "" where nothing was measured; Unit says what it is of.
+type card struct {
+	Name, Outcome, Title string
+	Value, Unit          string
+	Lines                []string
+}
+
+func cards(set Set) []card {
+	var all []card
+	for _, e := range set.Entries() {
+		c := card{Name: e.Name, Outcome: e.Outcome}
+		if e.Result != nil {
+			c.Title = e.Result.Run.Title
+			c.lead(*e.Result, e.Outcome)
+		}
+		if len(e.Reasons) > 0 {
+			c.Lines = append(c.Lines, shorten(e.Reasons[0].Text, 90))
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// lead fills in what a reader wants to know first: what failed, or else the answer to the scenario's question.
+func (c *card) lead(r result.Result, outcome string) {
+	if outcome == run.Fail && (c.failing(r) || c.crossed(r)) {
+		return
+	}
+	if r.Headline == nil && (c.sweep(r) || c.protocols(r)) {
+		return
+	}
+	op, figure, ok := headline(r)
+	if !ok {
+		return
+	}
+	c.Value, c.Unit = figureOf(op, figure)
+	c.Lines = append(c.Lines, format.Success(op.Success, op.Requests)+" succeeded")
+	if l := op.LatencyMS; l != nil {
+		c.Lines = append(c.Lines, percentiles(*l))
+	}
+}
+
+// failing leads with the operation of which the largest share failed, false where none crosses a threshold by it.
+func (c *card) failing(r result.Result) bool {
+	share := func(op result.Operation) float64 { return 1 - float64(op.Success)/float64(max(1, op.Requests)) }
+	failed := slices.DeleteFunc(r.Judged(), func(op result.Operation) bool {
+		return op.Requests == op.Success || !crosses(r, op.Name, "operation_failed", "operation_errors")
+	})
+	if len(failed) == 0 {
+		return false
+	}
+	op := slices.MaxFunc(failed, func(a, b result.Operation) int { return cmp.Compare(share(a), share(b)) })
+	part := share(op)
+	c.Value, c.Unit = format.Share(&part), op.Name+" failed"
+	if len(op.Errors) > 0 {
+		c.Unit += ": " + strings.Join(slices.Sorted(maps.Keys(op.Errors)), ", ")
+	}
+	return true
+}
+
+func crosses(r result.Result, operation string, metrics ...string) bool {
+	return slices.ContainsFunc(r.Thresholds, func(t result.Threshold) bool {
+		return !t.OK && t.Operation == operation && slices.Contains(metrics, t.Metric)
+	})
+}
+
+// crossed leads with the first threshold that does not hold, false where all do.
+func (c *card) crossed(r result.Result) bool {
+	i := slices.IndexFunc(r.Thresholds, func(t result.Threshold) bool { return !t.OK && !r.IsControl(t.Operation) })
+	if i < 0 {
+		return false
+	}
+	measured, required := words(r.Thresholds[i])
+	c.Value, c.Unit = measured, r.Thresholds[i].Operation+": "+required
+	return true
+}
+
+// sweep leads with the value that it recommends, false where nothing was swept.
+func (c *card) sweep(r result.Result) bool {
+	if r.Sweep == nil {
+		return false
+	}
+	c.Value, c.Unit = "no best value", "of "+r.Sweep.Variable
+	if r.Sweep.Recommended != nil {
+		c.Value, c.Unit = plain(r.Sweep.Recommended), "is the best "+r.Sweep.Variable
+	}
+	c.Lines = append(c.Lines, shorten(r.Sweep.Reason, 90))
+	return true
+}
+
+// protocols leads with how many rows were measured, false where it is no matrix.
+func (c *card) protocols(r result.Result) bool {
+	if r.Protocols == nil {
+		return false
+	}
+	measured := 0
+	for _, row := range r.Protocols.Rows {
+		if row.Baseline.Outcome == result.Measured && (row.Candidate == nil || row.Candidate.Outcome == result.Measured) {
+			measured++
+		}
+	}
+	c.Value = format.Count(int64(measured)) + " of " + format.Count(int64(len(r.Protocols.Rows)))
+	c.Unit = "rows measured"
+	return true
+}
+
+// headline is the operation and the figure that the scenario names, or the first operation and its rate; false where
+// nothing was measured.
+func headline(r result.Result) (op result.Operation, figure string, ok bool) {
+	if r.Headline != nil {
+		if op, ok := r.Find(r.Headline.Operation); ok && op.Success > 0 {
+			return op, r.Headline.Figure, true
+		}
+	}
+	i := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Success > 0 })
+	if i < 0 {
+		return op, "", false
+	}
+	return r.Operations[i], "rate_per_s", true
+}
+
+// figureOf writes a figure of an operation with a success, and what it is. A rate needs a window and a percentile needs
+// samples: where there is no such figure it is the next that there is.
+func figureOf(op result.Operation, figure string) (value, unit string) {
+	l := op.LatencyMS
+	switch {
+	case figure == "mbit_per_s" && op.Transfer != nil && op.Transfer.MbitPerS != nil:
+		return format.Mbit(op.Transfer.MbitPerS), "Mbit/s: " + op.Title
+	case figure == "rate_per_s" && op.Items != nil && op.Items.RatePerS != nil:
+		return format.Rate(op.Items.RatePerS), op.Items.Name + " per second"
+	case figure != "p50_ms" && op.RatePerS != nil:
+		return format.Rate(op.RatePerS), "per second: " + op.Title
+	case l == nil:
+		return format.Count(op.Success), "succeeded: " + op.Title
+	case l.P50 != nil:
+		return format.MS(l.P50) + " ms", "P50: " + op.Title
+	}
+	return format.MS(&l.Max) + " ms", "max: " + op.Title
+}
+
+// percentiles is `P50 1.2 ms, P99 3.4 ms`, without what has too few samples.
+func percentiles(l result.Latency) string {
+	var parts []string
+	for _, m := range marksOf(&l) {
+		if m.name == "P50" || m.name == "P99" || m.name == "max" && l.P99 == nil {
+			parts = append(parts, m.name+" "+format.MS(&m.value)+" ms")
+		}
+	}
+	return strings.Join(parts, ", ")
+}

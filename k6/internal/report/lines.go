@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// linesMost is how many lines of reasons stand above or below the results, where no more scenarios have one to tell.
+const linesMost = 5
+
+// Line says in one sentence why scenarios did not pass, all with the same outcome.
+type Line struct {
+	Names         []string
+	Outcome, Text string
+}
+
+func (l Line) String() string { return strings.Join(l.Names, ", ") + ": " + l.Outcome + ": " + l.Text }
+
+// Lines are the first reasons of each scenario, five in all, or one for each scenario where that is more; left is how
+// many others there are. Scenarios with the same outcome for the same reason share a line.
+func Lines(entries []Entry) (lines []Line, left int) {
+	type ranked struct {
+		Line
+		place, rank int
+	}
+	var all []*ranked
+	leading := 0
+	for _, e := range entries {
+		for rank, reason := range e.Reasons {
+			text := strings.Join(strings.Fields(reason.Text), " ")
+			i := slices.IndexFunc(all, func(r *ranked) bool { return r.Outcome == e.Outcome && r.Text == text })
+			if i >= 0 {
+				all[i].Names = append(all[i].Names, e.Name)
+				continue
+			}
+			if rank == 0 {
+				leading++
+			}
+			all = append(all, &ranked{Line{[]string{e.Name}, e.Outcome, text}, len(all), rank})
+		}
+	}
+	if most := max(linesMost, leading); len(all) > most {
+		kept := max(linesMost-1, leading)
+		slices.SortStableFunc(all, func(a, b *ranked) int { return cmp.Compare(a.rank, b.rank) })
+		left, all = len(all)-kept, all[:kept]
+		slices.SortFunc(all, func(a, b *ranked) int { return cmp.Compare(a.place, b.place) })
+	}
+	for _, r := range all {
+		lines = append(lines, r.Line)
+	}
+	return lines, left
+}
+
+// More tells of reasons that Lines left out, "" where there is none.
+func More(left int) string {
+	switch left {
+	case 0:
+		return ""
+	case 1:
+		return "and 1 more reason, in the scenario's section of the report"
+	}
+	return fmt.Sprintf("and %d more reasons, in the sections of the report", left)
+}

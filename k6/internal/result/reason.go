@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package result
+
+import "encoding/json"
+
+// Cause is the role of a reason that may have brought about all others.
+const Cause = "cause"
+
+// Reason says why a verdict is not pass: one fault, or all of a kind, folded by lib/reasons.js. Count is how many they
+// are; All has the sentence of each where there is more than one.
+type Reason struct {
+	Role  string   `json:"role"`
+	Kind  string   `json:"kind"`
+	Text  string   `json:"text"`
+	Count int      `json:"count"`
+	All   []string `json:"all"`
+}
+
+// UnmarshalJSON reads a reason, or a string: what a reason was before it had a kind.
+func (r *Reason) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*r = Reason{Count: 1}
+		return json.Unmarshal(data, &r.Text)
+	}
+	type plain Reason
+	return json.Unmarshal(data, (*plain)(r))
+}
+
+// Texts returns the sentences of reasons.
+func Texts(reasons []Reason) []string {
+	var texts []string
+	for _, r := range reasons {
+		texts = append(texts, r.Text)
+	}
+	return texts
+}

@@ -1,0 +1,63 @@
+/**
+ * Instances of the run's own testbed with processes of their own, for what a process that has
+ * done other work before cannot tell.
+ */
+import { ask } from './meter.js';
+
+const START_MOST_MS = 120_000;
+const STOP_MOST_MS = 60_000;
+
+/**
+ * @typedef {Record<string, string | number | boolean>} Variables
+ * @typedef {{ testbed: string, variables: Variables, types: Record<string, string>, instances: string[] }} Found
+ *   `instances` that there were before the run; `variables` of the run's own
+ * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
+ */
+
+/** In setup(), of a run that was given an instance. @returns {Found} */
+export function findTestbed() {
+  const { testbed, variables } = ask('GET', `/instances/${__ENV.INSTANCE}`);
+  const declared = ask('GET', '/testbeds').find((/** @type {any} */ { name }) => name === testbed).variables;
+  const types = Object.fromEntries(
+    Object.entries(declared).map(([name, /** @type {any} */ { type }]) => [name, type]),
+  );
+  const instances = ask('GET', '/instances').map((/** @type {any} */ { id }) => id);
+  return { testbed, variables, types, instances };
+}
+
+/**
+ * Starts one on free ports, and stops it after use.
+ * @template T
+ * @param {Found} found
+ * @param {Variables} own variables that differ from those of the run's
+ * @param {(instance: Started) => T} use
+ * @returns {T}
+ */
+export function withFresh({ testbed, variables, types }, own, use) {
+  const free = Object.fromEntries(
+    Object.entries(types)
+      .filter(([, type]) => type === 'port')
+      .map(([name]) => [name, 0]),
+  );
+  const body = { variables: { ...variables, ...free, ...own } };
+  const instance = ask('POST', `/testbeds/${testbed}/start`, body, START_MOST_MS);
+  const used = use(instance);
+  ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
+  return used;
+}
+
+/** How a probe gets through an instance. @param {Started} instance @returns {import('./environment.js').Proxy} */
+export function proxyOf({ outputs, secret_outputs: secrets }) {
+  const { DATAPLANE_URL: url, DATAPLANE_USERNAME: username } = outputs;
+  const { DATAPLANE_PASSWORD: password = null } = secrets;
+  const user = password ? { username, password } : { username: null, password: null };
+  return { address: url.replace('socks5://', ''), ...user };
+}
+
+/** In teardown(): ends what an interrupt left of them. @param {Found} found */
+export function stopFresh({ testbed, instances }) {
+  for (const { id, testbed: its } of ask('GET', '/instances')) {
+    if (its === testbed && !instances.includes(id))
+      ask('DELETE', `/instances/${id}`, undefined, STOP_MOST_MS);
+  }
+}

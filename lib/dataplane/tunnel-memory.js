@@ -1,0 +1,53 @@
+/**
+ * The memory that a proxy takes for each tunnel. What a process has grown by before it hardly gives
+ * back, so each figure is of processes that have opened no more than one tunnel: what they hold at
+ * most with all tunnels open and used, above what they held with that one.
+ */
+import { findTestbed, proxyOf, stopFresh, withFresh } from './fresh.js';
+
+/** Below, what a program takes in one piece (an arena, a thread) is more than what its tunnels take. */
+const LEAST_TUNNELS = 50;
+/** Requests of each tunnel while the most memory is watched. */
+const REQUESTS = 2;
+const RATE_OF_ONE = 50;
+
+/** @typedef {import('./fresh.js').Found} Found */
+
+/** In setup(): null where the proxy is none of a testbed, whose memory nobody reads. @returns {Found | null} */
+export const findOwn = () => (__ENV.INSTANCE ? findTestbed() : null);
+
+/** In teardown(). @param {Found | null} found */
+export function stopOwn(found) {
+  if (found) stopFresh(found);
+}
+
+/**
+ * @param {import('./scenario.js').Plane} plane
+ * @param {Found | null} found
+ * @param {{ connections: number, payload_bytes: number, rate: number }} spec rate: requests a second of each tunnel
+ * @returns {number | null} bytes of own memory; null where it cannot be told
+ */
+export function bytesPerTunnel(plane, found, { connections, payload_bytes: payloadBytes, rate }) {
+  if (!found || connections < LEAST_TUNNELS) return null;
+  return withFresh(found, {}, (instance) => {
+    const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: null };
+    /** @param {number} tunnels @param {number} perSecond of each */
+    const measure = (tunnels, perSecond) => {
+      const measured = plane.measure(via, {
+        kind: 'concurrency',
+        connections: tunnels,
+        warmup: tunnels,
+        loop: { open: { rate_per_s: perSecond * tunnels } },
+        count: REQUESTS * tunnels,
+        payload_bytes: payloadBytes,
+        limit_s: 60,
+      });
+      const { usage, tunnels: opened } = 'error' in measured ? {} : measured.outcome;
+      return usage && opened ? { bytes: usage.total.peak_anon_bytes, open: opened.open } : null;
+    };
+    const one = measure(1, RATE_OF_ONE);
+    const all = one && measure(connections, rate);
+    if (!one || !all || all.open < LEAST_TUNNELS) return null;
+    return Math.max(0, (all.bytes - one.bytes) / (all.open - 1));
+  });
+}

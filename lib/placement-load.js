@@ -1,0 +1,88 @@
+/** Whether the CPUs that probe, far end and system were placed on were theirs alone. */
+import { cpusOf } from './dataplane/environment.js';
+
+/**
+ * @typedef {{ cpu: number, span_s: number, busy_s: number, others_s: number, steal_s: number }} CpuUsage of one CPU while
+ *   the measuring window ran: seconds that it was busy, that others than the run used, that the hypervisor took
+ * @typedef {{ at_unix_ms: number, span_s: number, cpus: { cpu: number, others_s: number, steal_s: number }[] }} Sample of a
+ *   part of that time, up to a moment
+ * @typedef {{ second: number, cpu: number, others_percent: number, steal_percent: number }} Disturbed a second of the run,
+ *   the first is 0, in which a CPU of the placement was not its own
+ * @typedef {{ probe_cpus: string, echo_cpus: string, system_cpus: string }} Cpus lists such as 0-1; empty where not pinned
+ */
+
+/** Of one CPU's time: more, and what runs on it waits for others. */
+const MOST_PERCENT = 10;
+/** The kernel counts idle time in ticks of 0.01 s: a few of them are no neighbour. */
+const LEAST_S = 0.05;
+
+const percent = (/** @type {number} */ part, /** @type {number} */ whole) => (100 * part) / whole;
+const one = (/** @type {number} */ value) => value.toFixed(1);
+
+/** CPUs of a placement, none where nothing is pinned. @param {Cpus} placement */
+const placedOn = ({ probe_cpus: probe, echo_cpus: echo, system_cpus: system }) =>
+  new Set([probe, echo, system].flatMap(cpusOf));
+
+/** @param {{ span_s: number, others_s: number, steal_s: number }} time of one CPU */
+const isDisturbed = ({ span_s: span, others_s: others, steal_s: steal }) =>
+  others + steal >= LEAST_S && percent(others + steal, span) > MOST_PERCENT;
+
+/**
+ * @param {CpuUsage[] | undefined} byCpu
+ * @param {Cpus | undefined} placement
+ * @returns {import('./validity.js').Check | undefined} undefined where nothing is pinned, or the sidecar did not look
+ */
+export function placementLoad(byCpu, placement) {
+  if (!placement || !byCpu) return undefined;
+  const placed = placedOn(placement);
+  const seen = byCpu.filter(({ cpu, span_s: span }) => placed.has(cpu) && span > 0);
+  if (seen.length === 0) return undefined;
+  const disturbed = seen.filter(isDisturbed);
+  const detail = seen
+    .map(
+      ({ cpu, span_s: span, others_s: others, steal_s: steal }) =>
+        `CPU ${cpu}: ${one(percent(others, span))} % used by others, ${one(percent(steal, span))} % taken by the hypervisor`,
+    )
+    .join('; ');
+  return {
+    check: 'neighbours',
+    kind: 'generator',
+    ok: disturbed.length === 0,
+    detail: `${detail}; at most ${MOST_PERCENT} %`,
+  };
+}
+
+/**
+ * The seconds of a run in which a CPU of its placement was disturbed.
+ * @param {Sample[]} samples
+ * @param {Cpus} placement
+ * @param {number} startedAt ms since 1970
+ * @returns {Disturbed[]}
+ */
+export function disturbedSeconds(samples, placement, startedAt) {
+  const placed = placedOn(placement);
+  /** @type {Map<string, { second: number, cpu: number, span_s: number, others_s: number, steal_s: number }>} */
+  const sums = new Map();
+  for (const { at_unix_ms: at, span_s: span, cpus } of samples) {
+    const second = Math.max(0, Math.floor((at - startedAt) / 1000));
+    for (const { cpu, others_s: others, steal_s: steal } of cpus) {
+      if (!placed.has(cpu)) continue;
+      const key = `${second} ${cpu}`;
+      const sum = sums.get(key) ?? { second, cpu, span_s: 0, others_s: 0, steal_s: 0 };
+      sums.set(key, {
+        ...sum,
+        span_s: sum.span_s + span,
+        others_s: sum.others_s + others,
+        steal_s: sum.steal_s + steal,
+      });
+    }
+  }
+  return [...sums.values()]
+    .filter(isDisturbed)
+    .map(({ second, cpu, span_s: span, others_s: others, steal_s: steal }) => ({
+      second,
+      cpu,
+      others_percent: Number(one(percent(others, span))),
+      steal_percent: Number(one(percent(steal, span))),
+    }));
+}

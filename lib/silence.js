@@ -1,0 +1,50 @@
+/**
+ * Stops a run whose target answers nothing any more: what it would measure is how fast a dead system refuses. Each
+ * virtual user judges by its own requests. Where a testbed was started, the bench sees its processes end and is sooner.
+ */
+import exec from 'k6/execution';
+import { Gauge } from 'k6/metrics';
+
+/** So long, and so many in a row, without any answer. docs/numbers.md tells them. */
+export const SILENT_MS = 10_000;
+const LEAST_IN_A_ROW = 3;
+
+/** Kinds of a request to which nobody answered; any other is an answer, if a bad one. */
+const UNANSWERED = ['connection_refused', 'connection_reset', 'timeout', 'dns', 'tls', 'network'];
+
+/** When the silence began, ms on the test's clock; a sample where a run was stopped. */
+const silentSince = new Gauge('target_silent_since_ms', true);
+
+let inARow = 0;
+let since = 0;
+
+export function answered() {
+  inARow = 0;
+}
+
+/**
+ * A request failed.
+ * @param {import('./errors.js').ErrorKind} kind
+ * @param {number} startedAt now() at its start
+ * @param {number} endedAt
+ */
+export function failedWith(kind, startedAt, endedAt) {
+  if (!UNANSWERED.includes(kind)) return answered();
+  if (inARow === 0) since = startedAt;
+  inARow += 1;
+  if (inARow < LEAST_IN_A_ROW || endedAt - since < SILENT_MS) return undefined;
+  silentSince.add(since);
+  return exec.test.abort(
+    `the target has answered nothing for ${SILENT_MS / 1000} s (${kind}): the run is stopped`,
+  );
+}
+
+/**
+ * @param {number | undefined} sinceMs of the metric
+ * @returns {import('./validity.js').Check | undefined}
+ */
+export function targetAnswers(sinceMs) {
+  if (!sinceMs) return undefined;
+  const detail = `it answered nothing for ${SILENT_MS / 1000} s, from ${(sinceMs / 1000).toFixed(1)} s of the run on: the run was stopped`;
+  return { check: 'target', kind: 'system', ok: false, detail };
+}

@@ -1,0 +1,262 @@
+//! Who used each CPU while a window ran: the run itself, somebody else, or the hypervisor.
+//!
+//! What a CPU did is known to a clock tick (10 ms), and what our own threads did to the nanosecond. So a single
+//! sample is rough; what it has too little or too much is carried into the next one, and the sum is right.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use super::{own_time, processors};
+
+/// Samples that are kept, each CPU's counted by itself; where there are more, each two become one.
+const KEPT: usize = 20_000;
+
+/// A part of the time in which the window ran.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sample {
+    /// Its end, milliseconds since 1970.
+    pub at_unix_ms: u64,
+    pub span_s: f64,
+    pub cpus: Vec<CpuShare>,
+}
+
+/// CPU seconds of one CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CpuShare {
+    pub cpu: usize,
+    /// Used by what does not belong to the run.
+    pub others_s: f64,
+    /// Taken by the hypervisor.
+    pub steal_s: f64,
+}
+
+/// The same of all the time in which the window ran.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CpuUsage {
+    pub cpu: usize,
+    pub span_s: f64,
+    pub busy_s: f64,
+    pub others_s: f64,
+    pub steal_s: f64,
+}
+
+#[derive(Debug, Default)]
+pub struct Interference {
+    generators: Vec<i32>,
+    last: Option<(processors::Look, own_time::Look)>,
+    by_cpu: BTreeMap<usize, Sums>,
+    samples: Vec<Sample>,
+}
+
+/// Of one CPU so far, seconds.
+#[derive(Debug, Default, Clone, Copy)]
+struct Sums {
+    span_s: f64,
+    busy_s: f64,
+    others_s: f64,
+    steal_s: f64,
+    /// Below 0: what the samples have told too much.
+    carried_s: f64,
+}
+
+impl Interference {
+    /// `generators` are pids of processes of the run that the sidecar did not start.
+    pub fn new(generators: Vec<i32>) -> Self {
+        Self {
+            generators,
+            ..Self::default()
+        }
+    }
+
+    /// A stretch begins.
+    pub fn begin(&mut self) {
+        self.last = Some(self.take());
+    }
+
+    /// It ends.
+    pub fn pause(&mut self) {
+        self.look();
+        self.last = None;
+    }
+
+    fn take(&self) -> (processors::Look, own_time::Look) {
+        let before = self.last.as_ref().map(|(_, own)| own);
+        let own = own_time::Look::take(&self.generators, before);
+        (processors::Look::take(), own)
+    }
+
+    /// Takes a sample, where a stretch runs.
+    pub fn look(&mut self) {
+        let Some((cpus_before, own_before)) = &self.last else {
+            return;
+        };
+        let (cpus, own) = self.take();
+        let span_s = cpus.seconds_since(cpus_before);
+        let spent = cpus.since(cpus_before);
+        let others = others(&spent, &own.since(own_before));
+        self.last = Some((cpus, own));
+        let mut shares = Vec::with_capacity(spent.len());
+        for (cpu, spent) in spent {
+            let sums = self.by_cpu.entry(cpu).or_default();
+            sums.span_s += span_s;
+            sums.busy_s += spent.busy_s;
+            sums.steal_s += spent.steal_s;
+            let others_s = others[&cpu] + sums.carried_s;
+            sums.carried_s = others_s.min(0.0);
+            sums.others_s += others_s.max(0.0);
+            shares.push(CpuShare {
+                cpu,
+                others_s: rounded(others_s.max(0.0)),
+                steal_s: rounded(spent.steal_s),
+            });
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        self.samples.push(Sample {
+            at_unix_ms: now.map_or(0, |since| since.as_millis() as u64),
+            span_s: rounded(span_s),
+            cpus: shares,
+        });
+        if self.samples.len() * self.by_cpu.len() > KEPT {
+            self.samples = self.samples.chunks(2).map(joined).collect();
+        }
+    }
+
+    pub fn usage(&self) -> Vec<CpuUsage> {
+        let told = self.by_cpu.iter().map(|(cpu, sums)| CpuUsage {
+            cpu: *cpu,
+            span_s: rounded(sums.span_s),
+            busy_s: rounded(sums.busy_s.max(0.0)),
+            others_s: rounded((sums.others_s + sums.carried_s).max(0.0)),
+            steal_s: rounded(sums.steal_s),
+        });
+        told.collect()
+    }
+
+    pub fn samples(&self) -> Vec<Sample> {
+        self.samples.clone()
+    }
+}
+
+/// What others used of each CPU, seconds; below 0 where the ticks say less than our own threads do. Time of ours
+/// that nobody knows the CPU of is taken off where others seem to have used the most.
+fn others(
+    spent: &BTreeMap<usize, processors::Spent>,
+    own: &own_time::Used,
+) -> BTreeMap<usize, f64> {
+    let own_on = |cpu: &usize| own.by_cpu.get(cpu).copied().unwrap_or(0.0);
+    let mut left: BTreeMap<usize, f64> = spent
+        .iter()
+        .map(|(cpu, spent)| (*cpu, spent.busy_s - own_on(cpu)))
+        .collect();
+    let mut order: Vec<usize> = left.keys().copied().collect();
+    order.sort_by(|one, other| left[other].total_cmp(&left[one]));
+    let mut anywhere_s = own.anywhere_s;
+    for cpu in order {
+        if let Some(others_s) = left.get_mut(&cpu) {
+            let ours = anywhere_s.min(others_s.max(0.0));
+            *others_s -= ours;
+            anywhere_s -= ours;
+        }
+    }
+    left
+}
+
+/// One or two that follow each other.
+fn joined(pair: &[Sample]) -> Sample {
+    let last = &pair[pair.len() - 1];
+    let share = |cpu: &CpuShare| {
+        let all = pair.iter().flat_map(|sample| &sample.cpus);
+        let same: Vec<_> = all.filter(|share| share.cpu == cpu.cpu).collect();
+        CpuShare {
+            cpu: cpu.cpu,
+            others_s: rounded(same.iter().map(|share| share.others_s).sum()),
+            steal_s: rounded(same.iter().map(|share| share.steal_s).sum()),
+        }
+    };
+    Sample {
+        at_unix_ms: last.at_unix_ms,
+        span_s: rounded(pair.iter().map(|sample| sample.span_s).sum()),
+        cpus: last.cpus.iter().map(share).collect(),
+    }
+}
+
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e4).round() / 1e4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use processors::Spent;
+
+    fn spent(busy: &[f64]) -> BTreeMap<usize, Spent> {
+        let of = |busy_s: &f64| Spent {
+            busy_s: *busy_s,
+            steal_s: 0.0,
+        };
+        busy.iter().map(of).enumerate().collect()
+    }
+
+    #[test]
+    fn others_are_what_is_left_of_each_cpu() {
+        let own = own_time::Used {
+            by_cpu: BTreeMap::from([(1, 0.05)]),
+            anywhere_s: 0.0,
+        };
+        let found = others(&spent(&[0.02, 0.1]), &own);
+        assert!((found[&0] - 0.02).abs() < 1e-9 && (found[&1] - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn time_of_ours_whose_cpu_nobody_knows_is_blamed_on_no_other() {
+        let own = own_time::Used {
+            by_cpu: BTreeMap::from([(0, 0.01)]),
+            anywhere_s: 0.12,
+        };
+        let found = others(&spent(&[0.05, 0.1]), &own);
+        assert!((found[&1]).abs() < 1e-9 && (found[&0] - 0.02).abs() < 1e-9);
+    }
+
+    #[test]
+    fn two_samples_become_one_with_all_that_they_told() {
+        let sample = |at_unix_ms, others_s| Sample {
+            at_unix_ms,
+            span_s: 0.1,
+            cpus: vec![CpuShare {
+                cpu: 1,
+                others_s,
+                steal_s: 0.01,
+            }],
+        };
+        let one = joined(&[sample(100, 0.05), sample(200, 0.02)]);
+        assert_eq!((one.at_unix_ms, one.span_s), (200, 0.2));
+        assert_eq!((one.cpus[0].others_s, one.cpus[0].steal_s), (0.07, 0.02));
+    }
+
+    /// A neighbour takes a CPU that nothing of ours is bound to; machines have neighbours besides.
+    #[test]
+    fn a_neighbour_s_time_is_others() {
+        let last = *crate::process::cpus::allowed().unwrap().last().unwrap();
+        let mut burn = std::process::Command::new("setsid")
+            .args(["-f", "taskset", "-c", &last.to_string(), "timeout", "1.5"])
+            .args(["sh", "-c", "while :; do :; done"])
+            .spawn()
+            .unwrap();
+        burn.wait().unwrap();
+        // The burner forked off: it is nobody's child here.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let mut seen = Interference::new(Vec::new());
+        seen.begin();
+        for _ in 0..10 {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            seen.look();
+        }
+        seen.pause();
+        let usage = seen.usage();
+        let on = usage.iter().find(|usage| usage.cpu == last).unwrap();
+        assert!(on.others_s > 0.15 * on.span_s, "{usage:?}");
+        assert!(seen.samples().len() >= 10);
+    }
+}

@@ -1,0 +1,71 @@
+//! What a start takes that make builds, told without starting anything.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::catalogue::Testbed;
+use super::file::{Value, VariableType};
+use super::launch::Launch;
+use super::variables::{Values, resolve};
+use crate::failure::{Failure, Result};
+
+/// The targets of make, sorted. Variables of `any`, of type choice or boolean, take each of their values.
+pub fn targets(
+    testbed: &Testbed,
+    root: &Path,
+    given: &Values,
+    any: &[String],
+) -> Result<BTreeSet<String>> {
+    let launch = Launch {
+        testbed,
+        root,
+        id: String::new(),
+        log_dir: root.to_owned(),
+        cancelled: &|| false,
+        reserve_ports: &|_| Ok(Vec::new()),
+    };
+    let mut found = BTreeSet::new();
+    for values in combinations(testbed, given, any)? {
+        let values = resolve(&testbed.file.name, &testbed.file.variables, &values)?;
+        let setting = launch.setting(&values, Vec::new())?;
+        found.append(&mut setting.targets(&setting.parts()?)?);
+    }
+    Ok(found)
+}
+
+fn combinations(testbed: &Testbed, given: &Values, any: &[String]) -> Result<Vec<Values>> {
+    let mut all = vec![given.clone()];
+    for name in any {
+        let each = each_of(testbed, name)?;
+        all = all
+            .iter()
+            .flat_map(|values| {
+                each.iter().map(|value| {
+                    let mut values = values.clone();
+                    values.insert(name.clone(), value.clone());
+                    values
+                })
+            })
+            .collect();
+    }
+    Ok(all)
+}
+
+fn each_of(testbed: &Testbed, name: &str) -> Result<Vec<Value>> {
+    let file = &testbed.file;
+    match file.variables.get(name) {
+        Some(variable) if variable.kind == VariableType::Choice => Ok(variable
+            .choices
+            .iter()
+            .flatten()
+            .map(|text| Value::String(text.clone()))
+            .collect()),
+        Some(variable) if variable.kind == VariableType::Boolean => {
+            Ok(vec![Value::Boolean(false), Value::Boolean(true)])
+        }
+        _ => Err(Failure::invalid(
+            format!("testbed {} has no choice or boolean {name}", file.name),
+            format!("see `sidecar testbed show {}`", file.name),
+        )),
+    }
+}

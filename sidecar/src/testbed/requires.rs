@@ -1,0 +1,143 @@
+//! What must be there before a start: `[[requires]]`, and the files that variables name.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::errand::{Errand, PATIENCE};
+use super::file::{Requirement, Value, VariableType};
+use super::logs::Log;
+use super::parts::Parts;
+use super::setting::{Setting, can_run};
+use crate::failure::{Failure, Result};
+use crate::process::protocol::Exit;
+
+const MAX_CHARS: usize = 300;
+
+impl Setting<'_> {
+    pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
+        self.check_paths()?;
+        parts
+            .requires
+            .iter()
+            .try_for_each(|(index, requirement)| self.check_requirement(*index, requirement))
+    }
+
+    /// The targets of make that this start takes.
+    pub fn targets(&self, parts: &Parts<'_>) -> Result<BTreeSet<String>> {
+        let makes = parts
+            .requires
+            .iter()
+            .filter_map(|(index, requirement)| Some((index, requirement.make.as_ref()?)));
+        makes
+            .map(|(index, make)| self.render(&format!("requires[{index}].make"), make))
+            .collect()
+    }
+
+    /// A path that was given, in place of the default, must lead somewhere.
+    fn check_paths(&self) -> Result<()> {
+        let testbed = &self.launch.testbed.file;
+        for (name, variable) in &testbed.variables {
+            let Some(value @ Value::String(path)) = self.variables.get(name) else {
+                continue;
+            };
+            let given =
+                variable.kind == VariableType::Path && variable.default.as_ref() != Some(value);
+            if given && !path.is_empty() && !Path::new(path).exists() {
+                return Err(Failure::setup(
+                    format!(
+                        "variable {name} of testbed {}: {path}: no such file",
+                        testbed.name
+                    ),
+                    format!("give {name} another path"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_requirement(&self, index: usize, requirement: &Requirement) -> Result<()> {
+        let needs = format!("testbed {} needs", self.launch.testbed.file.name);
+        let mend = requirement.mend.clone().unwrap_or_default();
+        if let Some(path) = &requirement.path {
+            let path = self.render(&format!("requires[{index}].path"), path)?;
+            if !Path::new(&path).exists() {
+                return Err(Failure::setup(
+                    format!("{needs} {path}, which does not exist"),
+                    mend,
+                ));
+            }
+        }
+        if let Some(target) = &requirement.make {
+            let target = self.render(&format!("requires[{index}].make"), target)?;
+            if !self.launch.root.join(&target).exists() {
+                return Err(Failure::setup(
+                    format!("{needs} {target}, which is not there"),
+                    format!("run `make {target}`"),
+                ));
+            }
+        }
+        if let Some(program) = &requirement.program
+            && !can_run(program, self.administrators().get("PATH"))
+        {
+            return Err(Failure::unsupported(
+                format!("{needs} the program {program}, which is not installed"),
+                mend,
+            ));
+        }
+        match &requirement.command {
+            Some(command) => self.check_command(index, command, &mend),
+            None => Ok(()),
+        }
+    }
+
+    fn check_command(&self, index: usize, command: &[String], mend: &str) -> Result<()> {
+        let name = &self.launch.testbed.file.name;
+        let field = format!("requires[{index}].command");
+        let command: Vec<_> = command
+            .iter()
+            .map(|part| self.render(&field, part))
+            .collect::<Result<_>>()?;
+        let program = command[0].clone();
+        self.check_program_of(&format!("testbed {name}"), &program, &self.env, mend)?;
+        let errand = Errand {
+            title: format!("requirement {index}"),
+            command,
+            env: &self.env,
+            work: self.work.path(),
+            namespace: None,
+            cancelled: self.launch.cancelled,
+        };
+        let log = Arc::new(Log::keeping_all(self.redactor.clone()));
+        let exit = errand.run(Arc::clone(&log)).map_err(|error| {
+            Failure::setup(
+                format!("testbed {name}: {program} cannot be started: {error}"),
+                "look at the machine's limits",
+            )
+        })?;
+        if (self.launch.cancelled)() {
+            return Err(Failure::given_up(format!("testbed {name}")));
+        }
+        let wrong = match exit {
+            Some(Exit::Status(0)) => return Ok(()),
+            None => format!("did not end within {} s", PATIENCE.as_secs()),
+            Some(exit) => log
+                .all()
+                .lines()
+                .rfind(|line| !line.trim().is_empty())
+                .map_or_else(
+                    || format!("failed ({exit})"),
+                    |line| {
+                        format!(
+                            "says: {}",
+                            line.trim().chars().take(MAX_CHARS).collect::<String>()
+                        )
+                    },
+                ),
+        };
+        Err(Failure::setup(
+            format!("testbed {name}: {program} {wrong}"),
+            mend,
+        ))
+    }
+}

@@ -1,0 +1,83 @@
+//! What must be there before a start, and the names that templates share.
+
+use super::{Checker, GENERATED_NAME, SecretsAre};
+use crate::failure::Result;
+use crate::testbed::file::VariableType;
+
+const PROGRAM_NAME: &str = "[A-Za-z0-9][A-Za-z0-9._+-]*";
+/// What `[names]` may use: what is known before anything is rendered.
+const KNOWN_FIRST: [&str; 3] = ["root", "dir", "vars"];
+
+impl Checker<'_> {
+    pub(super) fn names(&self) -> Result<()> {
+        for (name, source) in &self.file.names {
+            let field = format!("names.{name}");
+            self.named(&field, name, GENERATED_NAME)?;
+            self.template(&field, source, SecretsAre::Refused)?;
+            for used in self.templates.names(source).unwrap_or_default() {
+                let (first, second) = used.split_once('.').unwrap_or((&used, ""));
+                if !KNOWN_FIRST.contains(&first) {
+                    return self.wrong(
+                        &field,
+                        format!("the template uses `{used}`, which is not known yet"),
+                        format!("use {}", KNOWN_FIRST.join(", ")),
+                    );
+                }
+                // Which ports are in use is told by the templates that name them.
+                let variable = self.file.variables.get(second);
+                if variable.is_some_and(|variable| variable.kind == VariableType::Port) {
+                    return self.wrong(
+                        &field,
+                        format!("the template uses the port `{used}`"),
+                        "name ports where they are used",
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn requires(&self) -> Result<()> {
+        for (index, requirement) in self.file.requires.iter().enumerate() {
+            let field = format!("requires[{index}]");
+            let kinds = [
+                requirement.path.is_some(),
+                requirement.program.is_some(),
+                requirement.make.is_some(),
+                requirement.command.is_some(),
+            ];
+            if kinds.into_iter().filter(|given| *given).count() != 1 {
+                return self.wrong(
+                    &field,
+                    "has not one of path, program, make and command",
+                    "give one of them",
+                );
+            }
+            if let Some(path) = &requirement.path {
+                self.template(&format!("{field}.path"), path, SecretsAre::Refused)?;
+            }
+            if let Some(program) = &requirement.program {
+                self.named(&format!("{field}.program"), program, PROGRAM_NAME)?;
+            }
+            if let Some(target) = &requirement.make {
+                self.template(&format!("{field}.make"), target, SecretsAre::Refused)?;
+            }
+            if let Some(command) = &requirement.command {
+                self.command(&format!("{field}.command"), command)?;
+            }
+            let mend_field = format!("{field}.mend");
+            match (&requirement.mend, &requirement.make) {
+                (Some(mend), None) => self.filled(&mend_field, mend)?,
+                (None, Some(_)) => {}
+                (None, None) => {
+                    return self.wrong(&mend_field, "is missing", "say what makes it good");
+                }
+                (Some(_), Some(_)) => {
+                    return self.wrong(&mend_field, "is said by `make`", "leave it out");
+                }
+            }
+            self.when(&field, requirement.when.as_deref())?;
+        }
+        Ok(())
+    }
+}

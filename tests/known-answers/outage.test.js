@@ -1,0 +1,78 @@
+/** A target that falls silent at the start, in the middle or at the end of a run that time bounds: nothing begun is lost. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startSocksServer } from '../support/socks-server.js';
+import { withPanel, withRelay } from '../support/faulty.js';
+import { startBench } from '../support/bench.js';
+import { operation, runPanel, runScenario, temporaryFolder, writeEnvironment } from '../support/k6.js';
+
+const SECONDS = 3;
+const RATE = 40;
+/** Longer than a request may take, and at the end longer than the run. */
+const SILENT_MS = 3000;
+const VARIABLES = { DURATION: `${SECONDS}s`, REQUEST_TIMEOUT_S: '2' };
+/** Messages and users of a set-up's warm-up come before the load's. */
+const WARM_UP = 20;
+/** Of a loop's requests, the first that meets the outage. */
+const PLACES = Object.entries({ start: 0.3, middle: 0.5, end: 0.85 });
+
+/** @param {any} result @param {string} name @param {number} code */
+function told(result, name, code) {
+  const row = operation(result, name);
+  const failed = row.requests - row.success;
+  assert.equal(result.verdict, 'fail', JSON.stringify(result.reasons));
+  assert.equal(code, 99);
+  assert.ok(failed > 0 && row.errors.timeout > 0, JSON.stringify(row.errors));
+  return { row, failed };
+}
+
+describe('an outage', { concurrency: 2 }, () => {
+  for (const [place, share] of PLACES) {
+    test(`of a relay, at the ${place} of an open loop`, async () => {
+      const afterPublishes = WARM_UP + Math.round(SECONDS * RATE * share);
+      await withRelay({ stall: { afterPublishes, ms: SILENT_MS } }, async (relay) => {
+        const variables = { ...VARIABLES, PROFILE: 'soak', RATE: String(RATE) };
+        const { code, result } = await runScenario('ingest', relay.url, variables);
+        const { row, failed } = told(result, 'publish_open', code);
+        assert.equal(row.requests, row.success + failed);
+        const recorded = SECONDS * 0.75;
+        assert.ok(row.window_s >= recorded, `${row.window_s} s`);
+        assert.ok(row.rate_per_s <= row.success / recorded + 0.001, `${row.rate_per_s}/s`);
+      });
+    });
+
+    test(`of a panel, at the ${place} of a closed loop`, async () => {
+      // A request takes 50 ms, so that four clients send 80 a second.
+      const afterRequests = 30 + Math.round(SECONDS * 80 * share);
+      const stall = { afterRequests, ms: SILENT_MS };
+      await withPanel({ delayMs: 50, stall }, async (panel) => {
+        const variables = { ...VARIABLES, PROFILE: 'full', CLIENTS: '4' };
+        const { code, result } = await runPanel('users-lifecycle', panel.url, variables);
+        const rows = result.operations.filter((/** @type {any} */ row) => row.errors.timeout > 0);
+        assert.ok(rows.length > 0, JSON.stringify(result.operations));
+        const { row } = told(result, rows[0].name, code);
+        assert.ok(row.window_s >= SECONDS * 0.99, `${row.window_s} s`);
+        const all = rows.reduce((/** @type {number} */ sum, { errors }) => sum + errors.timeout, 0);
+        assert.equal(all, 4, 'each client waits once');
+      });
+    });
+  }
+});
+
+test('a proxy that does not answer at all fails what was planned, not one of thousands', async () => {
+  const folder = temporaryFolder('outage');
+  const server = await startSocksServer('close');
+  const ENV = writeEnvironment(folder.path, { url: server.url, auth: { mode: 'none' } }, 'dataplane');
+  const bench = startBench({ ENV, ONLY: 'dataplane/socks-tcp', PROFILE: 'quick', ROUND_TRIPS: '400' });
+  try {
+    assert.equal(await bench.ended, 99, bench.output.stdout);
+    const result = bench.result('dataplane-socks-tcp');
+    const row = operation(result, 'tcp');
+    assert.deepEqual([row.requests, row.success, row.errors], [400, 0, { closed: 400 }]);
+    assert.equal(result.verdict, 'fail');
+  } finally {
+    bench.remove();
+    server.stop();
+    folder.remove();
+  }
+});

@@ -1,0 +1,29 @@
+/** A target that is gone for good is not loaded to the end. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startRelay } from '../fakes/relay.js';
+import { operation, runScenario } from '../support/k6.js';
+import { until } from '../support/processes.js';
+import { reasonsOf } from '../support/reasons.js';
+
+test('a relay elsewhere that goes away ends the run, which fails and says since when', async () => {
+  const relay = await startRelay({});
+  const run = runScenario('ingest', relay.url, { PROFILE: 'soak', DURATION: '90s', RATE: '50' });
+  try {
+    await until(() => relay.truth.served.length > 250, 'the load');
+  } finally {
+    await relay.stop();
+  }
+  const goneAt = Date.now();
+  const { result } = await run;
+  assert.equal(result.verdict, 'fail');
+  assert.match(
+    reasonsOf(result).join('\n'),
+    /target: it answered nothing for 10 s, from [\d.]+ s of the run on/,
+  );
+  const row = operation(result, 'publish_open');
+  assert.ok(row.success > 50, `${row.success} answered`);
+  assert.ok(row.errors.connection_refused > 0, JSON.stringify(row.errors));
+  const lasted = (new Date(result.run.end).getTime() - goneAt) / 1000;
+  assert.ok(lasted > 9 && lasted < 60, `${lasted} s after the relay had gone, of 90 planned`);
+});

@@ -1,0 +1,29 @@
+/** Memory for each tunnel, of a proxy that takes a known amount and keeps it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { within } from '../support/faulty.js';
+import { ROOT } from '../support/k6.js';
+
+/** As tests/fixtures/known-memory has it; what Python itself takes for a connection is a tenth of it. */
+const TUNNEL_BYTES = 256 * 1024;
+
+for (const [profile, variables] of Object.entries({
+  smoke: { TUNNELS: '10,100' },
+  quick: { TUNNELS: '60', SECONDS: '1' },
+})) {
+  test(`${profile} tells the memory of a tunnel, whatever the process has opened before`, async () => {
+    const TESTBED = `socks-pair:binary=${join(ROOT, 'tests/fixtures/known-memory')}`;
+    const bench = startBench({ PROFILE: profile, ONLY: 'dataplane/concurrency', TESTBED, ...variables });
+    try {
+      const code = await bench.ended;
+      assert.ok([0, 3].includes(/** @type {number} */ (code)), bench.output.stdout + bench.output.stderr);
+      const { tunnels } = bench.result('dataplane-concurrency');
+      within(tunnels.at(-1).bytes_per_tunnel, TUNNEL_BYTES * 1.08, 0.15);
+      if (tunnels.length > 1) assert.equal(tunnels[0].bytes_per_tunnel, null, 'ten tunnels are too few');
+    } finally {
+      bench.remove();
+    }
+  });
+}

@@ -1,0 +1,27 @@
+/** A run whose disk fills up still shows what it measured, says that the disk is full, and is no pass. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
+
+/** A disk of its own, that nobody else sees, in place of results/. */
+const MOUNT = 'mount -t tmpfs -o "size=$0" windtunnel "$1" && shift && exec "$@"';
+const results = join(ROOT, 'results');
+mkdirSync(results, { recursive: true });
+const able = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '16k', results, 'true']).status === 0;
+
+for (const size of ['8k', '16k']) {
+  test(`full disk of ${size}`, { skip: !able && 'this user may not mount' }, async () => {
+    const bench = [K6, 'x', 'bench', '--run-id', 'full-disk', '--only', 'pulsar/ingest'];
+    const run = start('unshare', ['-m', 'sh', '-c', MOUNT, size, results, ...bench], {
+      env: cleanEnvironment(),
+    });
+    assert.equal(await run.ended, 4, run.output.stdout);
+    const { stdout, stderr } = run.output;
+    assert.match(stdout, /^SCENARIO +OPERATION .*\npulsar\/ingest /m);
+    assert.match(stdout, /^verdict: set-up failed$/m);
+    assert.match(stdout + stderr, /no space left on device/);
+  });
+}

@@ -1,0 +1,61 @@
+/** A checkout may lie in a folder of any name: the unit tests and a bench run in one with letters that URLs, patterns and shells read otherwise. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k6.js';
+
+const NAME = "päth with späces/#'%41|[x]$y?";
+const folder = temporaryFolder('odd-path');
+after(folder.remove);
+const checkout = join(folder.path, NAME);
+
+/** What is built is linked, the rest copied with its times, so that make finds nothing to build. */
+function copyCheckout() {
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+  });
+  const wanted = files
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '' && !file.startsWith('results/'));
+  for (const file of wanted) cpSync(join(ROOT, file), join(checkout, file), { preserveTimestamps: true });
+  for (const built of ['bin', '.venv', 'node_modules']) symlinkSync(join(ROOT, built), join(checkout, built));
+  mkdirSync(join(checkout, 'results'));
+}
+copyCheckout();
+
+/** @param {string} command @param {string[]} args @param {Record<string, string>} [variables] */
+async function runs(command, args, variables = {}) {
+  const run = start(command, args, { cwd: checkout, env: { ...cleanEnvironment(), ...variables } });
+  const code = await run.ended;
+  assert.equal(code, 0, `${run.output.stdout}\n${run.output.stderr}`);
+  return run.output.stdout;
+}
+
+test('odd path: the files of the checkout are valid', async () => {
+  assert.match(await runs('bin/k6', ['x', 'validate']), /^\d\d files valid\n$/);
+});
+
+test('odd path: the unit tests pass', async () => {
+  const tests = readdirSync(join(ROOT, 'tests/unit')).map((name) => `tests/unit/${name}`);
+  await runs(process.execPath, ['--import', './tests/fakes/register.js', '--test', ...tests]);
+});
+
+for (const [target, scenario] of [
+  ['pulsar-ingest', 'pulsar/ingest'],
+  ['dataplane-socks-tcp', 'dataplane/socks-tcp'],
+]) {
+  test(`odd path: make ${target} ends with a result and a report`, async () => {
+    const run = start('make', [target], { cwd: checkout, env: { ...cleanEnvironment(), RUN_ID: target } });
+    await run.ended;
+    const { stdout, stderr } = run.output;
+    const [{ outcome }] = JSON.parse(
+      readFileSync(join(checkout, 'results', target, 'run.json'), 'utf8'),
+    ).scenarios;
+    // Whether the machine was quiet enough is not asked here.
+    assert.match(outcome, /^(pass|inconclusive)$/, `${stdout}\n${stderr}`);
+    assert.match(readFileSync(join(checkout, 'results/latest/report.md'), 'utf8'), new RegExp(scenario));
+  });
+}
