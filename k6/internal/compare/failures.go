@@ -16,6 +16,7 @@ import (
 const (
 	notStarted = "did not start, or has no result"
 	ended      = "a process of it ended"
+	silent     = "answered nothing any more"
 	cut        = "was cut"
 	corrupted  = "failed its integrity check"
 )
@@ -24,7 +25,7 @@ const (
 const moreRuns = 2
 
 // ofSide are the validity checks that speak of the side, and what they say; all others are of the machine or of us.
-var ofSide = map[string]string{"processes": ended, "complete": cut, "rounds": cut, "probes": cut}
+var ofSide = map[string]string{"processes": ended, "target": silent, "complete": cut, "rounds": cut, "probes": cut}
 
 // failed says in what way a run's side failed in it, "" where it did not: the first of these ways.
 func failed(m Measured) string {
@@ -39,13 +40,13 @@ func failed(m Measured) string {
 		if check.OK == nil || *check.OK {
 			continue
 		}
-		busy = busy || strings.HasPrefix(check.Check, "generator")
-		if kind := ofSide[check.Check]; kind != "" && how != ended {
+		busy = busy || check.Check == "neighbours" || strings.HasPrefix(check.Check, "generator")
+		if kind := ofSide[check.Check]; kind != "" && how != ended && how != silent {
 			how = kind
 		}
 	}
-	// What a busy generator cut is no fault of the side; a process that ended is.
-	if how == ended || how != "" && !busy {
+	// What a busy machine cut is no fault of the side; that it ended or fell silent is.
+	if how == ended || how == silent || how != "" && !busy {
 		return how
 	}
 	if slices.ContainsFunc(m.Result.Integrity, func(i result.Integrity) bool { return i.OK != nil && !*i.OK }) {
