@@ -68,7 +68,9 @@ let interrupted = false;
 process.on('SIGINT', () => (interrupted = true));
 for (let number = 1; number <= runs && !interrupted; number += 1) {
   for (const [name, { b, made }] of Object.entries(cases)) {
-    const one = interrupted ? null : await compare(`${id}-${name.replaceAll(/\W+/g, '-')}-${number}`, b);
+    const one = interrupted
+      ? null
+      : await compare(`${id}-${name.replaceAll(/\W+/g, '-').replace(/-$/, '')}-${number}`, b);
     if (one === null) interrupted = true;
     else made.push(one);
     if (one)

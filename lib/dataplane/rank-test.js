@@ -1,7 +1,7 @@
 /**
  * Whether two small samples differ: the Wilcoxon-Mann-Whitney rank-sum test, exact also
  * with ties (every split of the ranks is counted), for the few runs of a sweep.
- * k6 x compare uses golang.org/x/perf for its comparisons, which a script cannot.
+ * k6 x compare has its own engine in Go (k6/internal/difference), which a script cannot use.
  */
 
 /** Ranks from 1, doubled so that the middle rank of a tie is whole. @param {number[]} values */

@@ -5,6 +5,7 @@ package compare
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/result"
@@ -15,6 +16,7 @@ import (
 const (
 	notStarted = "did not start, or has no result"
 	ended      = "a process of it ended"
+	silent     = "answered nothing any more"
 	cut        = "was cut"
 	corrupted  = "failed its integrity check"
 )
@@ -23,7 +25,7 @@ const (
 const moreRuns = 2
 
 // ofSide are the validity checks that speak of the side, and what they say; all others are of the machine or of us.
-var ofSide = map[string]string{"processes": ended, "complete": cut, "rounds": cut, "probes": cut}
+var ofSide = map[string]string{"processes": ended, "target": silent, "complete": cut, "rounds": cut, "probes": cut}
 
 // failed says in what way a run's side failed in it, "" where it did not: the first of these ways.
 func failed(m Measured) string {
@@ -33,13 +35,18 @@ func failed(m Measured) string {
 	case m.Result == nil:
 		return notStarted
 	}
-	how := ""
+	how, busy := "", false
 	for _, check := range m.Result.Validity {
-		if kind := ofSide[check.Check]; kind != "" && check.OK != nil && !*check.OK && how != ended {
+		if check.OK == nil || *check.OK {
+			continue
+		}
+		busy = busy || check.Check == "neighbours" || strings.HasPrefix(check.Check, "generator")
+		if kind := ofSide[check.Check]; kind != "" && how != ended && how != silent {
 			how = kind
 		}
 	}
-	if how != "" {
+	// What a busy machine cut is no fault of the side; that it ended or fell silent is.
+	if how == ended || how == silent || how != "" && !busy {
 		return how
 	}
 	if slices.ContainsFunc(m.Result.Integrity, func(i result.Integrity) bool { return i.OK != nil && !*i.OK }) {

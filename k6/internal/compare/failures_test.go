@@ -36,6 +36,10 @@ func TestFailuresAreEvidence(t *testing.T) {
 		m.Outcome = "inconclusive"
 		m.Result.Validity = []result.Validity{{Check: "complete", OK: &no, Detail: "700 of 1000 iterations: ended early"}}
 	}
+	cutByANeighbour := func(m *Measured) {
+		cutOff(m)
+		m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "generator CPU", OK: &no, Detail: "a neighbour"})
+	}
 	busy := func(m *Measured) {
 		m.Outcome = "inconclusive"
 		m.Result.Validity = []result.Validity{{Check: "generator CPU", OK: &no, Detail: "a neighbour"}}
@@ -47,19 +51,25 @@ func TestFailuresAreEvidence(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"its process dies in 2 of 10":        {died, nil, []int{2, 7}, exitcode.Fail, "B fails more: a process of it ended in 2 of 10 runs, of A in 0 of 10 runs"},
-		"its process dies once":              {died, nil, []int{2}, exitcode.Inconclusive, "in 1 of 10 runs, of A in 0 of 10 runs; that may be chance, but it is no pass"},
-		"both die once":                      {died, []int{5}, []int{2}, exitcode.Pass, ""},
-		"the baseline dies once":             {died, []int{5}, nil, exitcode.Pass, ""},
-		"it does not start in 2 of 10":       {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start, or has no result in 2 of 10 runs"},
-		"it never starts":                    {notStarted, nil, all, exitcode.Fail, "did not start, or has no result in 10 of 10 runs"},
-		"0.75 % corrupted in every run":      {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 150 of 20,000 operations, of A in 0 of 20,000 operations"},
-		"0.75 % corrupted in 3 runs":         {wrong("wrong payload", 15), nil, all[:3], exitcode.Inconclusive, "wrong payload in 45 of 20,000 operations"},
-		"as many time-outs on both sides":    {wrong("timeout", 3), all, all, exitcode.Pass, ""},
-		"one time-out more than A's":         {wrong("timeout", 3), all[:4], all[:5], exitcode.Pass, ""},
-		"fewer time-outs":                    {wrong("timeout", 3), all, nil, exitcode.Pass, ""},
-		"480 of 500 users in every run":      {lostUsers, nil, all, exitcode.Fail, "B fails more: failed its integrity check in 10 of 10 runs"},
-		"it is cut in 2 of 10":               {cutOff, nil, []int{0, 9}, exitcode.Fail, "was cut in 2 of 10 runs"},
+		"its process dies in 2 of 10":     {died, nil, []int{2, 7}, exitcode.Fail, "B fails more: a process of it ended in 2 of 10 runs, of A in 0 of 10 runs"},
+		"its process dies once":           {died, nil, []int{2}, exitcode.Inconclusive, "in 1 of 10 runs, of A in 0 of 10 runs; that may be chance, but it is no pass"},
+		"both die once":                   {died, []int{5}, []int{2}, exitcode.Pass, ""},
+		"the baseline dies once":          {died, []int{5}, nil, exitcode.Pass, ""},
+		"it does not start in 2 of 10":    {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start, or has no result in 2 of 10 runs"},
+		"it never starts":                 {notStarted, nil, all, exitcode.Fail, "did not start, or has no result in 10 of 10 runs"},
+		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 150 of 20,000 operations, of A in 0 of 20,000 operations"},
+		"0.75 % corrupted in 3 runs":      {wrong("wrong payload", 15), nil, all[:3], exitcode.Inconclusive, "wrong payload in 45 of 20,000 operations"},
+		"as many time-outs on both sides": {wrong("timeout", 3), all, all, exitcode.Pass, ""},
+		"one time-out more than A's":      {wrong("timeout", 3), all[:4], all[:5], exitcode.Pass, ""},
+		"fewer time-outs":                 {wrong("timeout", 3), all, nil, exitcode.Pass, ""},
+		"480 of 500 users in every run":   {lostUsers, nil, all, exitcode.Fail, "B fails more: failed its integrity check in 10 of 10 runs"},
+		"it is cut in 2 of 10":            {cutOff, nil, []int{0, 9}, exitcode.Fail, "was cut in 2 of 10 runs"},
+		"it falls silent in 2 of 10": {func(m *Measured) {
+			cutByANeighbour(m)
+			m.Outcome = "fail"
+			m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "target", OK: &no, Detail: "it answered nothing for 10 s"})
+		}, nil, []int{0, 9}, exitcode.Fail, "answered nothing any more in 2 of 10 runs"},
+		"a neighbour cuts it in 2 of 10":     {cutByANeighbour, nil, []int{0, 9}, exitcode.Pass, ""},
 		"the machine is busy in 2 of B's":    {busy, nil, []int{0, 9}, exitcode.Pass, ""},
 		"the machine is busy in 3 of B's":    {busy, nil, []int{0, 5, 9}, exitcode.Inconclusive, "7 of the 10 runs of B can be used"},
 		"a control's errors are not the B's": {func(m *Measured) { m.Result.Operations[1].Errors = map[string]int64{"timeout": 9} }, nil, all, exitcode.Pass, ""},
