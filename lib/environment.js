@@ -25,8 +25,15 @@ export function refuse(line) {
   throw line;
 }
 
+/**
+ * Whether only the options are wanted, as of a script that is asked which operations it has: then there need be no
+ * system, and no bound applies.
+ */
+export const askedForOptions = () => __ENV.ASKED_FOR === 'options';
+
 /** @param {string} variable @param {string} what @returns {string} */
 export function secret(variable, what) {
+  if (askedForOptions()) return '';
   const value = __ENV[variable];
   if (!value) return refuse(`${variable} is not set: it must hold ${what}`);
   return value;
@@ -73,7 +80,7 @@ function readEnvironment(given) {
   const schema = JSON.parse(open(pathOf(import.meta.resolve('../k6/schemas/environment.schema.json'))));
   const found = problem(schema, schema, value);
   if (found) refuse(`${file}: ${found}`);
-  if (value.name !== name)
+  if (value.name !== name && !askedForOptions())
     refuse(`${file}: name: ${JSON.stringify(value.name)} is not the file's name ${name}`);
   return { file, value };
 }
@@ -129,6 +136,7 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   const { file, value } = readEnvironment(__ENV.ENV || 'local');
   const own = value.systems[system];
   if (!own) return refuse(`${file}: systems.${system}: missing, and this scenario is about it`);
+  if (askedForOptions()) return { name: value.name, own, url: '', thresholds: {} };
   const variable = `${system.toUpperCase()}_URL`;
   const url = (__ENV[variable] || own.url || '').replace(/\/+$/, '');
   if (!url) {

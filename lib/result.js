@@ -25,8 +25,8 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
- * @property {Primary} [primary] what a comparison must find within its bound
  * @property {number} [plannedSeconds] that it was meant to last, where time bounds it
+ * @property {Primary} [primary] what a comparison must find within its bound
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */

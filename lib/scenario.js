@@ -35,10 +35,10 @@ export const VERSION = '0.1.0';
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
- * @property {import('./result.js').Primary} [primary] what a comparison must find within its bound, where its kind does not
- *   say it: throughput or rate of a closed loop, P50 of an open one. The rows that have one must have the same
  * @property {'rate_per_s' | 'mbit_per_s' | 'p50_ms'} [headline] the figure of it that answers the scenario's question; the
  *   report leads with the first operation that has one, with the first of all and its rate where none has
+ * @property {import('./result.js').Primary} [primary] what a comparison must find within its bound, where its kind does not
+ *   say it: throughput or rate of a closed loop, P50 of an open one. The rows that have one must have the same
  *
  * @typedef {object} Definition
  * @property {string} system

@@ -86,11 +86,17 @@ fn what_a_start_misses_is_told_with_its_mend() {
         assert_eq!(output.status.code(), Some(4), "{output:?}");
         one_line(&output.stderr, parts);
     };
-    missing(&[], &["needs bin/red", "run `make bin/red`"]);
+    missing(
+        &[],
+        &["/bin/red, which does not exist", "run `make bin/red`"],
+    );
     std::fs::write(root.file("bin/red"), "").unwrap();
     missing(
         &["--var", "binary=/nowhere/at/all"],
-        &["variable binary", "/nowhere/at/all: no such file"],
+        &[
+            "variable binary",
+            "needs /nowhere/at/all, which does not exist",
+        ],
     );
     std::fs::write(root.file("broken"), "").unwrap();
     missing(&[], &["sh says: it is broken; mend it"]);

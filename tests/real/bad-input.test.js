@@ -55,6 +55,47 @@ const cases = /** @type {[string, () => Record<string, string>, number, RegExp][
     /NO_SUCH_TOKEN/,
   ],
   [
+    'thresholds of a scenario that there is not',
+    () => ({
+      ENV: environment({ url: 'http://127.0.0.1:1', thresholds: { ingst: { publish: { max: 1 } } } }),
+    }),
+    2,
+    /systems\.pulsar\.thresholds\.ingst: there is no such scenario; .*did you mean ingest\?/,
+  ],
+  [
+    'thresholds of an operation that there is not, of another scenario',
+    () => ({
+      ONLY: 'pulsar/ingest',
+      ENV: environment({ url: 'http://127.0.0.1:1', thresholds: { bulk: { pubish: { max: 1 } } } }),
+    }),
+    2,
+    /systems\.pulsar\.thresholds\.bulk\.pubish: there is no such operation; .*did you mean publish\?/,
+  ],
+  [
+    'a candidate that is no program',
+    () => ({ ONLY: 'protocols/matrix', CANDIDATE: '/nope' }),
+    2,
+    /CANDIDATE=\/nope: no such file/,
+  ],
+  [
+    'a testbed of another system',
+    () => ({ ONLY: 'dataplane/socks-tcp', TESTBED: 'panel' }),
+    2,
+    /testbeds\/panel\.toml starts the system panel, and the scenarios chosen are of dataplane/,
+  ],
+  [
+    'too many clients',
+    () => ({ ONLY: 'pulsar/ingest', CLIENTS: '1000000' }),
+    4,
+    /CLIENTS=1000000: at most 10,000/,
+  ],
+  [
+    'a password that the relay does not take',
+    () => ({ ONLY: 'pulsar/ingest', PULSAR_PASSWORD: 'short' }),
+    4,
+    /PULSAR_PASSWORD: the system takes no value of fewer than 8 characters/,
+  ],
+  [
     'an unknown testbed',
     () => ({ ENV: environment({ testbed: { name: 'pulsar-rely' } }) }),
     2,

@@ -28,13 +28,13 @@ const (
 	fakeToken  = "0123456789abcdef-token"
 )
 
-// TestMain lets the test binary stand for the programs that the bench starts: `run` is the real k6,
+// TestMain lets the test binary stand for the programs that the bench starts: `run` and `inspect` are the real k6,
 // `serve` a fake sidecar, `bench` a whole bench that a test can kill.
 func TestMain(m *testing.M) {
 	claimApart()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "run":
+		case "run", "inspect":
 			cmd.Execute()
 			return
 		case "serve":

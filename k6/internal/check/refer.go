@@ -41,7 +41,8 @@ func checkEnvironment(root, path string, doc any) []schema.Problem {
 			problems = append(problems, checkReference(testbeds, name, ref, doc, "testbeds", scenario)...)
 		}
 		problems = append(problems, checkUser(name, env.Systems[name].User)...)
-		problems = append(problems, checkPlacement(filepath.Join(filepath.Dir(testbeds), "scripts", name), name, env.Systems[name])...)
+		problems = append(problems, checkPlacement(scenarios(filepath.Dir(testbeds), name), name, env.Systems[name])...)
+		problems = append(problems, checkThresholds(filepath.Dir(testbeds), path, name, env.Systems[name])...)
 	}
 	return problems
 }
@@ -57,8 +58,7 @@ func testbedsFolder(root, path string) string {
 }
 
 // checkPlacement finds names in a placement that are no scenarios: they would place nothing.
-func checkPlacement(scripts, system string, of environment.System) []schema.Problem {
-	known := slices.DeleteFunc(names(scripts, ".js"), func(name string) bool { return strings.HasPrefix(name, "_") })
+func checkPlacement(known []string, system string, of environment.System) []schema.Problem {
 	if len(known) == 0 {
 		return nil
 	}

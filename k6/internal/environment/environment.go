@@ -29,6 +29,8 @@ type System struct {
 	Target      Target                `json:"target"`
 	User        User                  `json:"user"`
 	DatabaseEnv string                `json:"database_env"`
+	// Thresholds are bounds by scenario and operation.
+	Thresholds map[string]map[string]any `json:"thresholds"`
 }
 
 // TestbedOf returns the testbed of a scenario, nil where the system is up already.

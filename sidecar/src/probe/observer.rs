@@ -12,7 +12,6 @@ use crate::testbed::file::Role;
 
 pub struct InstanceObserver {
     windows: Arc<Windows>,
-    sources: Vec<(String, Role, Source)>,
     /// Its own window, paused until the probe measures.
     window: Option<String>,
     /// A window that runs while the probe measures, for who adds up several probes.
@@ -29,11 +28,10 @@ impl InstanceObserver {
     ) -> Result<Self> {
         let window = match sources.is_empty() {
             true => None,
-            false => Some(windows.open(sources.clone(), Manner::PAUSED)?),
+            false => Some(windows.open(sources, Manner::PAUSED)?),
         };
         Ok(Self {
             windows,
-            sources,
             window,
             resumed,
             resumes: AtomicBool::new(false),

@@ -43,17 +43,23 @@ impl Setting<'_> {
             };
             let given =
                 variable.kind == VariableType::Path && variable.default.as_ref() != Some(value);
-            if given && !path.is_empty() && !Path::new(path).exists() {
-                return Err(Failure::setup(
-                    format!(
-                        "variable {name} of testbed {}: {path}: no such file",
-                        testbed.name
-                    ),
-                    format!("give {name} another path"),
-                ));
+            if given && !path.is_empty() {
+                let mend = format!("give the variable {name} another path");
+                self.check_exists(Path::new(path), &mend)?;
             }
         }
         Ok(())
+    }
+
+    fn check_exists(&self, path: &Path, mend: &str) -> Result<()> {
+        if path.exists() {
+            return Ok(());
+        }
+        let (name, path) = (&self.launch.testbed.file.name, path.display());
+        Err(Failure::setup(
+            format!("testbed {name} needs {path}, which does not exist"),
+            mend,
+        ))
     }
 
     fn check_requirement(&self, index: usize, requirement: &Requirement) -> Result<()> {
@@ -61,21 +67,14 @@ impl Setting<'_> {
         let mend = requirement.mend.clone().unwrap_or_default();
         if let Some(path) = &requirement.path {
             let path = self.render(&format!("requires[{index}].path"), path)?;
-            if !Path::new(&path).exists() {
-                return Err(Failure::setup(
-                    format!("{needs} {path}, which does not exist"),
-                    mend,
-                ));
-            }
+            self.check_exists(Path::new(&path), &mend)?;
         }
         if let Some(target) = &requirement.make {
             let target = self.render(&format!("requires[{index}].make"), target)?;
-            if !self.launch.root.join(&target).exists() {
-                return Err(Failure::setup(
-                    format!("{needs} {target}, which is not there"),
-                    format!("run `make {target}`"),
-                ));
-            }
+            self.check_exists(
+                &self.launch.root.join(&target),
+                &format!("run `make {target}`"),
+            )?;
         }
         if let Some(program) = &requirement.program
             && !can_run(program, self.administrators().get("PATH"))

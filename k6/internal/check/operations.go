@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// askedFor is the variable by which a script knows that only its options are wanted (lib/environment.js).
+	askedFor = "ASKED_FOR"
+	// askTimeout bounds one question: a script is loaded, and nothing is run.
+	askTimeout = 30 * time.Second
+)
+
+// operations are those of one scenario, as far as they have been asked for. Which there are its script alone knows, and it
+// depends on the profile and on variables.
+type operations struct {
+	script      string // absolute path
+	environment string // absolute path of the environment's file
+	variables   []string
+	known       []string
+	asked       int
+	refusal     string // why the script told nothing, of the last question
+}
+
+// has asks the script, in one profile after the other, until it knows of an operation.
+func (o *operations) has(name string) bool {
+	for {
+		if slices.Contains(o.known, name) {
+			return true
+		}
+		if !o.ask() {
+			return false
+		}
+	}
+}
+
+// ask asks the next question, by the caller's variables first; it tells false where there is none left.
+func (o *operations) ask() bool {
+	clean := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	questions := [][]string{os.Environ()}
+	for _, profile := range []string{"smoke", "quick", "full"} {
+		questions = append(questions, append(slices.Clone(clean), "PROFILE="+profile))
+	}
+	if o.asked == len(questions) {
+		return false
+	}
+	env := slices.Concat(questions[o.asked], o.variables, []string{"ENV=" + o.environment, askedFor + "=options"})
+	o.asked++
+	told, err := inspect(o.script, env)
+	if err != nil {
+		o.refusal = err.Error()
+	}
+	for _, name := range told {
+		if !slices.Contains(o.known, name) {
+			o.known = append(o.known, name)
+		}
+	}
+	return true
+}
+
+var operationOf = regexp.MustCompile(`^operation_failed\{operation:([^,}]+)\}$`)
+
+// inspect loads a script by this very k6 and returns the operations that its options have thresholds for: each has one.
+func inspect(script string, env []string) ([]string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "inspect", "--include-system-env-vars", "--log-output", "stderr", "--log-format", "json", script)
+	cmd.Dir = filepath.Dir(script)
+	cmd.Env = env
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, errors.New(refusalIn(stderr.String(), err))
+	}
+	var options struct {
+		Thresholds map[string]any `json:"thresholds"`
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &options); err != nil {
+		return nil, fmt.Errorf("its options cannot be read: %w", err)
+	}
+	var names []string
+	for metric := range options.Thresholds {
+		if m := operationOf.FindStringSubmatch(metric); m != nil {
+			names = append(names, m[1])
+		}
+	}
+	return names, nil
+}
+
+// refusalIn is the first line of the last message in k6's JSON log, else how it ended.
+func refusalIn(log string, ended error) string {
+	text := ended.Error()
+	for line := range strings.Lines(log) {
+		var entry struct {
+			Msg string `json:"msg"`
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg != "" {
+			text, _, _ = strings.Cut(entry.Msg, "\n")
+		}
+	}
+	return text
+}

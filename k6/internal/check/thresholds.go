@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package check
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/testbed"
+)
+
+// checkThresholds finds thresholds of scenarios and of operations that there are not: they would bound nothing. Base is the
+// folder with scripts and testbeds, path the environment's file.
+func checkThresholds(base, path, system string, of environment.System) []schema.Problem {
+	known := scenarios(base, system)
+	if len(known) == 0 || os.Getenv(askedFor) != "" {
+		return nil
+	}
+	var problems []schema.Problem
+	for _, scenario := range slices.Sorted(maps.Keys(of.Thresholds)) {
+		field := []string{"systems", system, "thresholds", scenario}
+		if !slices.Contains(known, scenario) {
+			problems = append(problems, schema.Problem{Field: schema.Field(field), Message: fmt.Sprintf(
+				"there is no such scenario; there are: %s%s", strings.Join(known, ", "), closest.Hint(scenario, known))})
+			continue
+		}
+		problems = append(problems, checkOperations(base, path, field, of, slices.Sorted(maps.Keys(of.Thresholds[scenario])))...)
+	}
+	return problems
+}
+
+// checkOperations finds names that are no operations of a scenario, whose thresholds are at field.
+func checkOperations(base, path string, field []string, of environment.System, names []string) []schema.Problem {
+	system, scenario := field[1], field[3]
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return []schema.Problem{{Message: err.Error()}}
+	}
+	script, err := filepath.Abs(filepath.Join(base, "scripts", system, scenario+".js"))
+	if err != nil {
+		return []schema.Problem{{Message: err.Error()}}
+	}
+	its := operations{script: script, environment: absolute, variables: sweepOf(base, of.TestbedOf(scenario))}
+	var problems []schema.Problem
+	for _, name := range names {
+		if its.has(name) {
+			continue
+		}
+		if len(its.known) == 0 {
+			return []schema.Problem{{Field: schema.Field(field), Message: "which operations it has cannot be told: " + its.refusal}}
+		}
+		slices.Sort(its.known)
+		problems = append(problems, schema.Problem{Field: schema.Field(append(slices.Clone(field), name)), Message: fmt.Sprintf(
+			"there is no such operation; there are: %s%s", strings.Join(its.known, ", "), closest.Hint(name, its.known))})
+	}
+	return problems
+}
+
+// scenarios lists the scenarios of a system under base.
+func scenarios(base, system string) []string {
+	return slices.DeleteFunc(names(filepath.Join(base, "scripts", system), ".js"), func(name string) bool {
+		return strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test")
+	})
+}
+
+// sweepOf are the variables by which a script knows the sweep of its testbed, none where it has none.
+func sweepOf(base string, ref *environment.TestbedRef) []string {
+	var bed testbed.Testbed
+	if ref == nil || document.Decode(filepath.Join(base, "testbeds", ref.Name+".toml"), &bed) != nil || bed.Sweep == nil {
+		return nil
+	}
+	variables := map[string]any{}
+	for name, declared := range bed.Variables {
+		variables[name] = declared.Default
+	}
+	maps.Copy(variables, ref.Variables)
+	if !bed.Sweep.Applies(variables) || os.Getenv("SWEEP") != "" {
+		return nil
+	}
+	return []string{"SWEEP=" + bed.Sweep.Variable, "VALUES=" + bed.Sweep.List()}
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package check
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.k6.io/k6/cmd"
+)
+
+// TestMain lets the test binary stand for the k6 that is asked which operations a script has.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "inspect" {
+		cmd.Execute()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestThresholdsOfWhatThereIsNot asks the checkout's own scripts.
+func TestThresholdsOfWhatThereIsNot(t *testing.T) {
+	checkout, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pulsar = `"pulsar":{"testbed":{"name":"pulsar-relay"},"auth":{"mode":"login","username":"admin","password_env":"PULSAR_PASSWORD"},"websocket":{"auth":"none"},"thresholds":`
+	const dataplane = `"dataplane":{"testbed":{"name":"sing-box-pair"},"testbeds":{"tproxy":{"name":"tproxy"}},"auth":{"mode":"none"},"thresholds":`
+	bound := `{"p(95)":9}`
+	for systems, want := range map[string]string{
+		pulsar + `{"ingest":{"publish":` + bound + `,"publish_open":` + bound + `}}}`:                                              "",
+		dataplane + `{"tproxy":{"udp_burst":` + bound + `},"concurrency":{"request_1000":` + bound + `}}}`:                         "",
+		pulsar + `{"ingst":{"publish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingst: there is no such scenario; there are: broadcast, bulk, concurrent, delivery, ingest, poll, subscribe; did you mean ingest?",
+		pulsar + `{"ingest":{"pubish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingest.pubish: there is no such operation; there are: publish, publish_open; did you mean publish?",
+		`"dataplane":{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"},"thresholds":{"queue-sweep":{"value_8":` + bound + `}}}`: "systems.dataplane.thresholds.queue-sweep: which operations it has cannot be told: SWEEP is not set",
+	} {
+		path := filepath.Join(t.TempDir(), "here.json")
+		text := `{"schema":"windtunnel.environment/1","name":"here","systems":{` + systems + `}}`
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		problems := File(checkout, path, "here.json")
+		switch {
+		case want == "" && len(problems) > 0, want != "" && len(problems) != 1:
+			t.Errorf("%v, want %q", problems, want)
+		case want != "" && !strings.HasPrefix(problems[0], "here.json: "+want):
+			t.Errorf("%q, want %q", problems[0], want)
+		}
+	}
+}
