@@ -64,7 +64,6 @@ var kinds = map[string]string{
 	"too_many_files":              "the generator may open no more files and sockets: raise the limit (ulimit -n), or ask for fewer connections",
 	"ports_exhausted":             "the generator has no local port left for the target: ask for fewer connections at a time or a second",
 	"no_buffers":                  "the generator's kernel has no room left for packets: ask for less at a time",
-	"cut":                         "was begun and not answered before the run ended",
 	"unexpected":                  "something that was not expected: see the log of k6",
 }
 
