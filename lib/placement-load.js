@@ -46,7 +46,7 @@ export function placementLoad(byCpu, placement) {
     .join('; ');
   return {
     check: 'neighbours',
-    kind: 'generator',
+    kind: 'machine',
     ok: disturbed.length === 0,
     detail: `${detail}; at most ${MOST_PERCENT} %`,
   };

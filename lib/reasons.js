@@ -7,12 +7,13 @@ import { count } from './numbers.js';
 import { sentenceOf } from './threshold-words.js';
 
 /** Kinds that may have brought about all else, the likeliest first. */
-const CAUSES = /** @type {const} */ (['process', 'system', 'meter', 'interrupt', 'probe']);
+const CAUSES = /** @type {const} */ (['process', 'system', 'machine', 'meter', 'interrupt', 'probe']);
 
 /** What one more of a kind is called, and several. */
 const MORE = /** @type {const} */ ({
   process: ['process', 'processes'],
   system: ['operation', 'operations'],
+  machine: ['check of the machine', 'checks of the machine'],
   meter: ['fault of the generator', 'faults of the generator'],
   interrupt: ['part', 'parts'],
   probe: ['probe', 'probes'],

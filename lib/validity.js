@@ -59,6 +59,7 @@ export function generatorCpu(usage, controlled, unseen, placed) {
   if (full && others > OTHERS_MOST_PERCENT) {
     return {
       ...GENERATOR_CPU,
+      kind: 'machine',
       ok: false,
       detail: `${detail}, ${one(others)} % of one core with something else`,
     };

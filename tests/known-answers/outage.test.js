@@ -61,7 +61,7 @@ describe('an outage', { concurrency: 2 }, () => {
 
 test('a proxy that does not answer at all fails what was planned, not one of thousands', async () => {
   const folder = temporaryFolder('outage');
-  const server = await startSocksServer('close');
+  const server = await startSocksServer('close', 1); // set-up tries it once
   const ENV = writeEnvironment(folder.path, { url: server.url, auth: { mode: 'none' } }, 'dataplane');
   const bench = startBench({ ENV, ONLY: 'dataplane/socks-tcp', PROFILE: 'quick', ROUND_TRIPS: '400' });
   try {

@@ -40,7 +40,7 @@ test('a system that ended at its limit has failed', () => {
 
 test('a limit beside neighbours, or of the generator, is none', () => {
   for (const [check, kind] of [
-    ['neighbours', 'generator'],
+    ['neighbours', 'machine'],
     ['generator limits', 'meter'],
     ['controls', 'meter'],
     ['support processes', 'process'],

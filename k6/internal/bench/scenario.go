@@ -30,7 +30,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	_ = b.record.Write(b.dir) // the next write reports an error
 	begin := time.Now()
 	b.screen.Progress(label + "  starting")
-	why := b.attempt(ctx, b.plan.job(b.Options, s, label, b.RunID, b.dir), entry)
+	why := b.attemptUndisturbed(ctx, b.plan.job(b.Options, s, label, b.RunID, b.dir), entry)
 	if why != "" {
 		b.broken[subject] = why
 	}

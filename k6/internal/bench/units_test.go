@@ -69,7 +69,7 @@ func TestScenariosInOrder(t *testing.T) {
 	for _, s := range all {
 		names = append(names, s.String())
 	}
-	want := "panel/create pulsar/slow pulsar/passes pulsar/doubtful pulsar/fails pulsar/forgets pulsar/garbles pulsar/leaks pulsar/refused"
+	want := "panel/create pulsar/slow pulsar/passes pulsar/crowded pulsar/doubtful pulsar/fails pulsar/forgets pulsar/garbles pulsar/leaks pulsar/refused"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("%s", got)
 	}

@@ -30,6 +30,8 @@ type Entry struct {
 	Outcome string
 	Reasons []result.Reason
 	Result  *result.Result
+	// Disturbed has a sentence for each measurement before this one, which others disturbed.
+	Disturbed []string
 }
 
 // Load reads a folder of a run, or one or more result files. The error names the file and the mend.
@@ -154,7 +156,7 @@ func (s Set) Entries() []Entry {
 	for i := range s.Results {
 		if !used[i] {
 			r := &s.Results[i]
-			entries = append(entries, Entry{r.Name(), r.Verdict, r.Reasons, r})
+			entries = append(entries, Entry{Name: r.Name(), Outcome: r.Verdict, Reasons: r.Reasons, Result: r})
 		}
 	}
 	return entries
@@ -162,7 +164,7 @@ func (s Set) Entries() []Entry {
 
 // entry joins what the record and the result (nil without one) say of a scenario.
 func entry(planned run.Scenario, measured *result.Result) Entry {
-	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Result: measured}
+	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Result: measured, Disturbed: planned.Disturbed}
 	if planned.Message != "" {
 		e.because(planned.Message)
 	}

@@ -4,6 +4,14 @@ package result
 
 import "encoding/json"
 
+// Kinds of a reason; k6/schemas/result.schema.json has all.
+const (
+	// Machine: others used the CPUs that were measured.
+	Machine = "machine"
+	// Generator: it, or the machine, may be what was measured.
+	Generator = "generator"
+)
+
 // Cause is the role of a reason that may have brought about all others.
 const Cause = "cause"
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		environ []string
+		code    int
+		again   int
+	}{
+		"quiet":            {[]string{"CROWDED=0"}, exitcode.Pass, 0},
+		"disturbed once":   {[]string{"CROWDED=1"}, exitcode.Pass, 1},
+		"disturbed twice":  {[]string{"CROWDED=2"}, exitcode.Pass, 2},
+		"always disturbed": {[]string{"CROWDED=9"}, exitcode.Inconclusive, againMost},
+		"not that alone":   {[]string{"CROWDED=9", "WRONG=1"}, exitcode.Inconclusive, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTrial(t, "local", "pulsar/crowded", c.environ...)
+			if code := Run(tr.Options); code != c.code {
+				t.Errorf("code %d, want %d\n%s%s", code, c.code, tr.out, tr.err)
+			}
+			record := tr.record(t)
+			if told := record.Scenarios[0].Disturbed; len(told) != c.again {
+				t.Errorf("measured again %d times, want %d: %q", len(told), c.again, told)
+			}
+			if c.again > 0 {
+				want(t, tr.out.String(), "neighbours: CPU 1: 40.0 %: measured again (1 of 2 at most)")
+				page := tr.text(t, "results/test/report.md")
+				want(t, page, "as others disturbed it; this is the last. Before: neighbours: CPU 1: 40.0 %")
+			}
+		})
+	}
+}
+
+func TestADoubtOfAnotherKindIsNotMeasuredAgain(t *testing.T) {
+	tr := newTrial(t, "local", "pulsar/doubtful")
+	Run(tr.Options)
+	if record := tr.record(t); len(record.Scenarios[0].Disturbed) > 0 {
+		t.Errorf("%+v", record.Scenarios)
+	}
+}
