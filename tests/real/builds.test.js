@@ -10,8 +10,8 @@ after(folder.remove);
 
 /** A checkout in which only the runners are built. */
 before(() => {
-  for (const part of ['Makefile', 'environments', 'scripts', 'testbeds'])
-    cpSync(`${ROOT}${part}`, `${folder.path}/${part}`, { recursive: true });
+  for (const part of ['Makefile', 'environments', 'k6/schemas', 'lib', 'scripts', 'testbeds'])
+    cpSync(`${ROOT}${part}`, `${folder.path}/${part}`, { recursive: true, preserveTimestamps: true });
   mkdirSync(`${folder.path}/bin`);
   for (const runner of ['k6', 'sidecar']) symlinkSync(`${ROOT}bin/${runner}`, `${folder.path}/bin/${runner}`);
 });

@@ -16,11 +16,26 @@ const MAX_CHARS: usize = 300;
 
 impl Setting<'_> {
     pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
+        // A requirement's own mend says more than that a given path is wrong.
+        for (index, requirement) in &parts.requires {
+            self.check_required_path(*index, requirement)?;
+        }
         self.check_paths()?;
         parts
             .requires
             .iter()
             .try_for_each(|(index, requirement)| self.check_requirement(*index, requirement))
+    }
+
+    fn check_required_path(&self, index: usize, requirement: &Requirement) -> Result<()> {
+        let Some(path) = &requirement.path else {
+            return Ok(());
+        };
+        let path = self.render(&format!("requires[{index}].path"), path)?;
+        self.check_exists(
+            Path::new(&path),
+            requirement.mend.as_deref().unwrap_or_default(),
+        )
     }
 
     /// The targets of make that this start takes.
@@ -65,10 +80,6 @@ impl Setting<'_> {
     fn check_requirement(&self, index: usize, requirement: &Requirement) -> Result<()> {
         let needs = format!("testbed {} needs", self.launch.testbed.file.name);
         let mend = requirement.mend.clone().unwrap_or_default();
-        if let Some(path) = &requirement.path {
-            let path = self.render(&format!("requires[{index}].path"), path)?;
-            self.check_exists(Path::new(&path), &mend)?;
-        }
         if let Some(target) = &requirement.make {
             let target = self.render(&format!("requires[{index}].make"), target)?;
             self.check_exists(
