@@ -288,8 +288,8 @@ test('a panel that is killed in mid-run fails by name, and what was measured sta
     const { success, requests, errors } = operation(result, 'create');
     assert.ok(success > 0, 'what came before is kept');
     assert.ok(errors.connection_refused > 0, JSON.stringify(errors));
-    assert.equal(requests, 20000);
-    assert.match(reasonsOf(result).join('\n'), /panel ended in mid-run \(signal 9\)/);
+    assert.ok(requests < 20000, 'a dead panel is not loaded to the end');
+    assert.match(reasonsOf(result).join('\n'), /panel ended [\d.]+ s after the start \(signal 9\)/);
     assert.equal(result.verdict, 'fail');
   } finally {
     bench.remove();

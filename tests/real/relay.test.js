@@ -143,7 +143,8 @@ test('Ctrl-C keeps what was measured, marks it, and stops everything', async () 
     const find = () =>
       descendants(Number(bench.child.pid)).find(({ command }) => / run .*ingest\.js/.test(command));
     await until(find, 'k6');
-    await new Promise((resolve) => setTimeout(resolve, 5000));
+    // Set-up, and the two seconds of an open loop that are not recorded.
+    await new Promise((resolve) => setTimeout(resolve, 8000));
     const started = descendants(Number(bench.child.pid)).map(({ pid }) => pid);
     bench.child.kill('SIGINT');
     assert.equal(await bench.ended, 130);

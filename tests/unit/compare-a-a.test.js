@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { count, madeOf, row } from '../../benchmarks/compare-a-a/count.js';
 
-const SLOWED = new URL('../../benchmarks/compare-a-a/slowed.py', import.meta.url).pathname;
+const SLOWED = fileURLToPath(new URL('../../benchmarks/compare-a-a/slowed.py', import.meta.url));
 
 const comparison = (verdict, pairs) => ({
   verdict,
