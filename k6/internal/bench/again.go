@@ -12,13 +12,14 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// A scenario that others on its CPUs disturbed is measured again: so often at most, and only if it took no longer.
+// A scenario of which the machine or the generator spoilt the measurement is measured again: so often at most, and only if
+// it took no longer.
 const (
 	againMost   = 2
 	againWithin = 3 * time.Minute
 )
 
-// attemptUndisturbed is attempt, again where others disturbed what was measured. The record tells of each time.
+// attemptUndisturbed is attempt, again where the measurement was spoilt. The record tells of each time.
 func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenario) (broken string) {
 	for again := 1; ; again++ {
 		begin := time.Now()
@@ -35,24 +36,20 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 	}
 }
 
-// disturbed says what others did to a measurement that is inconclusive for that alone, "" for any other: a lateness of the
-// generator may well come from them, an error of the system does not.
+// disturbed says what spoilt a measurement that is inconclusive for nothing but the machine and the generator, "" for any
+// other: an error of the system, or too few samples, would come again.
 func (b *bench) disturbed(j job, entry run.Scenario) string {
 	if entry.Outcome != run.Inconclusive || entry.Result == "" {
 		return ""
 	}
 	measured, err := result.Read(j.file(".json"))
-	if err != nil || measured.Verdict != result.Inconclusive {
+	if err != nil || measured.Verdict != result.Inconclusive || len(measured.Reasons) == 0 {
 		return ""
 	}
-	first := ""
 	for _, reason := range measured.Reasons {
 		if !slices.Contains([]string{result.Machine, result.Generator}, reason.Kind) {
 			return ""
 		}
-		if reason.Kind == result.Machine && first == "" {
-			first = reason.Text
-		}
 	}
-	return first
+	return measured.Reasons[0].Text // causes come first, and the machine is one
 }

@@ -32,7 +32,7 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 			if c.again > 0 {
 				want(t, tr.out.String(), "neighbours: CPU 1: 40.0 %: measured again (1 of 2 at most)")
 				page := tr.text(t, "results/test/report.md")
-				want(t, page, "as others disturbed it; this is the last. Before: neighbours: CPU 1: 40.0 %")
+				want(t, page, "as the machine or the generator spoilt it; this is the last. Before: neighbours: CPU 1: 40.0 %")
 			}
 		})
 	}

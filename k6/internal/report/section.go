@@ -35,12 +35,12 @@ func section(e Entry, options Options) Section {
 	return s
 }
 
-// disturbedNotes tells how often a scenario was measured, where others disturbed it.
+// disturbedNotes tells how often a scenario was measured, where the machine or the generator spoilt it.
 func disturbedNotes(disturbed []string) []string {
 	if len(disturbed) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Measured %d times, as others disturbed it; this is the last. Before: %s",
+	return []string{fmt.Sprintf("Measured %d times, as the machine or the generator spoilt it; this is the last. Before: %s",
 		len(disturbed)+1, strings.Join(disturbed, "; "))}
 }
 

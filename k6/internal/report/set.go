@@ -30,7 +30,7 @@ type Entry struct {
 	Outcome string
 	Reasons []result.Reason
 	Result  *result.Result
-	// Disturbed has a sentence for each measurement before this one, which others disturbed.
+	// Disturbed has a sentence for each measurement before this one, which the machine or the generator spoilt.
 	Disturbed []string
 }
 

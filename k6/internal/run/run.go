@@ -77,7 +77,7 @@ type Scenario struct {
 	ExitCode *int   `json:"exit_code"`
 	Message  string `json:"message,omitempty"`
 	Result   string `json:"result,omitempty"`
-	// Disturbed has a sentence for each time that others disturbed the measurement and it was made again.
+	// Disturbed has a sentence for each time that the machine or the generator spoilt the measurement and it was made again.
 	Disturbed []string `json:"disturbed,omitempty"`
 }
 

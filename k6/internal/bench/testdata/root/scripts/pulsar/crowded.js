@@ -1,4 +1,4 @@
-// Others disturb the first CROWDED measurements; with WRONG it also has an error of its own.
+// Others spoil the first CROWDED measurements; with WRONG it also has an error of its own.
 import { write } from './_result.js';
 export const options = { vus: 1, iterations: 1 };
 const told = `${__ENV.RESULT_DIR}/logs/measured`;
