@@ -173,9 +173,9 @@ test('make dataplane goes on without it, and fails where another testbed does', 
       stdout.match(/dataplane\/tproxy: left out: testbed tproxy (makes network namespaces|needs)/g)?.length,
       2,
     );
-    const broken = make('sing-box-pair:binary=/nowhere/sing-box tproxy');
+    const broken = make('sing-box-pair:binary=/bin/false tproxy');
     assert.equal(broken.status, 2, broken.stdout + broken.stderr);
-    assert.match(broken.stdout, /set-up failed: .*\/nowhere\/sing-box/);
+    assert.match(broken.stdout, /set-up failed: .*\/bin\/false generate/);
   } finally {
     for (const name of readdirSync(join(ROOT, 'results')))
       if (name.startsWith(`test-${process.pid}-`)) rmSync(join(ROOT, 'results', name), { recursive: true });
