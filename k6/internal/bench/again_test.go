@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"net/http"
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
@@ -43,5 +44,17 @@ func TestADoubtOfAnotherKindIsNotMeasuredAgain(t *testing.T) {
 	Run(tr.Options)
 	if record := tr.record(t); len(record.Scenarios[0].Disturbed) > 0 {
 		t.Errorf("%+v", record.Scenarios)
+	}
+}
+
+// What was sent of the first measurement stays: that of another would be added to it.
+func TestAStreamedScenarioIsMeasuredOnce(t *testing.T) {
+	f := newFakeInflux(t, http.StatusNoContent)
+	tr := newTrial(t, "local", "pulsar/crowded", "CROWDED=1", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
+	if code := Run(tr.Options); code != exitcode.Inconclusive {
+		t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
+	}
+	if got := f.find("verdicts"); len(got) != 1 {
+		t.Errorf("%q", got)
 	}
 }
