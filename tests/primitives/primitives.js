@@ -91,8 +91,9 @@ test('more bytes take longer, so nothing was optimised away', () => {
   for (const key of cases) {
     const small = row({ ...key, bytes: 16384 }).time_ns.median;
     const large = row({ ...key, bytes: 1048576 }).time_ns.median;
+    // Work that was optimised away takes the same time at every size. 64 is not asked for: a neighbour slows one of the two.
     assert.ok(
-      large > 16 * small,
+      large > 2 * small,
       `${JSON.stringify(key)}: 64 times the bytes took ${large / small} times as long`,
     );
   }
