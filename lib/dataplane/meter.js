@@ -13,7 +13,7 @@ const PATIENCE_S = 20;
 
 /**
  * @typedef {object} Outcome what a probe measured; sidecar/README.md
- * @property {number} duration_s
+ * @property {number} duration_s in the open loop no less than the planned time
  * @property {number} attempted
  * @property {number} succeeded
  * @property {Record<string, number>} errors
@@ -102,27 +102,51 @@ function fetchSeries(id, { name, kept }) {
   return values;
 }
 
-/** @typedef {Measured | { error: { kind: string, message: string } }} Ended */
+/**
+ * @typedef {{ count?: number, loop?: { open: { rate_per_s: number } }, [field: string]: unknown }} Spec of a probe
+ *   (sidecar/README.md)
+ * @typedef {{ kind: string, message: string }} Fault
+ * @typedef {{ error: Fault, planned: { operations: number, seconds: number } }} Nothing that could be measured; seconds
+ *   0 where time does not bound it
+ * @typedef {Measured | Nothing} Ended
+ */
 
-/** Runs a probe to its end and takes its samples. @param {object} spec @returns {Ended} */
-export const measure = (spec) => taken(ask('POST', '/probes', spec).id);
+/** Why a probe ends early where it is the system's doing: what was planned and not begun has failed, too. */
+const BROKEN = ['failures', 'stalled', 'control_closed'];
 
-/** The same for several at once, four at most. @param {object[]} specs @returns {Ended[]} */
+/** @param {Spec} spec */
+function plannedOf({ count = 1, loop }) {
+  return { operations: count, seconds: loop ? count / loop.open.rate_per_s : 0 };
+}
+
+/** An outcome of which nothing that was planned is missing. @param {Spec} spec @param {Outcome} outcome @returns {Outcome} */
+export function wholeOf(spec, outcome) {
+  const missing = plannedOf(spec).operations - outcome.attempted;
+  if (missing <= 0 || !BROKEN.includes(outcome.stopped ?? '')) return outcome;
+  const errors = { ...outcome.errors, cut: (outcome.errors.cut ?? 0) + missing };
+  return { ...outcome, errors, attempted: outcome.attempted + missing };
+}
+
+/** Runs a probe to its end and takes its samples. @param {Spec} spec @returns {Ended} */
+export const measure = (spec) => taken(spec, ask('POST', '/probes', spec).id);
+
+/** The same for several at once, four at most. @param {Spec[]} specs @returns {Ended[]} */
 export const measureAll = (specs) =>
-  specs.map((spec) => ask('POST', '/probes', spec).id).map((id) => taken(id));
+  specs.map((spec) => ask('POST', '/probes', spec).id).map((id, index) => taken(specs[index], id));
 
-/** @param {string} id of a probe @returns {Ended} */
-function taken(id) {
+/** @param {Spec} spec @param {string} id of its probe @returns {Ended} */
+function taken(spec, id) {
   const probe = followed(id);
   if (!probe.outcome) {
     ask('DELETE', `/probes/${id}`);
-    return { error: probe.error ?? { kind: 'network', message: `the probe was ${probe.state}` } };
+    const error = probe.error ?? { kind: 'network', message: `the probe was ${probe.state}` };
+    return { error, planned: plannedOf(spec) };
   }
-  const { outcome } = probe;
-  const cut = outcome.series.find((/** @type {any} */ { count, kept }) => kept < count);
-  if (cut) {
+  const outcome = wholeOf(spec, probe.outcome);
+  const short = outcome.series.find((/** @type {any} */ { count, kept }) => kept < count);
+  if (short) {
     return stop(
-      `a probe took ${cut.count} samples and at most ${cut.kept} are kept: ask for fewer operations, or a lower RATE`,
+      `a probe took ${short.count} samples and at most ${short.kept} are kept: ask for fewer operations, or a lower RATE`,
     );
   }
   const values = Object.fromEntries(

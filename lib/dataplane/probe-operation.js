@@ -3,7 +3,7 @@
  *
  * | metric                       | type    | unit  | what                                             |
  * |------------------------------|---------|-------|--------------------------------------------------|
- * | operation_active_s           | counter | s     | the parts of the run in which it was measured    |
+ * | operation_active_s           | counter | s     | the parts of the run in which it was measured, or planned in an open loop |
  * | operation_bytes              | counter | bytes | payload of the successes, one direction          |
  * | operation_probe_cpu_s        | counter | s     | CPU time of the probe's threads in those parts   |
  * | operation_system_cpu_s       | counter | s     | CPU time of the system under test in those parts |
@@ -13,6 +13,7 @@
  * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started by itself, while probes measured |
  */
 import { Counter, Trend } from 'k6/metrics';
+import { KINDS } from '../errors.js';
 import { anomalies, errors, failed, items, lateness, latency } from '../operations.js';
 
 const active = new Counter('operation_active_s');
@@ -36,6 +37,15 @@ export const PROBE_METRICS = /** @type {const} */ ({
 
 /** @typedef {import('../errors.js').ErrorKind} ErrorKind */
 
+/** A kind that no submetric was declared for would be lost from the result. @param {Record<string, number>} counts */
+export const knownErrors = (counts) =>
+  Object.fromEntries(
+    Object.entries(counts).map(([kind, count]) => [
+      /** @type {any} */ (KINDS).includes(kind) ? kind : 'network',
+      count,
+    ]),
+  );
+
 /** Latencies of one series of a probe. @param {string} operation @param {number[]} series ns */
 export function recordSeries(operation, series) {
   const tags = { operation };
@@ -56,7 +66,7 @@ export function recordErrors(operation, counts) {
 }
 
 /** @param {string} operation @param {Record<string, number>} counts by kind, such as duplicated */
-export function recordAnomalies(operation, counts) {
+function recordAnomalies(operation, counts) {
   for (const [kind, count] of Object.entries(counts)) {
     errors.add(count, { operation, kind });
     anomalies.add(count, { operation });
@@ -76,6 +86,38 @@ export function recordUse(operation, outcome) {
 }
 
 /** @param {string} operation @param {number[] | undefined} series ns */
-export function recordLateness(operation, series) {
+function recordLateness(operation, series) {
   for (const ns of series ?? []) lateness.add(ns / 1e6, { operation });
+}
+
+/**
+ * Nothing could be measured: all that was planned has failed, and an open loop's time has passed. One failure among
+ * thousands would be within any bound.
+ * @param {string} operation
+ * @param {import('./meter.js').Nothing} ended
+ */
+export function recordNothing(operation, { error, planned }) {
+  recordErrors(operation, knownErrors({ [error.kind]: planned.operations }));
+  active.add(planned.seconds, { operation });
+  probesCut.add(1);
+  console.warn(`${operation}: ${error.message}`);
+}
+
+/**
+ * All of a probe but the samples that are its latencies.
+ * @param {string} operation
+ * @param {import('./meter.js').Measured} measured
+ */
+export function recordRest(operation, { outcome, values }) {
+  recordErrors(operation, knownErrors(outcome.errors));
+  recordAnomalies(operation, knownErrors(outcome.anomalies));
+  recordUse(operation, outcome);
+  recordLateness(operation, values.lateness);
+  if (outcome.replaced)
+    console.warn(
+      `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent anew`,
+    );
+  if (!outcome.stopped) return;
+  probesCut.add(1);
+  console.warn(`${operation}: the probe ended early: ${outcome.stopped}`);
 }

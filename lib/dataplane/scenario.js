@@ -2,30 +2,15 @@
  * What a data-plane scenario is made of: one virtual user that asks the sidecar for one
  * probe after the other and turns what they measured into k6's metrics.
  */
-import { KINDS } from '../errors.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario } from '../scenario.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
-import {
-  PROBE_METRICS,
-  probesCut,
-  recordAnomalies,
-  recordErrors,
-  recordLateness,
-  recordSeries,
-  recordUse,
-} from './probe-operation.js';
+import { PROBE_METRICS, recordNothing, recordRest, recordSeries } from './probe-operation.js';
 import { tooFewFiles } from './open-files.js';
 import { unreached } from './reach.js';
-
-/** Why a probe ends early where it is the system's doing: what was planned and not begun has failed, too. */
-const BROKEN = ['failures', 'stalled', 'control_closed'];
-
-/** Operations that a probe is asked for. @param {Record<string, unknown>} spec */
-const plannedOf = ({ count }) => (typeof count === 'number' ? count : 1);
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
 const WARMUP = 50;
@@ -67,15 +52,6 @@ const WARMUP = 50;
  *
  * @typedef {{ echo: import('./meter.js').Echo | null } & import('../scenario.js').Begun} Data
  */
-
-/** A kind that no submetric was declared for would be lost from the result. @param {Record<string, number>} counts */
-export const knownErrors = (counts) =>
-  Object.fromEntries(
-    Object.entries(counts).map(([kind, count]) => [
-      /** @type {any} */ (KINDS).includes(kind) ? kind : 'network',
-      count,
-    ]),
-  );
 
 /** One VU's view of a run. */
 export class Plane {
@@ -138,29 +114,14 @@ export class Plane {
     const measured = this.measure(via, spec);
     const [first] = operations;
     if ('error' in measured) {
-      // All that was planned: one failure among thousands would be within any bound.
-      recordErrors(first, knownErrors({ [measured.error.kind]: plannedOf(spec) }));
-      probesCut.add(1);
-      console.warn(`${first}: ${measured.error.message}`);
+      recordNothing(first, measured);
       return null;
     }
-    const { outcome, values } = measured;
-    for (const name of operations)
-      recordSeries(name, values[this.definition.operations[name].series ?? 'round_trip'] ?? []);
-    recordErrors(first, knownErrors(outcome.errors));
-    if (BROKEN.includes(outcome.stopped ?? ''))
-      recordErrors(first, { cut: Math.max(0, plannedOf(spec) - outcome.attempted) });
-    recordAnomalies(first, knownErrors(outcome.anomalies));
-    recordUse(first, outcome);
-    recordLateness(first, values.lateness);
-    if (outcome.replaced)
-      console.warn(
-        `${first}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent anew`,
-      );
-    if (outcome.stopped) {
-      probesCut.add(1);
-      console.warn(`${first}: the probe ended early: ${outcome.stopped}`);
+    for (const name of operations) {
+      const { series = 'round_trip' } = this.definition.operations[name];
+      recordSeries(name, measured.values[series] ?? []);
     }
+    recordRest(first, measured);
     return measured;
   }
 

@@ -3,13 +3,13 @@ import { measure, startEcho, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
 import {
+  knownErrors,
   ownInstancesCpu,
   probesCut,
   recordErrors,
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
-import { knownErrors } from '../dataplane/scenario.js';
 import { closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, ofProbes } from './outcome.js';
@@ -125,7 +125,8 @@ export class Turn {
     });
     windows.forEach(closeWindow);
     if ('error' in measured) {
-      if (spec.kind !== 'concurrency') this.note({ [measured.error.kind]: 1 }, 1);
+      const { operations: planned } = measured.planned;
+      if (spec.kind !== 'concurrency') this.note({ [measured.error.kind]: planned }, planned);
       return null;
     }
     const { outcome } = measured;

@@ -13,13 +13,11 @@ import { roundsLoad } from '../../lib/dataplane/load.js';
 import { measureAll } from '../../lib/dataplane/meter.js';
 import {
   ownInstancesCpu,
-  probesCut,
-  recordErrors,
-  recordLateness,
+  recordNothing,
+  recordRest,
   recordSeries,
-  recordUse,
 } from '../../lib/dataplane/probe-operation.js';
-import { controlName, knownErrors, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { controlName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
 import { knownOf } from '../../lib/protocols/excuse.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
@@ -127,19 +125,11 @@ function measureUses(plane, names, via, operationOf) {
   for (const [index, found] of all.entries()) {
     const operation = operationOf(names[index]);
     if ('error' in found) {
-      recordErrors(operation, knownErrors({ [found.error.kind]: 1 }));
-      probesCut.add(1);
-      console.warn(`${operation}: ${found.error.message}`);
+      recordNothing(operation, found);
       continue;
     }
     recordSeries(operation, found.values[uses[index].series] ?? []);
-    recordErrors(operation, knownErrors(found.outcome.errors));
-    recordLateness(operation, found.values.lateness);
-    recordUse(operation, found.outcome);
-    if (found.outcome.stopped) {
-      probesCut.add(1);
-      console.warn(`${operation}: the probe ended early: ${found.outcome.stopped}`);
-    }
+    recordRest(operation, found);
   }
 }
 

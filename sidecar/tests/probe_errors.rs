@@ -341,9 +341,10 @@ fn a_peer_that_trickles_holds_nothing_up() {
         assert!(began.elapsed() < Duration::from_secs(20), "{wait}");
         let probe = server.measure(
             &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,
-            "timeout_ms": 60_000, "limit_s": 0.5, "wait": wait}),
+            "timeout_ms": 1_000, "limit_s": 0.5, "wait": wait}),
         );
         assert_eq!(probe["outcome"]["stopped"], "limit", "{probe}");
+        assert_eq!(probe["outcome"]["errors"], json!({"timeout": 1}), "{probe}");
     }
 }
 

@@ -1,10 +1,8 @@
-/** A target that falls silent at the start, in the middle or at the end of a run that time bounds: nothing begun is lost. */
+/** A relay or a panel that falls silent at the start, in the middle or at the end of a run that time bounds: nothing begun is lost. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startSocksServer } from '../support/socks-server.js';
 import { withPanel, withRelay } from '../support/faulty.js';
-import { startBench } from '../support/bench.js';
-import { operation, runPanel, runScenario, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { operation, runPanel, runScenario } from '../support/k6.js';
 
 const SECONDS = 3;
 const RATE = 40;
@@ -56,23 +54,5 @@ describe('an outage', { concurrency: 2 }, () => {
         assert.equal(all, 4, 'each client waits once');
       });
     });
-  }
-});
-
-test('a proxy that does not answer at all fails what was planned, not one of thousands', async () => {
-  const folder = temporaryFolder('outage');
-  const server = await startSocksServer('close', 1); // set-up tries it once
-  const ENV = writeEnvironment(folder.path, { url: server.url, auth: { mode: 'none' } }, 'dataplane');
-  const bench = startBench({ ENV, ONLY: 'dataplane/socks-tcp', PROFILE: 'quick', ROUND_TRIPS: '400' });
-  try {
-    assert.equal(await bench.ended, 99, bench.output.stdout);
-    const result = bench.result('dataplane-socks-tcp');
-    const row = operation(result, 'tcp');
-    assert.deepEqual([row.requests, row.success, row.errors], [400, 0, { closed: 400 }]);
-    assert.equal(result.verdict, 'fail');
-  } finally {
-    bench.remove();
-    server.stop();
-    folder.remove();
   }
 });

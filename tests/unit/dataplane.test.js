@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { cpusOf } from '../../lib/dataplane/environment.js';
+import { wholeOf } from '../../lib/dataplane/meter.js';
 import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
 import { leastRankSumP, rankSumP } from '../../lib/dataplane/rank-test.js';
 import { recommend, spreadOf, sweepOf } from '../../lib/dataplane/sweep.js';
@@ -214,4 +215,16 @@ test('a probe’s rate is over the time that it measured, and its control tells 
     probeHeadroom({ name: 'cached', window_s: 2, cpu: { probe_s: probe } })?.ok;
   assert.deepEqual([used(1.66), used(1.68)], [true, false]);
   assert.equal(probeHeadroom({ name: 'cached', window_s: 0, cpu: { probe_s: 0 } }), undefined);
+});
+
+test('what a probe did not begin, because the system ended it, has failed', () => {
+  const outcome = /** @type {any} */ ({ attempted: 5, succeeded: 2, errors: { timeout: 3 } });
+  const of = (/** @type {string | null} */ stopped, attempted = 5) => {
+    const { errors, attempted: all } = wholeOf({ count: 20 }, { ...outcome, attempted, stopped });
+    return [all, errors.cut ?? 0];
+  };
+  for (const stopped of ['failures', 'stalled', 'control_closed']) assert.deepEqual(of(stopped), [20, 15]);
+  // The sidecar itself counts what its limit cut; what was not begun then is not known.
+  for (const stopped of ['limit', 'cancelled', null]) assert.deepEqual(of(stopped), [5, 0]);
+  assert.deepEqual(of('failures', 24), [24, 0]);
 });

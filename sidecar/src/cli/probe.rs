@@ -127,7 +127,7 @@ struct Options {
     /// Of one operation, milliseconds [default: 300 for udp, 1000 for dns, else 5000]
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// The whole probe, seconds
+    /// Seconds after which nothing begins; what is under way has its own timeout
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     limit_s: f64,
     /// CPUs for the probe's threads, as in 0,2 [default: not pinned]

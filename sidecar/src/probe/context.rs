@@ -58,7 +58,8 @@ impl Context {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Whether the probe has to end now. `now_ns` is of [`now_ns`]; asked before each operation.
+    /// Whether no other operation may begin. `now_ns` is of [`now_ns`]; asked before each. One that is under way
+    /// at the limit has its own timeout still.
     #[inline]
     pub fn must_stop(&self, plan: &Plan, now_ns: u64) -> Option<Stopped> {
         if self.cancelled() {
@@ -70,7 +71,7 @@ impl Context {
         }
     }
 
-    /// The moment at which the probe ends, whatever happens.
+    /// The moment after which nothing begins.
     #[inline]
     pub fn limit_ns(&self, plan: &Plan) -> u64 {
         self.started_ns + plan.limit_ns

@@ -63,11 +63,7 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
     }
 
     fn operate(&mut self) -> Result<Done<{ STAGES.len() }>, ProbeError> {
-        let deadline = Deadline {
-            at_ns: (now_ns() + self.plan.handshake_timeout.as_nanos() as u64)
-                .min(self.context.limit_ns(self.plan)),
-            cancelled: &|| self.context.cancelled(),
-        };
+        let deadline = Deadline::of_handshake(self.plan, self.context);
         let (stream, stages) = client::open(self.plan, &deadline)?;
         // Where it was not asked for, the moment of the tunnel.
         let (stream, replied) = if self.plan.spec.first_reply {

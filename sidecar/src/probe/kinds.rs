@@ -47,6 +47,8 @@ pub enum ErrorKind {
     ControlClosed,
     /// A datagram was not answered in time.
     Lost,
+    /// Begun, or due by the timetable, and without an end when the probe had reached its limit.
+    Cut,
     /// A DNS server says that the name does not exist (RCODE 3).
     DnsNxdomain,
     /// A DNS server could not answer (RCODE 2).
@@ -132,6 +134,7 @@ impl ErrorKind {
             Self::Truncated => "truncated",
             Self::ControlClosed => "control_closed",
             Self::Lost => "lost",
+            Self::Cut => "cut",
             Self::DnsNxdomain => "dns_nxdomain",
             Self::DnsServfail => "dns_servfail",
             Self::DnsRefused => "dns_refused",
@@ -191,6 +194,7 @@ mod tests {
             ErrorKind::Truncated,
             ErrorKind::ControlClosed,
             ErrorKind::Lost,
+            ErrorKind::Cut,
             ErrorKind::DnsNxdomain,
             ErrorKind::DnsServfail,
             ErrorKind::DnsRefused,

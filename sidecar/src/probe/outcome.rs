@@ -84,7 +84,8 @@ pub struct Tunnels {
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Outcome {
-    /// First measured send, or intended send, to the last measured end.
+    /// First measured send, or intended send, to the last measured end; in the open loop no less than the planned time,
+    /// `count / rate_per_s`.
     pub duration_s: f64,
     pub attempted: u64,
     pub succeeded: u64,

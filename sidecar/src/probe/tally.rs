@@ -104,11 +104,41 @@ impl Tally {
         self.cpu_ns += other.cpu_ns;
     }
 
-    pub fn outcome(self, plan: &Plan, context: &Context, threads: u64) -> Outcome {
+    /// Counts as cut what was due by the timetable when the probe reached its limit, and did not come to an end. It may
+    /// be called again.
+    pub fn cut_overdue(&mut self, plan: &Plan, limit_ns: u64) {
+        let Some(rate) = plan
+            .rate_per_s()
+            .filter(|_| self.stopped == Some(Stopped::Limit))
+        else {
+            return;
+        };
+        // The warm-up took all the time.
+        if self.start_ns == 0 || self.start_ns >= limit_ns {
+            return;
+        }
+        let due = (seconds(limit_ns - self.start_ns) * rate) as u64 + 1;
+        let missing = due.min(plan.spec.count).saturating_sub(self.attempted());
+        self.errors.add(ErrorKind::Cut, missing);
+    }
+
+    /// Seconds that its rate is over.
+    fn duration_s(&self, plan: &Plan) -> f64 {
+        let took = seconds(self.end_ns - self.start_ns);
+        match plan.rate_per_s() {
+            Some(rate) if self.stopped != Some(Stopped::Cancelled) => {
+                took.max(plan.spec.count as f64 / rate)
+            }
+            _ => took,
+        }
+    }
+
+    pub fn outcome(mut self, plan: &Plan, context: &Context, threads: u64) -> Outcome {
+        self.cut_overdue(plan, context.limit_ns(plan));
         let attempted = self.attempted();
         context.set_done(attempted);
         Outcome {
-            duration_s: seconds(self.end_ns - self.start_ns),
+            duration_s: self.duration_s(plan),
             attempted,
             succeeded: self.succeeded,
             errors: self.errors.into_map(),

@@ -53,11 +53,7 @@ struct Probe<'a> {
 }
 
 fn open(plan: &Plan, context: &Context) -> Result<Wire, ProbeError> {
-    let now = now_ns();
-    let deadline = Deadline {
-        at_ns: (now + plan.handshake_timeout.as_nanos() as u64).min(context.limit_ns(plan)),
-        cancelled: &|| context.cancelled(),
-    };
+    let deadline = Deadline::of_handshake(plan, context);
     let (stream, _) = client::open(plan, &deadline)?;
     Wire::new(stream, plan)
 }
@@ -158,9 +154,10 @@ impl Probe<'_> {
     fn prepare(&mut self) -> Result<(), Broken> {
         if self.wire.is_none() {
             let wire = open(self.plan, self.context).map_err(|error| {
-                match self.context.must_stop(self.plan, now_ns()) {
-                    Some(_) => Broken::Stopped,
-                    None => Broken::Failed(error.kind),
+                if self.context.cancelled() {
+                    Broken::Stopped
+                } else {
+                    Broken::Failed(error.kind)
                 }
             })?;
             self.wire = Some(wire);
@@ -179,7 +176,7 @@ impl Probe<'_> {
         };
         let deadline_ns = sent_ns + self.plan.timeout.as_nanos() as u64;
         let over = |now: u64| {
-            if self.context.must_stop(self.plan, now).is_some() {
+            if self.context.cancelled() {
                 Some(Broken::Stopped)
             } else if now >= deadline_ns {
                 Some(Broken::Failed(ErrorKind::Timeout))

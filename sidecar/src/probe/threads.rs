@@ -183,7 +183,7 @@ impl<const PARTS: usize> Shared<'_, PARTS> {
             match operation {
                 Ok(Some(_)) => self.failures.store(0, Ordering::Relaxed),
                 Ok(None) => break,
-                Err(_) if self.context.must_stop(self.plan, now_ns()).is_some() => break,
+                Err(_) if self.context.cancelled() => break,
                 Err(error) => {
                     first_error.get_or_insert(error);
                     self.failures.fetch_add(1, Ordering::Relaxed);
@@ -222,11 +222,11 @@ impl<const PARTS: usize> Shared<'_, PARTS> {
                     record(tally, &done, intended, free);
                     tally.success(done.bytes);
                 }
+                Err(_) if self.context.cancelled() => {
+                    tally.stopped = Some(Stopped::Cancelled);
+                    return;
+                }
                 Err(error) => {
-                    tally.stopped = self.context.must_stop(self.plan, now_ns());
-                    if tally.stopped.is_some() {
-                        return;
-                    }
                     tally.end_ns = now_ns();
                     tally.failure(error.kind);
                     // Of this thread alone three in a row say nothing yet.

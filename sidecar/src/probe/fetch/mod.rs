@@ -74,7 +74,7 @@ impl Fetcher<'_> {
         let late = || ProbeError::io("objects", &io::ErrorKind::TimedOut.into());
         while self.lanes.iter().any(Lane::busy) {
             let now = now_ns();
-            if now >= deadline_ns || self.context.must_stop(self.plan, now).is_some() {
+            if now >= deadline_ns || self.context.cancelled() {
                 return Err(late());
             }
             if let Some(error) = self.lanes.iter().find_map(|lane| lane.late(self.plan, now)) {

@@ -102,6 +102,12 @@ impl<'a> Drive<'a> {
         self.handshakes > 0 || !self.to_dial.is_empty()
     }
 
+    /// Operations that have begun and not ended.
+    pub fn under_way(&self) -> u64 {
+        let has_one = |slot: &&Slot| slot.operation.is_some();
+        self.slots.iter().filter(has_one).count() as u64
+    }
+
     /// The slots whose tunnels are open.
     pub fn usable(&self) -> Vec<usize> {
         let is_open = |index: &usize| matches!(self.slots[*index].tunnel, Tunnel::Open(_));

@@ -61,6 +61,8 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         context.measured_ended();
     }
     tally.stopped = stopped;
+    // A tunnel that was not opened is no operation of the timetable.
+    tally.cut_overdue(plan, context.limit_ns(plan));
     tally.errors.merge(opened.errors);
     let concurrency = plan.spec.kind == ProbeKind::Concurrency;
     let tunnels = concurrency.then_some(Tunnels {

@@ -2,7 +2,7 @@
 
 use super::drive::{Drive, Happened, Hears};
 use crate::probe::clock::now_ns;
-use crate::probe::kinds::ProbeError;
+use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::outcome::Stopped;
 use crate::probe::recorder::{Errors, Series};
 
@@ -59,8 +59,16 @@ pub fn open_all(drive: &mut Drive<'_>) -> std::io::Result<Opened> {
         drive.turn(u64::MAX, &mut heard)?;
         stopped = drive.stopped();
     }
+    let usable = drive.usable();
+    if stopped == Some(Stopped::Limit) {
+        let ended = usable.len() as u64 + heard.errors.total();
+        let asked = drive.slots.len() as u64;
+        heard
+            .errors
+            .add(ErrorKind::Cut, asked.saturating_sub(ended));
+    }
     Ok(Opened {
-        usable: drive.usable(),
+        usable,
         series: heard.series,
         took_ns: heard.ended_ns - began_ns,
         first_error: heard.first_error,

@@ -1,6 +1,8 @@
 //! So many operations, in turn on all tunnels that could be opened.
 
 use super::drive::{Drive, Happened, Hears};
+use crate::probe::clock::now_ns;
+use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
 use crate::probe::pace::Timetable;
 use crate::probe::tally::Tally;
@@ -93,11 +95,25 @@ impl<'a> Round<'a> {
             if self.heard.ended >= self.count {
                 return Ok(None);
             }
-            let stopped = drive.stopped();
-            if stopped.is_some() {
-                return Ok(stopped);
+            match drive.stopped() {
+                None => {}
+                Some(Stopped::Limit) => return self.wait_for_the_rest(drive),
+                stopped => return Ok(stopped),
             }
         }
+    }
+
+    /// After the limit: what is under way has the time that it may take, and none of it is lost.
+    fn wait_for_the_rest(&mut self, drive: &mut Drive<'_>) -> std::io::Result<Option<Stopped>> {
+        let most = drive.plan.handshake_timeout + drive.plan.timeout;
+        let until_ns = now_ns() + most.as_nanos() as u64;
+        while drive.under_way() > 0 && now_ns() < until_ns && !drive.context.cancelled() {
+            drive.turn(until_ns, &mut self.heard)?;
+        }
+        (self.heard.tally.errors).add(ErrorKind::Cut, drive.under_way());
+        let whole = self.heard.ended >= self.count;
+        let stopped = drive.context.must_stop(drive.plan, now_ns());
+        Ok(stopped.filter(|_| !whole))
     }
 
     /// Whoever is free has the next one.
@@ -129,7 +145,7 @@ impl<'a> Round<'a> {
                 return Ok(u64::MAX);
             }
             let intended_ns = timetable.intended_ns(self.started);
-            if intended_ns > crate::probe::clock::now_ns() {
+            if intended_ns > now_ns() {
                 return Ok(intended_ns);
             }
             let index = usable[(self.started % usable.len() as u64) as usize];

@@ -8,6 +8,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::codec::{self, Address, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
 use crate::probe::clock::now_ns;
+use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::{Plan, Proxy};
 
@@ -35,12 +36,20 @@ pub struct Stages {
 /// When a wait ends: its moment, or sooner when the probe is cancelled.
 pub struct Deadline<'a> {
     pub at_ns: u64,
-    pub cancelled: &'a dyn Fn() -> bool,
+    context: &'a Context,
 }
 
-impl Deadline<'_> {
+impl<'a> Deadline<'a> {
+    /// Of a tunnel that is opened now.
+    pub fn of_handshake(plan: &Plan, context: &'a Context) -> Self {
+        Self {
+            at_ns: now_ns() + plan.handshake_timeout.as_nanos() as u64,
+            context,
+        }
+    }
+
     fn over(&self) -> bool {
-        now_ns() >= self.at_ns || (self.cancelled)()
+        now_ns() >= self.at_ns || self.context.cancelled()
     }
 
     /// Asked after a part of an answer: a peer that trickles never makes a wait end by itself.

@@ -17,7 +17,7 @@ use super::clock::now_ns;
 use super::context::Context;
 use super::gate::Gate;
 use super::kinds::{ErrorKind, ProbeError};
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Stopped};
 use super::plan::Plan;
 use super::recorder::Series;
 use super::socks5::client::{self, Deadline};
@@ -66,15 +66,13 @@ fn open_all(
 ) -> Result<Vec<TcpStream>, ProbeError> {
     let mut streams = Vec::new();
     for _ in 0..plan.spec.connections {
-        let now = now_ns();
-        if let Some(stopped) = context.must_stop(plan, now) {
-            tally.stopped = Some(stopped);
+        tally.stopped = context.must_stop(plan, now_ns());
+        if tally.stopped.is_some() {
+            let opened = streams.len() as u64 * directions + tally.attempted();
+            cut(tally, plan.operations() - opened);
             break;
         }
-        let deadline = Deadline {
-            at_ns: (now + plan.handshake_timeout.as_nanos() as u64).min(context.limit_ns(plan)),
-            cancelled: &|| context.cancelled(),
-        };
+        let deadline = Deadline::of_handshake(plan, context);
         let opened = client::open(plan, &deadline).and_then(|(stream, _)| {
             stream
                 .set_nonblocking(plan.spec.wait != Wait::Block)
@@ -220,6 +218,13 @@ fn connection(line: Line<'_>, start: &Gate, measured: bool) -> Vec<Tally> {
     })
 }
 
+/// Transfers that the probe's end met on their way: nothing else bounds how long one takes.
+fn cut(tally: &mut Tally, transfers: u64) {
+    if tally.stopped == Some(Stopped::Limit) {
+        tally.errors.add(ErrorKind::Cut, transfers);
+    }
+}
+
 fn note(line: Line<'_>, tally: &mut Tally, began_ns: u64, result: Result<(), Cut>, measured: bool) {
     let now = now_ns();
     match result {
@@ -230,7 +235,7 @@ fn note(line: Line<'_>, tally: &mut Tally, began_ns: u64, result: Result<(), Cut
         Err(Cut::Failed(kind)) => tally.errors.add(kind, 1),
         Err(Cut::Stopped(stopped)) => {
             tally.stopped = tally.stopped.or(Some(stopped));
-            return;
+            cut(tally, 1);
         }
     }
     tally.end_ns = now;

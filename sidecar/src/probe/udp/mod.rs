@@ -13,7 +13,6 @@ mod transport;
 
 use std::net::IpAddr;
 
-use super::clock::now_ns;
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
@@ -108,11 +107,7 @@ fn open(
     let (peer, header, control) = match &plan.proxy {
         None => (plan.target_address, Vec::new(), None),
         Some(proxy) => {
-            let deadline = Deadline {
-                at_ns: (now_ns() + plan.handshake_timeout.as_nanos() as u64)
-                    .min(context.limit_ns(plan)),
-                cancelled: &|| context.cancelled(),
-            };
+            let deadline = Deadline::of_handshake(plan, context);
             let association = client::associate(proxy, &deadline)?;
             if !may_relay(association.relay.ip(), proxy.address.ip(), &plan.allowed) {
                 return Err(ProbeError::new(

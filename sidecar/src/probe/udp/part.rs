@@ -81,9 +81,18 @@ impl<C: Content> Part<'_, C> {
         };
         let mut now = start;
         while self.ledger.next() < progress.end || self.ledger.in_flight > 0 {
-            self.tally.stopped = self.ends(&progress, now);
-            if self.tally.stopped.is_some() {
-                break;
+            match self.ends(&progress, now) {
+                None => {}
+                // What is on its way is waited for, and no other is sent.
+                Some(Stopped::Limit) if self.ledger.next() == progress.end => {}
+                Some(Stopped::Limit) => {
+                    progress.end = self.ledger.next();
+                    self.tally.stopped = Some(Stopped::Limit);
+                }
+                stopped => {
+                    self.tally.stopped = stopped;
+                    break;
+                }
             }
             let looked = now;
             while self.send_due(&mut progress, &mut now) {}
@@ -122,7 +131,7 @@ impl<C: Content> Part<'_, C> {
             Some(Stopped::Stalled) => self.tally.errors.add(ErrorKind::Stalled, left),
             Some(Stopped::ControlClosed) => self.tally.errors.add(ErrorKind::ControlClosed, left),
             Some(Stopped::Failures) => self.tally.errors.add(self.fault, left),
-            // What was cut off in the middle was not attempted.
+            // What a cancel met on its way was not attempted.
             _ => {}
         }
     }

@@ -1,0 +1,124 @@
+/** A SOCKS5 proxy that carries TCP and UDP as a real one does, until it falls silent for a while or goes away. */
+import { createSocket } from 'node:dgram';
+import { connect, createServer } from 'node:net';
+
+const LOOPBACK = '127.0.0.1';
+const UDP_ASSOCIATE = 3;
+/** Of a datagram to an IPv4 address (RFC 1928, 7). */
+const UDP_HEADER = 10;
+
+/**
+ * @typedef {object} Outage
+ * @property {number} after so many requests: tunnels and associations asked for, pieces of payload and datagrams sent
+ * @property {number} [ms] how long nothing comes out, while connections and payload are taken; what was taken comes out
+ *   then. Left out: it goes away for good, and whoever dials it is refused
+ */
+
+/** What passes through it, in its order, while it is not silent. */
+class Gate {
+  /** @param {Outage} outage @param {() => void} leave */
+  constructor(outage, leave) {
+    this.outage = outage;
+    this.leave = leave;
+    this.requests = 0;
+    this.silent = false;
+    /** @type {(() => void)[]} */
+    this.held = [];
+  }
+
+  /** @param {() => void} what */
+  pass(what) {
+    if (this.silent) this.held.push(what);
+    else what();
+  }
+
+  request() {
+    this.requests += 1;
+    if (this.requests !== this.outage.after) return;
+    if (this.outage.ms === undefined) {
+      this.leave();
+      return;
+    }
+    this.silent = true;
+    setTimeout(() => this.speak(), this.outage.ms).unref();
+  }
+
+  speak() {
+    this.silent = false;
+    for (const what of this.held.splice(0)) what();
+  }
+}
+
+/** @param {Buffer} bytes that begin with an IPv4 address and a port */
+const addressOf = (bytes) => ({ host: [...bytes.subarray(0, 4)].join('.'), port: bytes.readUInt16BE(4) });
+
+/** A reply that names a port of ours. @param {number} port */
+const granted = (port) => Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]);
+
+/** Both ways, through the gate. @param {import('node:net').Socket} client @param {Buffer} request @param {Gate} gate */
+function carry(client, request, gate) {
+  const { host, port } = addressOf(request.subarray(4));
+  const far = connect({ host, port, noDelay: true }, () => {
+    gate.pass(() => client.write(granted(port)));
+    client.on('data', (bytes) => {
+      gate.request();
+      gate.pass(() => far.write(bytes));
+    });
+    far.on('data', (bytes) => gate.pass(() => client.write(bytes)));
+  });
+  client.on('close', () => far.destroy());
+  far.on('error', () => client.destroy());
+  far.on('close', () => gate.pass(() => client.end()));
+}
+
+/** Datagrams both ways, while the control connection stands. @param {import('node:net').Socket} client @param {Gate} gate */
+function relay(client, gate) {
+  const [near, far] = [createSocket('udp4'), createSocket('udp4')];
+  /** @type {import('node:dgram').RemoteInfo | undefined} */
+  let peer;
+  let open = true;
+  const send = (/** @type {() => void} */ what) => gate.pass(() => open && what());
+  near.on('message', (bytes, from) => {
+    peer = from;
+    const { host, port } = addressOf(bytes.subarray(4));
+    gate.request();
+    send(() => far.send(bytes.subarray(UDP_HEADER), port, host));
+  });
+  far.on('message', (bytes, { port }) => {
+    const header = Buffer.from([0, 0, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]);
+    send(() => near.send(Buffer.concat([header, bytes]), peer?.port, LOOPBACK));
+  });
+  client.on('close', () => {
+    open = false;
+    near.close();
+    far.close();
+  });
+  near.bind(0, LOOPBACK, () => gate.pass(() => client.write(granted(near.address().port))));
+}
+
+/** @param {Outage} outage */
+export async function startFalteringProxy(outage) {
+  /** @type {Set<import('node:net').Socket>} */
+  const clients = new Set();
+  const leave = () => {
+    server.close();
+    for (const client of clients) client.destroy();
+  };
+  const gate = new Gate(outage, leave);
+  const server = createServer({ noDelay: true }, (client) => {
+    clients.add(client);
+    client.on('error', () => {});
+    client.on('close', () => clients.delete(client));
+    client.once('data', () => {
+      gate.pass(() => client.write(Buffer.from([5, 0])));
+      client.once('data', (request) => {
+        gate.request();
+        if (request[1] === UDP_ASSOCIATE) relay(client, gate);
+        else carry(client, request, gate);
+      });
+    });
+  });
+  await new Promise((resolve) => server.listen(0, LOOPBACK, () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { url: `socks5://${LOOPBACK}:${port}`, stop: leave };
+}
