@@ -402,6 +402,37 @@ func TestInterruptedIsMarked(t *testing.T) {
 	}
 }
 
+// TestADifferenceIsNamedOnlyWhereTheShownIntervalLeavesOutZero: of twelve pairs whose negative ranks sum up to 13 p is
+// 0.042, and the interval of 96 % includes 0.
+func TestADifferenceIsNamedOnlyWhereTheShownIntervalLeavesOutZero(t *testing.T) {
+	ranks := func(negative ...int) func(int) float64 {
+		return func(i int) float64 {
+			if slices.Contains(negative, i) {
+				return math.Exp(float64(-i) / 200)
+			}
+			return math.Exp(float64(i) / 200)
+		}
+	}
+	same := func(int) float64 { return 1 }
+	for _, c := range []struct {
+		a, b     func(int) float64
+		says     string
+		headline string
+	}{
+		{same, ranks(6, 7), NoneFound, "is as fast as"},
+		{ranks(6, 7), same, NoneFound, "is as fast as"},
+		{same, ranks(5, 7), Worse, "% slower than"},
+		{ranks(5, 7), same, Better, "% faster than"},
+	} {
+		found := Make(pairsOf(12, c.a, c.b))
+		m := found.rowOf(t, "tcp", "mbit_per_s")
+		includes := *m.Change.Lo <= 0 && *m.Change.Hi >= 0
+		if m.Judgement != c.says || includes != (c.says == NoneFound) || *m.P > 0.05 || !strings.Contains(found.Headline, c.headline) {
+			t.Errorf("%s: %q, p %g, %g to %g", m.Judgement, found.Headline, *m.P, *m.Change.Lo, *m.Change.Hi)
+		}
+	}
+}
+
 func TestRunsThatDidNotTakeTurns(t *testing.T) {
 	late := func(factor float64) Comparison {
 		q := pairsOf(10, noise(17), times(factor, noise(18)))

@@ -125,6 +125,7 @@ type Metric struct {
 	WorseAtMost *float64 `json:"worse_at_most"`
 	MorePairs   *int     `json:"more_pairs"` // estimated to decide an unclear one; -1: more than can be made
 	Notes       []string `json:"notes"`
+	differs     bool     // its interval leaves out 0
 	drifted     bool     // a control that differs as a system might
 	evidence    bool     // of where the time went
 	shift       difference.Shift

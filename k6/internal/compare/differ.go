@@ -225,7 +225,8 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 	return overall
 }
 
-// markDrift finds the controls that differ as a system might: by more than a tie, and significantly, their number counted.
+// markDrift finds the controls that differ as a system might: by more than a tie, and significantly, with their number
+// counted too.
 func (c *Comparison) markDrift() {
 	var controls []*Metric
 	for i := range c.Metrics {
@@ -235,7 +236,7 @@ func (c *Comparison) markDrift() {
 		}
 	}
 	for _, m := range controls {
-		m.drifted = *m.P*float64(len(controls)) < difference.Chance && math.Abs(m.shift.Estimate()) > m.bound(tieBound)
+		m.drifted = m.differs && *m.P*float64(len(controls)) < difference.Chance && math.Abs(m.shift.Estimate()) > m.bound(tieBound)
 	}
 }
 
@@ -248,12 +249,12 @@ func (m *Metric) take(a difference.Answer, paired bool) {
 	}
 	lo, hi := m.change(*a.Lo), m.change(*a.Hi)
 	m.Change.Lo, m.Change.Hi = new(min(lo, hi)), new(max(lo, hi))
-	m.WorseAtMost = new(max(0, m.worse(*a.Hi)))
+	m.WorseAtMost, m.differs = new(max(0, m.worse(*a.Hi))), a.Significant
 	if m.Control {
 		return
 	}
 	switch {
-	case !a.Significant:
+	case !m.differs:
 		m.Judgement = NoneFound
 	case a.Estimate < 0:
 		m.Judgement = Better

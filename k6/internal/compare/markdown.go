@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/markdown"
 	"windtunnel/k6/internal/result"
@@ -284,7 +283,7 @@ func (c Comparison) legend() []string {
 	return []string{
 		"A, B: medians of the runs",
 		change + looks + "; pp: percentage points, for shares",
-		fmt.Sprintf("better, worse: p is below %g, whatever the number of metrics; it decides nothing", difference.Chance),
+		"better, worse: the interval leaves out 0, whatever the number of metrics; it decides nothing",
 		fmt.Sprintf("within: the whole interval is less than %g %% worse (%g times the time, memory or CPU; of a rate 1/%g of it; of shares %g points); "+
 			"beyond: the estimate is worse than that, and significantly worse with all metrics counted; unclear: neither",
 			c.WorseByPercent, 1+c.WorseByPercent/100, 1+c.WorseByPercent/100, c.WorseByPercent*sharePoints),

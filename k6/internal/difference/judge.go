@@ -41,8 +41,8 @@ type Metric struct {
 }
 
 // Answer is what there is to say of a metric. Lo and Hi are the interval of the look, nil where the pairs are too few for
-// it. P is two-sided. Significant says that there is a difference at all, at 5 %, whatever the number of metrics: a word
-// for people, which decides nothing.
+// it. P is two-sided. Significant says that there is a difference at all: the interval leaves 0 out, whatever the number of
+// metrics. It is a word for people, and decides nothing.
 type Answer struct {
 	Estimate    float64
 	Lo, Hi      *float64
@@ -60,9 +60,8 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 	for i, m := range metrics {
 		a := &answers[i]
 		a.Outcome, a.P, a.Estimate = Unclear, m.Shift.P(), m.Shift.Estimate()
-		a.Significant = a.P < Chance
 		if lo, hi, ok := m.Shift.Interval(look.within()); ok {
-			a.Lo, a.Hi = &lo, &hi
+			a.Lo, a.Hi, a.Significant = &lo, &hi, lo > 0 || hi < 0
 			if hi < m.Bound {
 				a.Outcome = Within
 			}

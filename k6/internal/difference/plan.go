@@ -10,7 +10,7 @@ const (
 	missed = 0.02
 	// broken is how often equal sides may break the gate: half of it by primary metrics and failures, half by the others.
 	broken = 0.01
-	// Chance is what a difference is called significant at, in words alone.
+	// Chance is how often chance alone may raise a doubt: by a control that differs, or by errors of which B has more.
 	Chance = 0.05
 )
 
