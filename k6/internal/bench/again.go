@@ -35,7 +35,7 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.paint(entry.Outcome),
 			format.Seconds(took.Seconds()), why, again, againMost)
 		entry.Disturbed = append(entry.Disturbed, why)
-		entry.Outcome, entry.Message, entry.Result, entry.ExitCode = run.Running, "", "", nil
+		entry.Outcome, entry.Message, entry.Cause, entry.Result, entry.ExitCode = run.Running, "", "", "", nil
 	}
 }
 

@@ -104,7 +104,7 @@ type bench struct {
 	plan      plan
 	dir       string // results/RUN
 	record    run.Run
-	broken    map[subject]string // why its next scenarios would fail too
+	broken    map[subject]broken // why its next scenarios would fail too
 	lastFault map[subject]string // the last set-up failure
 }
 
@@ -142,7 +142,7 @@ func (b *bench) logs() string { return filepath.Join(b.dir, "logs") }
 
 // run runs the plan in the folder of the run.
 func (b *bench) run(ctx context.Context) int {
-	b.broken, b.lastFault, b.known = map[subject]string{}, map[subject]string{}, b.versions()
+	b.broken, b.lastFault, b.known = map[subject]broken{}, map[subject]string{}, b.versions()
 	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.env.Name,
 		plural(len(b.plan.scenarios), "scenario"))
 	b.openStream(ctx, b.plan.secrets(b.Options))
@@ -186,7 +186,7 @@ func (b *bench) withoutSidecar(err error) {
 	measured := false
 	for _, s := range b.plan.scenarios {
 		if needsSidecar(s.System, b.plan.env.Systems[s.System]) {
-			b.broken[b.plan.subject(s)] = err.Error()
+			b.broken[b.plan.subject(s)] = broken{err.Error(), run.OfBench}
 		} else {
 			measured = true
 		}

@@ -78,7 +78,11 @@ func (tr *trial) outcomes(t *testing.T) string {
 	t.Helper()
 	var parts []string
 	for _, s := range tr.record(t).Scenarios {
-		parts = append(parts, s.Scenario+" "+s.Outcome)
+		what := s.Scenario + " " + s.Outcome
+		if s.Cause != "" {
+			what += ": " + string(s.Cause)
+		}
+		parts = append(parts, what)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -131,13 +135,13 @@ func TestOutcomesAndCodes(t *testing.T) {
 			[]string{"pulsar/fails: fail: fixture says fail", "verdict: fail"}},
 		{"pulsar/doubtful,pulsar/passes", "passes pass, doubtful inconclusive", exitcode.Inconclusive,
 			[]string{"verdict: inconclusive"}},
-		{"pulsar/refused,pulsar/passes", "passes pass, refused set-up failed", exitcode.Setup,
+		{"pulsar/refused,pulsar/passes", "passes pass, refused set-up failed: set_up", exitcode.Setup,
 			[]string{"pulsar/refused: set-up failed: nothing listens at http://127.0.0.1:1; start the relay\n", "verdict: set-up failed\n"}},
-		{"pulsar/refused,pulsar/fails", "fails fail, refused set-up failed", exitcode.Setup, []string{"verdict: set-up failed\n"}},
+		{"pulsar/refused,pulsar/fails", "fails fail, refused set-up failed: set_up", exitcode.Setup, []string{"verdict: set-up failed\n"}},
 		{"pulsar/fails,pulsar/doubtful", "doubtful inconclusive, fails fail", exitcode.Fail, nil},
-		{"pulsar/forgets", "forgets set-up failed", exitcode.Setup,
+		{"pulsar/forgets", "forgets set-up failed: bench", exitcode.Setup,
 			[]string{"k6 ended with exit code 0 and wrote no pulsar-forgets.json"}},
-		{"pulsar/garbles", "garbles set-up failed", exitcode.Setup,
+		{"pulsar/garbles", "garbles set-up failed: bench", exitcode.Setup,
 			[]string{`verdict: "splendid" is not one of pass, fail, inconclusive`}},
 	} {
 		t.Run(c.only, func(t *testing.T) {
@@ -237,20 +241,20 @@ func TestLeavesOutSystemsOfOtherEnvironments(t *testing.T) {
 }
 
 func TestSidecarFaults(t *testing.T) {
-	for mode, says := range map[string]string{
-		"refuse": "testbed pulsar-relay: port 8081 is taken by pid 7 (nginx); stop it or set the variable port",
-		"vanish": "testbed pulsar-relay: the sidecar ended (exit status 3): out of luck",
-		"dead":   "the sidecar ended (exit status 4): cannot read testbeds",
+	for mode, c := range map[string]struct{ says, cause string }{
+		"refuse": {"testbed pulsar-relay: port 8081 is taken by pid 7 (nginx); stop it or set the variable port", "testbed"},
+		"vanish": {"testbed pulsar-relay: the sidecar ended (exit status 3): out of luck", "bench"},
+		"dead":   {"the sidecar ended (exit status 4): cannot read testbeds", "bench"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			tr := newTrial(t, "local", "pulsar/passes,pulsar/doubtful", "FAKE_SIDECAR="+mode)
 			if code := Run(tr.Options); code != exitcode.Setup {
 				t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
 			}
-			if got := tr.outcomes(t); got != "passes set-up failed, doubtful skipped" {
+			if got := tr.outcomes(t); got != "passes set-up failed: "+c.cause+", doubtful skipped" {
 				t.Errorf("outcomes %q", got)
 			}
-			want(t, tr.out.String(), "pulsar/passes: set-up failed: "+says)
+			want(t, tr.out.String(), "pulsar/passes: set-up failed: "+c.says)
 		})
 	}
 }

@@ -101,7 +101,7 @@ func TestSidecarDiesInMidRun(t *testing.T) {
 	case <-time.After(25 * time.Second):
 		t.Fatal("k6 went on")
 	}
-	if got := tr.outcomes(t); got != "slow set-up failed, passes skipped" {
+	if got := tr.outcomes(t); got != "slow set-up failed: bench, passes skipped" {
 		t.Errorf("outcomes %q", got)
 	}
 	want(t, tr.out.String(), "pulsar/slow: set-up failed: the sidecar ended (signal: killed)", "verdict: set-up failed\n")

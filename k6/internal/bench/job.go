@@ -86,7 +86,11 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 			entry.Outcome, entry.Message = run.LeftOut, err.Error()
 			return ""
 		case err != nil:
-			entry.Outcome, entry.Message = run.SetupFailed, err.Error()
+			cause := run.OfTestbed
+			if !b.sidecar.Alive() {
+				cause = run.OfBench
+			}
+			setupFailed(entry, cause, err.Error())
 			return err.Error()
 		}
 		defer b.endInstance(instance.ID)
@@ -122,7 +126,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	stopWatching()
 	stopSampling()
 	if err != nil {
-		entry.Outcome, entry.Message = run.SetupFailed, fmt.Sprintf("k6: %v", reason(err))
+		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", reason(err)))
 		return ""
 	}
 	if code != killed {
@@ -169,20 +173,23 @@ func (b *session) judge(j job, code int, message string, entry *run.Scenario) (b
 			entry.Message = "interrupted; the result is partial"
 		}
 	case j.needsSidecar() && !b.sidecar.Alive():
-		entry.Outcome = run.SetupFailed
-		entry.Message = b.sidecar.ended().Error() + "; its testbeds and probes ended with it, so what was measured says nothing of the system"
+		setupFailed(entry, run.OfBench, b.sidecar.ended().Error()+"; its testbeds and probes ended with it, so what was measured says nothing of the system")
 		return entry.Message
 	case err != nil && isMissing(path):
-		entry.Outcome, entry.Message = run.SetupFailed, message
-		if code == exitcode.Pass || code == exitcode.Fail || code == killed {
-			entry.Message = fmt.Sprintf("%s and wrote no %s; %s", ended, name, message)
+		cause := run.OfBench
+		if slices.Contains(setUpFails, code) {
+			cause = run.OfSetUp
 		}
+		if code == exitcode.Pass || code == exitcode.Fail || code == killed {
+			message = fmt.Sprintf("%s and wrote no %s; %s", ended, name, message)
+		}
+		setupFailed(entry, cause, message)
 	case err != nil:
-		entry.Outcome, entry.Message = run.SetupFailed, "malformed result: "+err.Error()
+		setupFailed(entry, run.OfBench, "malformed result: "+err.Error())
 	case measured.Name() != j.scenario.String() || measured.Run.ID != j.runID:
-		entry.Outcome, entry.Result = run.SetupFailed, ""
-		entry.Message = fmt.Sprintf("malformed result: %s says that it is %s of run %s", name,
-			measured.Name(), measured.Run.ID)
+		entry.Result = ""
+		setupFailed(entry, run.OfBench, fmt.Sprintf("malformed result: %s says that it is %s of run %s", name,
+			measured.Name(), measured.Run.ID))
 	case code == exitcode.Fail && measured.Verdict == result.Pass && measured.Run.Profile != endsAtLimit:
 		entry.Outcome, entry.Message = run.Fail, "k6 says that a threshold failed: "+message
 	case code != exitcode.Pass && code != exitcode.Fail && measured.Verdict == result.Pass:
@@ -190,7 +197,7 @@ func (b *session) judge(j job, code int, message string, entry *run.Scenario) (b
 	case code == scriptAborted && measured.Verdict == result.Inconclusive:
 		entry.Outcome, entry.Message = run.Inconclusive, message
 		if !measured.HasMeasured() {
-			entry.Outcome = run.SetupFailed
+			setupFailed(entry, run.OfSetUp, message)
 		}
 	default:
 		entry.Outcome = measured.Verdict
@@ -198,8 +205,14 @@ func (b *session) judge(j job, code int, message string, entry *run.Scenario) (b
 	return ""
 }
 
-// scriptAborted is k6's exit code where a script gave up by exec.test.abort.
-const scriptAborted = 108
+// k6's exit codes where a script threw an exception, and where it gave up by exec.test.abort.
+const (
+	scriptException = 107
+	scriptAborted   = 108
+)
+
+// setUpFails are k6's exit codes where a set-up did not get through to the system.
+var setUpFails = []int{setupTimeout, scriptException, scriptAborted}
 
 // stopWithSidecar stops k6 gracefully when the sidecar, and the testbed with it, ends: k6 would load a dead
 // port. What it returns ends the watch.

@@ -16,12 +16,12 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	s := b.plan.scenarios[i]
 	label := fmt.Sprintf("[%d/%d] %s", i+1, len(b.plan.scenarios), s)
 	subject := b.plan.subject(s)
-	if why, ok := b.broken[subject]; ok {
-		entry.Outcome, entry.Message = run.SetupFailed, why
+	if found, ok := b.broken[subject]; ok {
+		setupFailed(entry, found.cause, found.why)
 		if b.lastFault[subject] != "" {
-			entry.Outcome, entry.Message = run.Skipped, "would fail as the scenario before it did"
+			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "would fail as the scenario before it did", ""
 		}
-		b.lastFault[subject] = why
+		b.lastFault[subject] = found.why
 		b.streamEnd(b.plan.job(b.Options, s, label, b.RunID, b.dir), *entry, 0)
 		b.tell(label, *entry, 0)
 		return
@@ -32,15 +32,25 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	b.screen.Progress(label + "  starting")
 	why := b.attemptUndisturbed(ctx, b.plan.job(b.Options, s, label, b.RunID, b.dir), entry)
 	if why != "" {
-		b.broken[subject] = why
+		b.broken[subject] = broken{why, entry.Cause}
 	}
 	if entry.Outcome == run.SetupFailed {
 		if b.lastFault[subject] == entry.Message {
-			b.broken[subject] = entry.Message
+			b.broken[subject] = broken{entry.Message, entry.Cause}
 		}
 		b.lastFault[subject] = entry.Message
 	}
 	b.tell(label, *entry, time.Since(begin))
+}
+
+// broken is why a set-up fails.
+type broken struct {
+	why   string
+	cause run.Cause
+}
+
+func setupFailed(entry *run.Scenario, cause run.Cause, why string) {
+	entry.Outcome, entry.Cause, entry.Message = run.SetupFailed, cause, why
 }
 
 // tell prints how a scenario ended; the reasons of a result come with the summary.

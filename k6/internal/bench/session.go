@@ -186,7 +186,7 @@ func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Sce
 		err = record.Write(dir)
 	}
 	if err != nil {
-		entry.Outcome, entry.Message = run.SetupFailed, fmt.Sprintf("cannot write results/%s/%s: %v", s.RunID, folder, reason(err))
+		setupFailed(entry, run.OfBench, fmt.Sprintf("cannot write results/%s/%s: %v", s.RunID, folder, reason(err)))
 		return *entry
 	}
 	begin := time.Now()

@@ -234,7 +234,8 @@ func TestUnknownKind(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`: `schema: missing or unknown`,
 		`[1]`:      `must be a JSON object`,
-		`{"schema": "windtunnel.run/1", "id": "x", "splendid": 1}`: `unknown field "splendid"`,
+		`{"schema": "windtunnel.run/1", "id": "x", "splendid": 1}`:                    `unknown field "splendid"`,
+		`{"schema": "windtunnel.run/1", "id": "x", "scenarios": [{"cause": "fate"}]}`: `scenarios/0/cause: "fate" must be one of ["testbed" "set_up" "bench"]`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

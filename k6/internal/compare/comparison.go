@@ -9,6 +9,7 @@ import (
 
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
 )
 
 // Schema is what a compare.json says it is; schemas/comparison.schema.json describes it.
@@ -172,6 +173,7 @@ type Measured struct {
 	Scenario string
 	File     string
 	Outcome  string
+	Cause    run.Cause // of a set-up that failed
 	Reasons  []string
 	Pair     int
 	Streamed *bool // nil where no record tells

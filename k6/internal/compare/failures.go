@@ -14,7 +14,9 @@ import (
 
 // The ways in which a side fails in a run.
 const (
-	notStarted = "did not start, or has no result"
+	notStarted = "did not start"
+	notSetUp   = "failed its set-up"
+	noResult   = "has no result"
 	ended      = "a process of it ended"
 	silent     = "answered nothing any more"
 	cut        = "was cut"
@@ -30,10 +32,14 @@ var ofSide = map[string]string{"processes": ended, "target": silent, "complete":
 // failed says in what way a run's side failed in it, "" where it did not: the first of these ways.
 func failed(m Measured) string {
 	switch {
-	case m.Outcome == run.LeftOut || m.Outcome == run.Interrupted:
+	case m.Outcome == run.LeftOut || m.Outcome == run.Interrupted || m.Cause == run.OfBench:
 		return ""
-	case m.Result == nil:
+	case m.Cause == run.OfTestbed:
 		return notStarted
+	case m.Cause == run.OfSetUp:
+		return notSetUp
+	case m.Result == nil:
+		return noResult
 	}
 	how, busy := "", false
 	for _, check := range m.Result.Validity {

@@ -9,6 +9,7 @@ import (
 
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
 )
 
 // TestFailuresAreEvidence has candidates that are as fast as the baseline and fail in one way or another.
@@ -19,7 +20,19 @@ func TestFailuresAreEvidence(t *testing.T) {
 		m.Result.Validity = []result.Validity{{Check: "processes", OK: &no, Detail: "proxy ended in mid-run (signal 9)"}}
 	}
 	notStarted := func(m *Measured) {
-		m.Result, m.Outcome, m.Reasons = nil, "set-up failed", []string{"testbed pair: the proxy ended at once"}
+		m.Result, m.Outcome, m.Cause, m.Reasons = nil, "set-up failed", run.OfTestbed, []string{"testbed pair: the proxy ended at once"}
+	}
+	notSetUp := func(m *Measured) {
+		m.Result, m.Outcome, m.Cause, m.Reasons = nil, "set-up failed", run.OfSetUp, []string{"it carries no TCP"}
+	}
+	withoutResult := func(m *Measured) { m.Result, m.Outcome = nil, "inconclusive" }
+	killed := func(m *Measured) {
+		m.Result, m.Outcome, m.Cause, m.Reasons = nil, "set-up failed", run.OfBench, []string{"k6 was killed and wrote no result"}
+	}
+	// The sidecar ends, and the testbed with it: what there is of a result says that its processes ended.
+	sidecarEnded := func(m *Measured) {
+		died(m)
+		m.Outcome, m.Cause = "set-up failed", run.OfBench
 	}
 	wrong := func(kind string, n int64) func(*Measured) {
 		return func(m *Measured) {
@@ -55,8 +68,12 @@ func TestFailuresAreEvidence(t *testing.T) {
 		"its process dies once":           {died, nil, []int{2}, exitcode.Inconclusive, "in 1 of 10 runs, of A in 0 of 10 runs; that may be chance, but it is no pass"},
 		"both die once":                   {died, []int{5}, []int{2}, exitcode.Pass, ""},
 		"the baseline dies once":          {died, []int{5}, nil, exitcode.Pass, ""},
-		"it does not start in 2 of 10":    {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start, or has no result in 2 of 10 runs"},
-		"it never starts":                 {notStarted, nil, all, exitcode.Fail, "did not start, or has no result in 10 of 10 runs"},
+		"it does not start in 2 of 10":    {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start in 2 of 10 runs"},
+		"its set-up fails in 2 of 10":     {notSetUp, nil, []int{3, 4}, exitcode.Fail, "failed its set-up in 2 of 10 runs"},
+		"2 of 10 have no result":          {withoutResult, nil, []int{3, 4}, exitcode.Fail, "has no result in 2 of 10 runs"},
+		"k6 is killed in 2 of B's 10":     {killed, nil, []int{3, 4}, exitcode.Pass, ""},
+		"the sidecar ends in 2 of 10":     {sidecarEnded, nil, []int{3, 4}, exitcode.Pass, ""},
+		"it never starts":                 {notStarted, nil, all, exitcode.Fail, "did not start in 10 of 10 runs"},
 		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 150 of 20,000 operations, of A in 0 of 20,000 operations"},
 		"0.75 % corrupted in 3 runs":      {wrong("wrong payload", 15), nil, all[:3], exitcode.Inconclusive, "wrong payload in 45 of 20,000 operations"},
 		"as many time-outs on both sides": {wrong("timeout", 3), all, all, exitcode.Pass, ""},

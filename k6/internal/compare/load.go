@@ -33,7 +33,7 @@ func Load(paths []string, scenario string) ([]Measured, error) {
 				found = append(found, e.Name)
 			}
 			if scenario == "" || e.Name == scenario {
-				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Reasons: result.Texts(e.Reasons),
+				all = append(all, Measured{Scenario: e.Name, File: path, Outcome: e.Outcome, Cause: e.Cause, Reasons: result.Texts(e.Reasons),
 					Streamed: streamed(path), Result: e.Result})
 			}
 		}

@@ -164,7 +164,7 @@ func List(text string) []string {
 
 // measured is what came of a run in a folder of dir.
 func measured(dir, folder string, pair int, entry run.Scenario) Measured {
-	m := Measured{Scenario: entry.Name(), File: folder, Outcome: entry.Outcome, Pair: pair}
+	m := Measured{Scenario: entry.Name(), File: folder, Outcome: entry.Outcome, Cause: entry.Cause, Pair: pair}
 	if entry.Message != "" {
 		m.Reasons = append(m.Reasons, entry.Message)
 	}
@@ -174,7 +174,7 @@ func measured(dir, folder string, pair int, entry run.Scenario) Measured {
 	m.File = filepath.Join(folder, entry.Result)
 	r, err := result.Read(filepath.Join(dir, m.File))
 	if err != nil {
-		m.Outcome, m.Reasons = run.SetupFailed, append(m.Reasons, err.Error())
+		m.Outcome, m.Cause, m.Reasons = run.SetupFailed, run.OfBench, append(m.Reasons, err.Error())
 		return m
 	}
 	m.Result, m.Reasons = &r, append(m.Reasons, result.Texts(r.Reasons)...)

@@ -28,6 +28,7 @@ type Set struct {
 type Entry struct {
 	Name    string
 	Outcome string
+	Cause   run.Cause // of a set-up that failed
 	Reasons []result.Reason
 	Result  *result.Result
 	// Disturbed has a sentence for each measurement before this one, which the machine or the generator spoilt.
@@ -164,7 +165,7 @@ func (s Set) Entries() []Entry {
 
 // entry joins what the record and the result (nil without one) say of a scenario.
 func entry(planned run.Scenario, measured *result.Result) Entry {
-	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Result: measured, Disturbed: planned.Disturbed}
+	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Cause: planned.Cause, Result: measured, Disturbed: planned.Disturbed}
 	if planned.Message != "" {
 		e.because(planned.Message)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,18 @@ const (
 	Skipped      = "skipped"
 	LeftOut      = "left out" // this machine, or this user, cannot run its testbed: no fault of the system
 )
+
+// Cause is whose fault it is that a set-up failed.
+type Cause string
+
+// The causes.
+const (
+	OfTestbed Cause = "testbed" // the system under test did not start
+	OfSetUp   Cause = "set_up"  // the system was there, and the scenario's set-up did not get through to it
+	OfBench   Cause = "bench"   // what measures: the sidecar or k6 ended, the result is malformed, the disk takes no file
+)
+
+var causes = []Cause{"", OfTestbed, OfSetUp, OfBench}
 
 // ExitCode is the exit code of one scenario's outcome. What did not run counts as inconclusive: the reason that it did
 // not has a code of its own. Of what was left out it is for runs that have nothing else.
@@ -77,6 +90,8 @@ type Scenario struct {
 	ExitCode *int   `json:"exit_code"`
 	Message  string `json:"message,omitempty"`
 	Result   string `json:"result,omitempty"`
+	// Cause is of the outcome SetupFailed, "" of others.
+	Cause Cause `json:"cause,omitempty"`
 	// Disturbed has a sentence for each time that the machine or the generator spoilt the measurement and it was made again.
 	Disturbed []string `json:"disturbed,omitempty"`
 }
@@ -122,6 +137,11 @@ func (r Run) check() error {
 		return fmt.Errorf("schema: %q must be %q", r.Schema, Schema)
 	case r.ID == "":
 		return fmt.Errorf("id: missing")
+	}
+	for i, s := range r.Scenarios {
+		if !slices.Contains(causes, s.Cause) {
+			return fmt.Errorf("scenarios/%d/cause: %q must be one of %q", i, s.Cause, causes[1:])
+		}
 	}
 	return nil
 }
