@@ -15,7 +15,7 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
 /**
  * @typedef {import('./thresholds.js').SummaryMetric} SummaryMetric
  * @typedef {Record<string, SummaryMetric>} Metrics
- * @typedef {'mbit_per_s' | 'rate_per_s' | 'p50'} Primary
+ * @typedef {'mbit_per_s' | 'rate_per_s' | 'p50'} Figure
  * @typedef {object} OperationSpec
  * @property {string} title
  * @property {'closed' | 'open'} loop
@@ -26,7 +26,7 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
  * @property {number} [plannedSeconds] that it was meant to last, where time bounds it
- * @property {Primary} [primary] what a comparison must find within its bound
+ * @property {Figure} [primary] what a comparison must find within its bound
  */
 
 /** Of milliseconds, seconds or rates: a direct round trip takes hundredths of a millisecond. @param {number} value */

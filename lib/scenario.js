@@ -35,10 +35,11 @@ export const VERSION = '0.1.0';
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
- * @property {'rate_per_s' | 'mbit_per_s' | 'p50_ms'} [headline] the figure of it that answers the scenario's question; the
- *   report leads with the first operation that has one, with the first of all and its rate where none has
- * @property {import('./result.js').Primary} [primary] what a comparison must find within its bound, where its kind does not
- *   say it: throughput or rate of a closed loop, P50 of an open one. The rows that have one must have the same
+ * @property {import('./result.js').Figure} [primary] the figure that answers the scenario's question, where its kind does
+ *   not say it: throughput or rate of a closed loop, P50 of an open one. A comparison must find it within its bound. The
+ *   rows that have one must have the same
+ * @property {import('./result.js').Figure} [headline] what the report leads with, where that is not the first row's
+ *   `primary`; where no row has either it is the rate of the first one
  *
  * @typedef {object} Definition
  * @property {string} system
@@ -158,10 +159,14 @@ function resultPath(runId, definition) {
   return pathOf(import.meta.resolve(`../results/${runId}-${file}`));
 }
 
-/** @param {Record<string, Operations>} operations */
-function headlineOf(operations) {
-  const found = Object.entries(operations).find(([, { headline }]) => headline);
-  return found ? { headline: { operation: found[0], figure: found[1].headline } } : {};
+/** What the report leads with. @param {Record<string, Operations>} operations */
+export function headlineOf(operations) {
+  const all = Object.entries(operations);
+  const [name, row] =
+    all.find(([, { headline }]) => headline) ?? all.find(([, { primary }]) => primary) ?? [];
+  if (!row) return {};
+  const figure = row.headline ?? row.primary;
+  return { headline: { operation: name, figure: figure === 'p50' ? 'p50_ms' : figure } };
 }
 
 /** What a definition may leave out. */

@@ -38,7 +38,7 @@ export function singleOperations(spec) {
     least: total,
     series: spec.series,
     saturates: spec.saturates || connections > 1,
-    headline: /** @type {const} */ ('p50_ms'),
+    headline: /** @type {const} */ ('p50'),
   };
   const openName = `${spec.operation}_open`;
   const openRow = {

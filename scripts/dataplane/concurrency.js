@@ -52,7 +52,7 @@ const rows = (level) => ({
     primary: 'p50',
     latencyIs: 'from the intended send time to the last byte of the answer received',
     bounds: { 'p(95)': 250 },
-    ...(level === Math.max(...levels) ? { headline: 'p50_ms' } : {}),
+    ...(level === Math.max(...levels) ? { headline: 'p50' } : {}),
   }),
 });
 

@@ -45,7 +45,6 @@ const scenario = defineScenario({
       primary: 'p50',
       bounds: { 'p(95)': 1000 },
       least: rounds * WAKES_PER_ROUND,
-      headline: 'p50_ms',
     },
     wait: {
       title: `Poll that waits ${EMPTY_WAIT_SECONDS} s in vain`,

@@ -38,7 +38,6 @@ const scenario = defineScenario({
         'from dialling to the frame that confirms the subscription, TCP and WebSocket handshakes included',
       primary: 'p50',
       bounds: { 'p(95)': 2000 },
-      headline: 'p50_ms',
       least: load.iterations,
     },
   },
