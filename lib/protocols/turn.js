@@ -21,7 +21,6 @@ import { FAR_HOST, entryOf } from './way.js';
  * @property {number} handshakes
  * @property {number} round_trips of each call of `reach`
  * @property {number} datagrams
- * @property {number[]} tunnels
  *
  * @typedef {import('../dataplane/scenario.js').Plane} Plane
  * @typedef {import('../dataplane/meter.js').Outcome & { measuring_s: number }} Moved with the CPU time of probe and far end
@@ -77,7 +76,10 @@ function addHops(usage, windows) {
   }
 }
 
-/** The probes of one turn: `reach`, then `bulk`, more `trips` and `extras` where that brought anything back, then `end`. */
+/**
+ * The probes of one turn: `reach`, then `bulk`, more `trips` and `extras` where that brought anything back, then `end`; and
+ * after `moveTo` others, the `tunnels` and `end` again.
+ */
 export class Turn {
   /**
    * @param {Plane} plane
@@ -87,7 +89,8 @@ export class Turn {
   constructor(plane, instances, operation) {
     this.plane = plane;
     this.instances = instances;
-    this.instance = instances[0];
+    /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
+    this.far = undefined;
     this.operation = operation;
     this.attempted = 0;
     /** @type {Record<string, number>} */
@@ -100,10 +103,19 @@ export class Turn {
     this.roundTrips = [];
     /** Of all clients and servers together: resident, and of that what is their own, without pages of files. */
     this.peak = { rss: 0, anon: 0 };
-    /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
-    this.far = undefined;
     /** @type {string[]} what it could not carry at once, and probes that were cut */
     this.limits = [];
+  }
+
+  /** @param {any[]} instances that what follows goes through */
+  moveTo(instances) {
+    this.instances = instances;
+    this.far = undefined;
+  }
+
+  /** The first hop. */
+  get instance() {
+    return this.instances[0];
   }
 
   /**
@@ -227,18 +239,17 @@ export class Turn {
   }
 
   /**
-   * Other sizes of writes, uploads, datagrams, tunnels.
-   * @param {Pick<Sizes, 'datagrams' | 'tunnels'>} sizes
+   * Other sizes of writes, uploads, datagrams.
+   * @param {Pick<Sizes, 'datagrams'>} sizes
    * @param {number} bytes of a transfer in writes of 64 KiB
    * @param {boolean} udp
    */
   extras(sizes, bytes, udp) {
     for (const name of Object.keys(OTHERS)) this.transfer(name, bytes);
     if (udp) this.datagrams(sizes.datagrams);
-    for (const tunnels of sizes.tunnels) this.tunnels(tunnels);
   }
 
-  /** Last: how it ended. */
+  /** Last, on these instances: how it ended. */
   end() {
     const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
     this.figures.failed = failed;
@@ -305,7 +316,11 @@ export class Turn {
     this.figures.udp_lost_share = sent ? 1 - sent.outcome.succeeded / sent.outcome.attempted : null;
   }
 
-  /** How many a protocol carries at once is a property of it, and no error. @param {number} connections */
+  /**
+   * How many a protocol carries at once is a property of it, and no error. What a process has grown by it hardly gives back:
+   * the memory is that of these tunnels on processes that have carried nothing but fewer tunnels before.
+   * @param {number} connections
+   */
   tunnels(connections) {
     const count = Math.max(connections, TUNNEL_REQUESTS);
     const open = this.probe({

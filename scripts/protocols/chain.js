@@ -174,11 +174,10 @@ function measureHops(row, hops, own, plane) {
   own.version = Object.values(hops[0].versions)[0] ?? null;
   const windows = hops.map(({ id }) => openWindow(id));
   const turn = new Turn(plane, hops, operationOf(row));
-  const share = { ...sizes, tunnels: [] };
-  if (turn.reach(share)) {
+  if (turn.reach(sizes)) {
     bytes[row.row] ??= bytesFor([turn.rate()], sizes.transfer_s);
     turn.bulk(bytes[row.row]);
-    turn.extras(share, bytes[row.row], row.udp);
+    turn.extras(sizes, bytes[row.row], row.udp);
   }
   windows.forEach(closeWindow);
   const ended = turn.end();

@@ -17,7 +17,7 @@ import { envCount, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { showTurns } from '../../lib/protocols/live.js';
-import { goesOn } from '../../lib/protocols/outcome.js';
+import { goesOn, worst } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
@@ -81,8 +81,9 @@ const PASSES = 4;
 const MANY_TUNNELS = 500;
 const extra = Math.min(turns, base.extra);
 
-/** Tunnels of an extra turn. @param {number} turn */
-const tunnelsOf = (turn) => tunnels.filter((number) => number < MANY_TUNNELS || turn < extra / 2);
+/** Tunnels of an extra turn, the fewest first. @param {number} turn */
+const tunnelsOf = (turn) =>
+  tunnels.filter((number) => number < MANY_TUNNELS || turn < extra / 2).sort((a, b) => a - b);
 
 /** @param {string} row @param {import('../../lib/protocols/sides.js').Side} side */
 const operationOf = (row, side) =>
@@ -104,7 +105,10 @@ const operations = Object.fromEntries(
   ),
 );
 
-/** @typedef {import('../../lib/protocols/result.js').Notes} Notes */
+/**
+ * @typedef {import('../../lib/protocols/result.js').Notes} Notes
+ * @typedef {{ side: import('../../lib/protocols/sides.js').Side, own: Notes, turn: Turn }} Begun one side's turn
+ */
 
 const script = planeScenario({
   system: 'protocols',
@@ -162,6 +166,13 @@ const script = planeScenario({
   judge: (result) => verdictOf(result, result.protocols.rows, candidate !== null),
 });
 
+/** @param {Turn} turn @param {any} instance @param {number} number of the turn */
+function tunnelled(turn, instance, number) {
+  turn.moveTo([instance]);
+  for (const count of tunnelsOf(number)) turn.tunnels(count);
+  return turn.end();
+}
+
 /** The turns of one row. */
 class Measured {
   /**
@@ -184,8 +195,14 @@ class Measured {
    * @param {number} turn
    */
   pair(able, turn) {
-    const { row, plane } = this;
     const running = able.filter(({ name }) => goesOn(this.notes[name]));
+    const carrying = this.take(running, turn);
+    if (turn < extra) this.openTunnels(carrying, turn);
+  }
+
+  /** @param {import('../../lib/protocols/sides.js').Side[]} running @param {number} turn @returns {Begun[]} those that carry */
+  take(running, turn) {
+    const { row, plane } = this;
     const up = startSides(
       running.map((side) => ({ row, side })),
       plane,
@@ -198,18 +215,17 @@ class Measured {
           return [];
         }
         own.version = Object.values(started.started.versions)[0] ?? null;
-        return [{ own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
+        return [{ side, own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
       });
-      this.measure((this.index + turn) % 2 === 0 ? begun : begun.reverse(), turn);
+      return this.measure((this.index + turn) % 2 === 0 ? begun : begun.reverse(), turn);
     } finally {
       stopSides(up);
     }
   }
 
-  /** @param {{ own: Notes, turn: Turn }[]} begun @param {number} number of the turn */
+  /** @param {Begun[]} begun @param {number} number of the turn @returns {Begun[]} those that still carry both ways */
   measure(begun, number) {
-    const sizes = { ...base, tunnels: tunnelsOf(number) };
-    let reached = begun.filter(({ turn }) => turn.reach(sizes));
+    let reached = begun.filter(({ turn }) => turn.reach(base));
     if (reached.length > 0) {
       this.bytes ??= bytesFor(
         reached.map(({ turn }) => turn.rate()),
@@ -226,10 +242,34 @@ class Measured {
       // What carries nothing costs seconds each time.
       reached = reached.filter(({ turn }) => turn.carries());
     }
-    if (number < extra) for (const { turn } of reached) turn.extras(sizes, bytes, this.row.udp);
+    if (number < extra) for (const { turn } of reached) turn.extras(base, bytes, this.row.udp);
     for (const { own, turn } of begun) {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);
+    }
+    return reached;
+  }
+
+  /**
+   * The turns' tunnels, through processes of their own: the others have grown by what they carried.
+   * @param {Begun[]} carrying
+   * @param {number} number of the turn
+   */
+  openTunnels(carrying, number) {
+    const up = startSides(
+      carrying.map(({ side }) => ({ row: this.row, side })),
+      this.plane,
+    );
+    try {
+      for (const [index, { own, turn }] of carrying.entries()) {
+        const started = up[index];
+        const before = own.outcomes.splice(-1);
+        own.outcomes.push(
+          worst(['failed' in started ? started.failed : tunnelled(turn, started.started, number), ...before]),
+        );
+      }
+    } finally {
+      stopSides(up);
     }
   }
 }

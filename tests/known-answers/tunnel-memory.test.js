@@ -1,4 +1,4 @@
-/** Memory for each tunnel, of a proxy that takes a known amount and keeps it. */
+/** Memory with tunnels, of a proxy that takes a known amount for each and keeps it. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -27,3 +27,24 @@ for (const [profile, variables] of Object.entries({
     }
   });
 }
+
+test('the matrix tells the memory with tunnels, whatever the processes of the transfers have grown by', async () => {
+  const bench = startBench({
+    PROFILE: 'smoke',
+    ONLY: 'protocols/matrix',
+    PROTOCOL: 'http',
+    TUNNELS: '100,10',
+    BASELINE: join(ROOT, 'tests/fixtures/known-memory'),
+  });
+  try {
+    await bench.ended;
+    const { outcome, detail, figures } = bench.result('protocols-matrix').protocols.rows[0].baseline;
+    assert.equal(outcome, 'measured', detail);
+    const [few, many] = [10, 100].map((count) => figures[`tunnels_${count}_anon_mib`].median);
+    within(many - few, (90 * TUNNEL_BYTES * 1.08) / 1024 ** 2, 0.2);
+    // Transfers take 64 MiB for good.
+    assert.ok(many + 20 < figures.peak_anon_mib.median, `${many} and ${figures.peak_anon_mib.median} MiB`);
+  } finally {
+    bench.remove();
+  }
+});
