@@ -48,6 +48,12 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .route("/windows", post(windows::open))
         .route("/windows/{id}", get(windows::show))
         .route("/windows/{id}/cpus", get(windows::cpus))
+        .route(
+            "/windows/{id}/part",
+            post(windows::begin_part)
+                .get(windows::part)
+                .delete(windows::drop_part),
+        )
         .route("/windows/{id}/close", post(windows::close))
         .with_state(supervisor)
         .merge(probes)

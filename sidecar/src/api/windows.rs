@@ -11,8 +11,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{blocking, read};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Kind, Result};
 use crate::process::interference::Sample;
+use crate::process::part::{DROPPED_MOST, NoPart, Part};
 use crate::process::usage::{NoSource, Source};
 use crate::process::window::Usage;
 use crate::process::windows::Manner;
@@ -111,6 +112,62 @@ pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
             .ok_or_else(|| unknown(&id))
     })
     .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartRequest {
+    name: String,
+}
+
+/// Longer names of parts are refused, characters.
+const NAME_MOST: usize = 200;
+
+/// A part begins: what is measured from now on can be dropped.
+pub async fn begin_part(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<(StatusCode, Json<serde_json::Value>)> {
+    let PartRequest { name } = read(&body)?;
+    if name.chars().count() > NAME_MOST {
+        return Err(Failure::invalid(
+            "name: it is too long",
+            format!("give at most {NAME_MOST} characters"),
+        ));
+    }
+    let begin = move || told(supervisor.windows.begin_part(&id, name), &id);
+    blocking(begin).await?;
+    Ok((StatusCode::CREATED, Json(json!({}))))
+}
+
+/// Who used each CPU in the part that was begun last.
+pub async fn part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
+    blocking(move || told(supervisor.windows.part(&id), &id).map(Json)).await
+}
+
+/// Forgets what was measured in the part that was begun last.
+pub async fn drop_part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
+    blocking(move || told(supervisor.windows.drop_part(&id), &id).map(Json)).await
+}
+
+fn told<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T> {
+    let conflict = |error: String, mend: &str| Failure::new(Kind::Conflict, error, mend.to_owned());
+    found.ok_or_else(|| unknown(id))?.map_err(|why| match why {
+        NoPart::Running => conflict(
+            format!("window {id} runs"),
+            "begin and drop parts between two probes, of a window that was opened paused",
+        ),
+        NoPart::Closed => conflict(format!("window {id} is closed"), "open another one"),
+        NoPart::NotBegun => conflict(
+            format!("window {id} has no part that was begun"),
+            "POST /windows/ID/part begins one",
+        ),
+        NoPart::TooMany => conflict(
+            format!("{DROPPED_MOST} parts of window {id} are dropped, and more are not"),
+            "open another window",
+        ),
+    })
 }
 
 pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {

@@ -42,7 +42,7 @@ pub struct CpuUsage {
     pub steal_s: f64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Interference {
     generators: Vec<i32>,
     last: Option<(processors::Look, own_time::Look)>,

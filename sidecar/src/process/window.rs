@@ -2,14 +2,15 @@
 //! window measures nothing until it is resumed. One without peaks costs next to nothing between two
 //! questions: nobody looks at it, and no high-water mark is reset for it.
 
-use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference, Sample};
-use super::usage::{Reading, Source, reset_high_water};
+use super::part::{Before, NoPart, Part, Parts, used_since};
+use super::target::Target;
+use super::usage::Source;
 use crate::testbed::file::Role;
 
 /// What a window measured, or has measured so far. Field names say their units.
@@ -22,6 +23,8 @@ pub struct Usage {
     pub processes: Vec<ProcessUsage>,
     /// All of role system.
     pub total: TotalUsage,
+    /// Parts that were dropped, which nothing else here tells of, and those that came in their place.
+    pub repeated: Vec<Part>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -62,24 +65,6 @@ pub struct TotalUsage {
     pub peak_anon_bytes: u64,
 }
 
-pub struct Target {
-    name: String,
-    role: Role,
-    source: Source,
-    /// Of earlier stretches, before a pause.
-    cpu_before_s: f64,
-    cpu_at_open_s: f64,
-    /// Of the stretch that runs.
-    cpu_s: f64,
-    peak_rss_bytes: u64,
-    peak_anon_bytes: u64,
-    rss_bytes: u64,
-    /// Processes whose high-water mark is from before the window, because it could not be reset.
-    unmarked: HashSet<(i32, u64)>,
-    /// The most pages of files that each process had since its mark was reset, bytes: as many may be in the mark.
-    files: HashMap<(i32, u64), u64>,
-}
-
 pub struct Window {
     id: String,
     opened: Instant,
@@ -93,82 +78,8 @@ pub struct Window {
     targets: Vec<Target>,
     peaks: bool,
     interference: Option<Interference>,
+    parts: Parts,
     closed: Option<Usage>,
-}
-
-impl Target {
-    pub fn new(name: String, role: Role, source: Source) -> Self {
-        Self {
-            name,
-            role,
-            source,
-            cpu_before_s: 0.0,
-            cpu_at_open_s: 0.0,
-            cpu_s: 0.0,
-            peak_rss_bytes: 0,
-            peak_anon_bytes: 0,
-            rss_bytes: 0,
-            unmarked: HashSet::new(),
-            files: HashMap::new(),
-        }
-    }
-
-    /// Begins a stretch: for peaks it resets the high-water marks, so that one from before does not
-    /// count.
-    fn begin(&mut self, peaks: bool) {
-        let members = self.source.read().unwrap_or_default().members;
-        self.unmarked = members
-            .iter()
-            .filter(|member| !peaks || !reset_high_water(member.pid))
-            .map(|member| (member.pid, member.start))
-            .collect();
-        self.files.clear();
-        self.cpu_before_s += self.cpu_s;
-        self.cpu_s = 0.0;
-        // What is gone already has said all that it used.
-        let first = self.source.read().unwrap_or_default();
-        self.cpu_at_open_s = first.cpu_s;
-        self.take(&first);
-    }
-
-    fn look(&mut self) {
-        if let Some(reading) = self.source.read() {
-            self.take(&reading);
-        }
-    }
-
-    fn take(&mut self, reading: &Reading) {
-        self.cpu_s = self.cpu_s.max(reading.cpu_s - self.cpu_at_open_s);
-        self.rss_bytes = reading.rss_bytes;
-        self.peak_rss_bytes = self.peak_rss_bytes.max(reading.rss_bytes);
-        self.peak_anon_bytes = self.peak_anon_bytes.max(reading.anon_bytes);
-        for member in &reading.members {
-            let id = (member.pid, member.start);
-            let files = self.files.entry(id).or_default();
-            *files = member.file_bytes.max(*files);
-            if self.unmarked.contains(&id) {
-                continue;
-            }
-            let mark = member.high_water_bytes;
-            self.peak_rss_bytes = self.peak_rss_bytes.max(mark);
-            self.peak_anon_bytes = self.peak_anon_bytes.max(mark.saturating_sub(*files));
-        }
-    }
-
-    fn usage(&self, duration_s: f64, opened: Instant) -> ProcessUsage {
-        let after = |ended: Instant| ended.saturating_duration_since(opened).as_secs_f64();
-        ProcessUsage {
-            name: self.name.clone(),
-            role: self.role,
-            cpu_s: rounded(self.cpu_before_s + self.cpu_s),
-            cpu_percent: percent(self.cpu_before_s + self.cpu_s, duration_s),
-            peak_rss_bytes: self.peak_rss_bytes,
-            peak_anon_bytes: self.peak_anon_bytes,
-            rss_bytes: self.rss_bytes,
-            exit: self.source.exit().map(|exit| exit.to_string()),
-            exit_after_s: self.source.ended().map(after),
-        }
-    }
 }
 
 impl Window {
@@ -185,6 +96,7 @@ impl Window {
             targets,
             peaks,
             interference: None,
+            parts: Parts::default(),
             closed: None,
         }
     }
@@ -239,6 +151,62 @@ impl Window {
             interference.pause();
         }
         self.targets.iter_mut().for_each(Target::look);
+    }
+
+    /// A part begins; the one before it counts from now on.
+    pub fn begin_part(&mut self, name: String) -> Result<(), NoPart> {
+        self.between_measurements()?;
+        let before = Before {
+            elapsed: self.elapsed,
+            host: self.host,
+            targets: self.targets.iter().map(Target::so_far).collect(),
+            interference: self.interference.clone(),
+        };
+        let last = self.part().ok();
+        self.parts.begin(name, before, last);
+        Ok(())
+    }
+
+    /// The part that was begun last, so far.
+    pub fn part(&self) -> Result<Part, NoPart> {
+        let (name, before) = self.parts.current().ok_or(NoPart::NotBegun)?;
+        let by_cpu = |of: &Option<Interference>| of.as_ref().map(Interference::usage);
+        let now = by_cpu(&self.interference).unwrap_or_default();
+        let then = by_cpu(&before.interference).unwrap_or_default();
+        Ok(Part {
+            name: name.to_owned(),
+            duration_s: rounded((self.elapsed - before.elapsed).as_secs_f64()),
+            by_cpu: used_since(&now, &then),
+            dropped: false,
+        })
+    }
+
+    /// Forgets all that was measured since the part began, but that it was.
+    pub fn drop_part(&mut self) -> Result<Part, NoPart> {
+        self.between_measurements()?;
+        let part = self.part()?;
+        if self.parts.is_full() {
+            return Err(NoPart::TooMany);
+        }
+        if let Some(before) = self.parts.drop_current(part.clone()) {
+            self.elapsed = before.elapsed;
+            self.host = before.host;
+            self.interference = before.interference;
+            let targets = self.targets.iter_mut().zip(before.targets);
+            targets.for_each(|(target, before)| target.return_to(before));
+        }
+        Ok(Part {
+            dropped: true,
+            ..part
+        })
+    }
+
+    fn between_measurements(&self) -> Result<(), NoPart> {
+        match (&self.closed, &self.running) {
+            (Some(_), _) => Err(NoPart::Closed),
+            (None, Some(_)) => Err(NoPart::Running),
+            (None, None) => Ok(()),
+        }
     }
 
     pub fn is_open(&self) -> bool {
@@ -342,6 +310,7 @@ impl Window {
             host,
             processes,
             total,
+            repeated: self.parts.with(self.part().ok()),
         }
     }
 
@@ -356,7 +325,7 @@ impl Window {
     }
 }
 
-fn percent(cpu_s: f64, duration_s: f64) -> f64 {
+pub fn percent(cpu_s: f64, duration_s: f64) -> f64 {
     if duration_s > 0.0 {
         (cpu_s / duration_s * 1e4).round() / 100.0
     } else {
@@ -364,7 +333,7 @@ fn percent(cpu_s: f64, duration_s: f64) -> f64 {
     }
 }
 
-fn rounded(seconds: f64) -> f64 {
+pub fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 

@@ -5,9 +5,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::interference::Sample;
+use super::part::{NoPart, Part};
+use super::target::Target;
 use super::usage::Source;
-use super::window::{Target, Usage, Window};
-use crate::failure::{Failure, Kind, Result};
+use super::window::{Usage, Window};
+use crate::failure::{Failure, Kind};
 use crate::testbed::file::Role;
 
 /// How often an open window looks. Between two looks the kernel's high-water mark does not miss a
@@ -104,7 +106,11 @@ impl Windows {
     }
 
     /// Opens a window, paused or running, and returns its id. A conflict where [`MAX_OPEN`] are open.
-    pub fn open(&self, sources: Vec<(String, Role, Source)>, manner: Manner) -> Result<String> {
+    pub fn open(
+        &self,
+        sources: Vec<(String, Role, Source)>,
+        manner: Manner,
+    ) -> Result<String, Failure> {
         let mut all = self.all();
         let open = all.windows.values().filter(|window| window.is_open());
         if open.count() >= MAX_OPEN {
@@ -171,6 +177,21 @@ impl Windows {
         self.with(id, |window| window.samples())
     }
 
+    /// Begins a part of a window. None where there is no such window.
+    pub fn begin_part(&self, id: &str, name: String) -> Option<Result<(), NoPart>> {
+        self.with(id, |window| window.begin_part(name))
+    }
+
+    /// The part that was begun last. None where there is no such window.
+    pub fn part(&self, id: &str) -> Option<Result<Part, NoPart>> {
+        self.with(id, |window| window.part())
+    }
+
+    /// Forgets what the part that was begun last has measured. None where there is no such window.
+    pub fn drop_part(&self, id: &str) -> Option<Result<Part, NoPart>> {
+        self.with(id, Window::drop_part)
+    }
+
     /// None where there is no such window.
     pub fn close(&self, id: &str) -> Option<Usage> {
         self.with(id, Window::close)
@@ -234,6 +255,65 @@ mod tests {
         windows.look();
         assert!(ids.iter().all(|id| !windows.is_open(id)));
         assert!(windows.is_open(&alone));
+    }
+
+    fn spin(ms: u64) {
+        let busy = std::time::Instant::now();
+        while busy.elapsed() < Duration::from_millis(ms) {}
+    }
+
+    #[test]
+    fn a_part_that_is_dropped_leaves_nothing_but_that_it_was() {
+        let windows = Windows::default();
+        let manner = Manner {
+            by_cpu: true,
+            ..Manner::PAUSED
+        };
+        let id = windows.open(vec![own()], manner).unwrap();
+        let measure = |ms| {
+            assert!(windows.resume(&id));
+            spin(ms);
+            windows.pause(&id);
+        };
+        let try_begin = |name: &str| windows.begin_part(&id, name.to_owned()).unwrap();
+        let begin = |name| try_begin(name).unwrap();
+        let usage = || windows.usage(&id).unwrap();
+        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::NotBegun)));
+        begin("first");
+        measure(60);
+        let first = usage();
+        assert_eq!(first.repeated, []);
+        begin("second");
+        let none = windows.part(&id).unwrap().unwrap();
+        assert_eq!(none.duration_s, 0.0);
+        measure(120);
+        let part = windows.part(&id).unwrap().unwrap();
+        assert!(part.duration_s >= 0.12 && part.duration_s < usage().duration_s);
+        assert!(part.by_cpu.iter().all(|cpu| cpu.span_s >= 0.12));
+        windows.resume(&id);
+        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Running)));
+        assert_eq!(try_begin("late"), Err(NoPart::Running));
+        windows.pause(&id);
+        let dropped = windows.drop_part(&id).unwrap().unwrap();
+        assert!(dropped.dropped && dropped.name == "second");
+        let left = usage();
+        assert_eq!(left.duration_s, first.duration_s);
+        assert_eq!(left.processes[0].cpu_s, first.processes[0].cpu_s);
+        assert_eq!(left.host.by_cpu, first.host.by_cpu);
+        assert_eq!(left.host.busy_s, first.host.busy_s);
+        assert_eq!(left.repeated, [dropped]);
+        begin("second");
+        measure(60);
+        begin("third");
+        measure(60);
+        let all = windows.close(&id).unwrap();
+        let named = |part: &Part| (part.name.clone(), part.dropped);
+        let told: Vec<_> = all.repeated.iter().map(named).collect();
+        let second = |dropped| ("second".to_owned(), dropped);
+        assert_eq!(told, [second(true), second(false)]);
+        assert!(all.duration_s >= first.duration_s + all.repeated[1].duration_s + 0.06);
+        assert!(all.processes[0].cpu_s > first.processes[0].cpu_s);
+        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Closed)));
     }
 
     #[test]

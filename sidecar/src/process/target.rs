@@ -1,0 +1,118 @@
+//! One thing that a window measures: the processes of a source, their CPU time and their memory.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use super::part::TargetBefore;
+use super::usage::{Reading, Source, reset_high_water};
+use super::window::{ProcessUsage, percent, rounded};
+use crate::testbed::file::Role;
+
+pub struct Target {
+    name: String,
+    role: Role,
+    pub source: Source,
+    /// Of earlier stretches, before a pause.
+    cpu_before_s: f64,
+    cpu_at_open_s: f64,
+    /// Of the stretch that runs.
+    pub cpu_s: f64,
+    peak_rss_bytes: u64,
+    peak_anon_bytes: u64,
+    rss_bytes: u64,
+    /// Processes whose high-water mark is from before the window, because it could not be reset.
+    unmarked: HashSet<(i32, u64)>,
+    /// The most pages of files that each process had since its mark was reset, bytes: as many may be in the mark.
+    files: HashMap<(i32, u64), u64>,
+}
+
+impl Target {
+    pub fn new(name: String, role: Role, source: Source) -> Self {
+        Self {
+            name,
+            role,
+            source,
+            cpu_before_s: 0.0,
+            cpu_at_open_s: 0.0,
+            cpu_s: 0.0,
+            peak_rss_bytes: 0,
+            peak_anon_bytes: 0,
+            rss_bytes: 0,
+            unmarked: HashSet::new(),
+            files: HashMap::new(),
+        }
+    }
+
+    /// Begins a stretch: for peaks it resets the high-water marks, so that one from before does not
+    /// count.
+    pub fn begin(&mut self, peaks: bool) {
+        let members = self.source.read().unwrap_or_default().members;
+        self.unmarked = members
+            .iter()
+            .filter(|member| !peaks || !reset_high_water(member.pid))
+            .map(|member| (member.pid, member.start))
+            .collect();
+        self.files.clear();
+        self.cpu_before_s += self.cpu_s;
+        self.cpu_s = 0.0;
+        // What is gone already has said all that it used.
+        let first = self.source.read().unwrap_or_default();
+        self.cpu_at_open_s = first.cpu_s;
+        self.take(&first);
+    }
+
+    pub fn look(&mut self) {
+        if let Some(reading) = self.source.read() {
+            self.take(&reading);
+        }
+    }
+
+    fn take(&mut self, reading: &Reading) {
+        self.cpu_s = self.cpu_s.max(reading.cpu_s - self.cpu_at_open_s);
+        self.rss_bytes = reading.rss_bytes;
+        self.peak_rss_bytes = self.peak_rss_bytes.max(reading.rss_bytes);
+        self.peak_anon_bytes = self.peak_anon_bytes.max(reading.anon_bytes);
+        for member in &reading.members {
+            let id = (member.pid, member.start);
+            let files = self.files.entry(id).or_default();
+            *files = member.file_bytes.max(*files);
+            if self.unmarked.contains(&id) {
+                continue;
+            }
+            let mark = member.high_water_bytes;
+            self.peak_rss_bytes = self.peak_rss_bytes.max(mark);
+            self.peak_anon_bytes = self.peak_anon_bytes.max(mark.saturating_sub(*files));
+        }
+    }
+
+    pub fn so_far(&self) -> TargetBefore {
+        TargetBefore {
+            cpu_s: self.cpu_before_s + self.cpu_s,
+            peak_rss_bytes: self.peak_rss_bytes,
+            peak_anon_bytes: self.peak_anon_bytes,
+        }
+    }
+
+    /// The next stretch adds to what was measured before.
+    pub fn return_to(&mut self, before: TargetBefore) {
+        self.cpu_before_s = before.cpu_s;
+        self.cpu_s = 0.0;
+        self.peak_rss_bytes = before.peak_rss_bytes;
+        self.peak_anon_bytes = before.peak_anon_bytes;
+    }
+
+    pub fn usage(&self, duration_s: f64, opened: Instant) -> ProcessUsage {
+        let after = |ended: Instant| ended.saturating_duration_since(opened).as_secs_f64();
+        ProcessUsage {
+            name: self.name.clone(),
+            role: self.role,
+            cpu_s: rounded(self.cpu_before_s + self.cpu_s),
+            cpu_percent: percent(self.cpu_before_s + self.cpu_s, duration_s),
+            peak_rss_bytes: self.peak_rss_bytes,
+            peak_anon_bytes: self.peak_anon_bytes,
+            rss_bytes: self.rss_bytes,
+            exit: self.source.exit().map(|exit| exit.to_string()),
+            exit_after_s: self.source.ended().map(after),
+        }
+    }
+}
