@@ -6,8 +6,9 @@ import { cpusOf } from './dataplane/environment.js';
  *   the measuring window ran: seconds that it was busy, that others than the run used, that the hypervisor took
  * @typedef {{ at_unix_ms: number, span_s: number, cpus: { cpu: number, others_s: number, steal_s: number }[] }} Sample of a
  *   part of that time, up to a moment
- * @typedef {{ second: number, cpu: number, others_percent: number, steal_percent: number }} Disturbed a second of the run,
- *   the first is 0, in which a CPU of the placement was not its own
+ * @typedef {{ cpu: number | null, others_percent: number, steal_percent: number }} Disturbance of a CPU of the placement, or
+ *   of all CPUs together, null, where nothing is pinned
+ * @typedef {{ second: number } & Disturbance} Disturbed a second of the run, the first is 0
  * @typedef {{ probe_cpus: string, echo_cpus: string, system_cpus: string }} Cpus lists such as 0-1; empty where not pinned
  */
 
@@ -26,6 +27,25 @@ const placedOn = ({ probe_cpus: probe, echo_cpus: echo, system_cpus: system }) =
 /** @param {{ span_s: number, others_s: number, steal_s: number }} time of one CPU */
 const isDisturbed = ({ span_s: span, others_s: others, steal_s: steal }) =>
   others + steal >= LEAST_S && percent(others + steal, span) > MOST_PERCENT;
+
+/**
+ * Who else used the CPUs of a placement, where it was more than may be.
+ * @param {CpuUsage[]} byCpu
+ * @param {Cpus} placement
+ * @returns {Disturbance[]}
+ */
+export const disturbancesOf = (byCpu, placement) =>
+  byCpu
+    .filter(({ cpu }) => placedOn(placement).has(cpu))
+    .filter(isDisturbed)
+    .map(disturbance);
+
+/** @param {{ cpu: number | null, span_s: number, others_s: number, steal_s: number }} time @returns {Disturbance} */
+const disturbance = ({ cpu, span_s: span, others_s: others, steal_s: steal }) => ({
+  cpu,
+  others_percent: Number(one(percent(others, span))),
+  steal_percent: Number(one(percent(steal, span))),
+});
 
 /**
  * @param {CpuUsage[] | undefined} byCpu
@@ -53,20 +73,22 @@ export function placementLoad(byCpu, placement) {
 }
 
 /**
- * The seconds of a run in which a CPU of its placement was disturbed.
+ * The seconds of a run in which a CPU of its placement was disturbed. Where nothing is pinned any CPU may be the run's, so
+ * that it is the share of all of them together.
  * @param {Sample[]} samples
- * @param {Cpus} placement
+ * @param {Cpus | undefined} placement
  * @param {number} startedAt ms since 1970
  * @returns {Disturbed[]}
  */
 export function disturbedSeconds(samples, placement, startedAt) {
-  const placed = placedOn(placement);
-  /** @type {Map<string, { second: number, cpu: number, span_s: number, others_s: number, steal_s: number }>} */
+  const placed = placement ? placedOn(placement) : new Set();
+  /** @type {Map<string, { second: number, cpu: number | null, span_s: number, others_s: number, steal_s: number }>} */
   const sums = new Map();
   for (const { at_unix_ms: at, span_s: span, cpus } of samples) {
     const second = Math.max(0, Math.floor((at - startedAt) / 1000));
-    for (const { cpu, others_s: others, steal_s: steal } of cpus) {
-      if (!placed.has(cpu)) continue;
+    for (const { cpu: own, others_s: others, steal_s: steal } of cpus) {
+      if (placed.size > 0 && !placed.has(own)) continue;
+      const cpu = placed.size > 0 ? own : null;
       const key = `${second} ${cpu}`;
       const sum = sums.get(key) ?? { second, cpu, span_s: 0, others_s: 0, steal_s: 0 };
       sums.set(key, {
@@ -79,10 +101,5 @@ export function disturbedSeconds(samples, placement, startedAt) {
   }
   return [...sums.values()]
     .filter(isDisturbed)
-    .map(({ second, cpu, span_s: span, others_s: others, steal_s: steal }) => ({
-      second,
-      cpu,
-      others_percent: Number(one(percent(others, span))),
-      steal_percent: Number(one(percent(steal, span))),
-    }));
+    .map(({ second, ...time }) => ({ second, ...disturbance(time) }));
 }

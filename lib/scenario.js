@@ -13,6 +13,7 @@ import { Operation, beginRound } from './operations.js';
 import { currentProfile, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { disturbedSeconds } from './placement-load.js';
 import { fold } from './reasons.js';
+import { repeatedOf } from './repeated.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
@@ -176,11 +177,19 @@ const DEFAULTS = {
   remarks: () => /** @type {string[]} */ ([]),
 };
 
-/** Nothing where no CPU was placed or looked at. @param {Definition} definition @param {Begun} begun */
-function disturbedOf({ placement }, begun) {
-  const samples = placement ? sidecar.cpusOverTime(begun.window) : [];
-  if (!placement || samples.length === 0) return {};
-  return { disturbed: disturbedSeconds(samples, placement, Date.parse(begun.startedAt)) };
+/**
+ * When others used the CPUs; nothing where nobody looked.
+ * @param {Definition} definition
+ * @param {Begun} begun
+ * @param {sidecar.Usage | null} usage
+ */
+function disturbedOf({ placement }, begun, usage) {
+  const samples = sidecar.cpusOverTime(begun.window);
+  if (samples.length === 0) return {};
+  return {
+    disturbed: disturbedSeconds(samples, placement, Date.parse(begun.startedAt)),
+    ...(placement ? { repeated: repeatedOf(usage?.repeated ?? [], placement) } : {}),
+  };
 }
 
 /**
@@ -245,7 +254,7 @@ function summaryOf(definition, bounds) {
         integrity: definition.integrity?.(data.metrics, begun),
       }),
     };
-    Object.assign(result, disturbedOf(definition, begun));
+    Object.assign(result, disturbedOf(definition, begun, usage));
     result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     Object.assign(result, definition.judge?.(result));

@@ -9,7 +9,8 @@ import http from 'k6/http';
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
  *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` is from the window's opening
  * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number, by_cpu?: import('./placement-load.js').CpuUsage[] }, processes: ProcessUsage[],
- *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number } }} Usage
+ *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number },
+ *   repeated?: import('./repeated.js').Part[] }} Usage
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */
 
@@ -82,7 +83,8 @@ export function openWindow(instance, paused = false) {
   const opened = ask('POST', '/windows', {
     instance,
     pids: pid ? { k6: pid } : {},
-    ...(paused ? { paused, sidecar: true, by_cpu: true } : {}),
+    by_cpu: true,
+    ...(paused ? { paused, sidecar: true } : {}),
   });
   return opened ? opened.id : null;
 }

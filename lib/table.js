@@ -1,5 +1,6 @@
 /** The few lines that a single `k6 run` prints; k6 x report prints the whole. */
 import { count, ms, rate } from './numbers.js';
+import { repeatedLine } from './repeated.js';
 
 const COLUMNS = ['operation', 'requests', 'success', 'rate /s', 'avg ms', 'P50 ms', 'P95 ms', 'P99 ms'];
 
@@ -44,6 +45,7 @@ export function toText(result) {
     `${run.system}/${run.scenario} (${run.profile}) on ${run.environment}: ${result.verdict}`,
     ...align([COLUMNS, ...rows]),
     ...reasonLines(result.reasons).map((reason) => `  ! ${reason}`),
+    ...repeatedLine(result.repeated).map((line) => `  · ${line}`),
     ...result.notes.map((/** @type {string} */ note) => `  · ${note}`),
     '',
   ].join('\n');

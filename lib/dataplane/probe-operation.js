@@ -15,6 +15,7 @@
 import { Counter, Trend } from 'k6/metrics';
 import { KINDS } from '../errors.js';
 import { anomalies, errors, failed, items, lateness, latency } from '../operations.js';
+import { record, release } from './held.js';
 
 const active = new Counter('operation_active_s');
 const bytes = new Counter('operation_bytes');
@@ -22,8 +23,8 @@ const probeCpu = new Counter('operation_probe_cpu_s');
 const systemCpu = new Counter('operation_system_cpu_s');
 const systemPeak = new Trend('operation_system_peak_bytes');
 const rate = new Trend('operation_mbit_per_s');
-export const probesCut = new Counter('probes_cut');
-export const ownInstancesCpu = new Counter('own_instances_cpu_s');
+const probesCut = new Counter('probes_cut');
+const ownInstancesCpu = new Counter('own_instances_cpu_s');
 
 /** For k6Thresholds(): what the summary needs by operation. */
 export const PROBE_METRICS = /** @type {const} */ ({
@@ -49,17 +50,20 @@ export const knownErrors = (counts) =>
 /** Latencies of one series of a probe. @param {string} operation @param {number[]} series ns */
 export function recordSeries(operation, series) {
   const tags = { operation };
-  for (const ns of series) {
-    latency.add(ns / 1e6, tags);
-    failed.add(false, tags);
-  }
-  items.add(series.length, tags);
+  record(() => {
+    for (const ns of series) {
+      latency.add(ns / 1e6, tags);
+      failed.add(false, tags);
+    }
+    items.add(series.length, tags);
+  });
 }
 
-/** @param {string} operation @param {Record<string, number>} counts by kind */
+/** What failed counts, whatever others did meanwhile. @param {string} operation @param {Record<string, number>} counts by kind */
 export function recordErrors(operation, counts) {
   for (const [kind, count] of Object.entries(counts)) {
     if (count === 0) continue;
+    release();
     errors.add(count, { operation, kind });
     for (let index = 0; index < count; index += 1) failed.add(true, { operation });
   }
@@ -68,6 +72,7 @@ export function recordErrors(operation, counts) {
 /** @param {string} operation @param {Record<string, number>} counts by kind, such as duplicated */
 function recordAnomalies(operation, counts) {
   for (const [kind, count] of Object.entries(counts)) {
+    release();
     errors.add(count, { operation, kind });
     anomalies.add(count, { operation });
   }
@@ -76,18 +81,33 @@ function recordAnomalies(operation, counts) {
 /** What is of a probe as a whole. @param {string} operation @param {import('./meter.js').Outcome} outcome */
 export function recordUse(operation, outcome) {
   const tags = { operation };
-  active.add(outcome.duration_s, tags);
-  bytes.add(outcome.bytes, tags);
-  probeCpu.add(outcome.probe_cpu_s, tags);
-  if (outcome.duration_s > 0) rate.add((outcome.bytes * 8) / outcome.duration_s / 1e6, tags);
-  if (!outcome.usage) return;
-  systemCpu.add(outcome.usage.total.cpu_s, tags);
-  systemPeak.add(outcome.usage.total.peak_rss_bytes, tags);
+  record(() => {
+    active.add(outcome.duration_s, tags);
+    bytes.add(outcome.bytes, tags);
+    probeCpu.add(outcome.probe_cpu_s, tags);
+    if (outcome.duration_s > 0) rate.add((outcome.bytes * 8) / outcome.duration_s / 1e6, tags);
+    if (!outcome.usage) return;
+    systemCpu.add(outcome.usage.total.cpu_s, tags);
+    systemPeak.add(outcome.usage.total.peak_rss_bytes, tags);
+  });
+}
+
+/** CPU time of testbeds that the scenario started by itself, while a probe measured. @param {number} seconds */
+export function recordOwnInstances(seconds) {
+  record(() => ownInstancesCpu.add(seconds));
+}
+
+/** A probe ended before it had measured all. */
+export function recordCut() {
+  release();
+  probesCut.add(1);
 }
 
 /** @param {string} operation @param {number[] | undefined} series ns */
 function recordLateness(operation, series) {
-  for (const ns of series ?? []) lateness.add(ns / 1e6, { operation });
+  record(() => {
+    for (const ns of series ?? []) lateness.add(ns / 1e6, { operation });
+  });
 }
 
 /**
@@ -99,7 +119,7 @@ function recordLateness(operation, series) {
 export function recordNothing(operation, { error, planned }) {
   recordErrors(operation, knownErrors({ [error.kind]: planned.operations }));
   active.add(planned.seconds, { operation });
-  probesCut.add(1);
+  recordCut();
   console.warn(`${operation}: ${error.message}`);
 }
 
@@ -118,6 +138,6 @@ export function recordRest(operation, { outcome, values }) {
       `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent anew`,
     );
   if (!outcome.stopped) return;
-  probesCut.add(1);
+  recordCut();
   console.warn(`${operation}: the probe ended early: ${outcome.stopped}`);
 }

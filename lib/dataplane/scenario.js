@@ -8,9 +8,11 @@ import { defineScenario } from '../scenario.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
+import { partsOf } from './parts.js';
 import { PROBE_METRICS, recordNothing, recordRest, recordSeries } from './probe-operation.js';
 import { tooFewFiles } from './open-files.js';
 import { unreached } from './reach.js';
+import { Repeats } from './repeats.js';
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
 const WARMUP = 50;
@@ -46,7 +48,8 @@ const WARMUP = 50;
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct
  * @property {string | null} instance of the testbed whose use is measured
- * @property {string | null} usage_window
+ * @property {string | null} usage_window that adds up what the run used
+ * @property {string | null} [watched_by] the window that sees who uses the CPUs meanwhile, where that is not the same
  * @property {{ instance: string, name: string }} [namespace] that it is sent from
  * @property {import('./meter.js').Echo} [far] the far end, where it is not the run's
  *
@@ -66,10 +69,11 @@ export class Plane {
     this.definition = definition;
     this.address = address;
     this.data = data;
+    this.repeats = new Repeats(partsOf(data.window), environment.placement);
     const { proxy } = environment;
     const vias = definition.vias?.(data) ?? {
       proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window },
-      direct: { proxy: null, instance: null, usage_window: null },
+      direct: { proxy: null, instance: null, usage_window: null, watched_by: data.window },
     };
     /** @type {Via} */
     this.proxied = vias.proxied;
@@ -126,7 +130,19 @@ export class Plane {
   }
 
   /**
-   * The same load through the proxy and direct, which of them first in turn.
+   * Measures a part of the run, again where others disturbed it. It records by lib/dataplane/held.js alone, and leaves
+   * nothing of an earlier time.
+   * @template T
+   * @param {string} name that the report gives it
+   * @param {(again: number) => T} once measures it, for the n-th time again
+   * @returns {T}
+   */
+  part(name, once) {
+    return this.repeats.part(name, once);
+  }
+
+  /**
+   * The same load through the proxy and direct, which of them first in turn; a part of the run.
    * @param {number} index of the round
    * @param {string[]} operations
    * @param {Record<string, unknown>} spec
@@ -140,9 +156,14 @@ export class Plane {
       [operations, this.proxied],
     ];
     const order = index % 2 === 0 ? both : both.reverse();
-    return order.map(([names, via]) => [names[0], this.probe(names, via, spec)]);
+    return this.part(partName(operations[0], index), () =>
+      order.map(([names, via]) => [names[0], this.probe(names, via, spec)]),
+    );
   }
 }
+
+/** @param {string} what @param {number} index of the round */
+export const partName = (what, index) => `${what}, round ${index + 1}`;
 
 /** @param {string} operation */
 export const controlName = (operation) => `${operation}_direct`;

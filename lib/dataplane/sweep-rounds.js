@@ -5,6 +5,7 @@
 import { Gauge } from 'k6/metrics';
 import { envCount, sizesOf } from '../profiles.js';
 import { findTestbed, withFresh } from './fresh.js';
+import { record } from './held.js';
 import { sweepOf } from './sweep.js';
 
 /** A gauge without a sample reads 0: `done` tells the two apart. */
@@ -132,8 +133,7 @@ export class SweepRounds {
   run(turn, found, measure) {
     const own = { [this.variable]: this.typed(turn.value, found) };
     const measured = withFresh(found, own, measure);
-    if (measured) this.note(turn, measured);
-    else this.noteFailure(turn);
+    record(() => (measured ? this.note(turn, measured) : this.noteFailure(turn)));
   }
 
   /** A run that could not be measured carried nothing. @param {Turn} turn */

@@ -39,6 +39,6 @@ export function viasOf({ through, routed }, instance, window) {
   const namespace = { instance, name: 'client' };
   return {
     proxied: { proxy: null, instance, usage_window: window, namespace, far: through },
-    direct: { proxy: null, instance: null, usage_window: null, namespace, far: routed },
+    direct: { proxy: null, instance: null, usage_window: null, watched_by: window, namespace, far: routed },
   };
 }

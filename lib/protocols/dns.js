@@ -10,6 +10,7 @@
  */
 import { Counter } from 'k6/metrics';
 import { cpusOf } from '../dataplane/environment.js';
+import { record } from '../dataplane/held.js';
 import { ask, startEcho } from '../dataplane/meter.js';
 import { echoWait } from '../dataplane/scenario.js';
 import { submetric } from '../thresholds.js';
@@ -92,12 +93,14 @@ export const queriesOf = ({ id }) => ask('GET', `/echoes/${id}`).dns_queries;
  */
 export function recordUpstream(operation, got, names, warmup, outcome) {
   const tags = { operation };
-  queries.add(got, tags);
-  expected.add(names ?? warmup + outcome.attempted, tags);
-  slack.add(
-    outcome.attempted - outcome.succeeded + (outcome.warmup_failed ?? 0) + (outcome.replaced ?? 0),
-    tags,
-  );
+  record(() => {
+    queries.add(got, tags);
+    expected.add(names ?? warmup + outcome.attempted, tags);
+    slack.add(
+      outcome.attempted - outcome.succeeded + (outcome.warmup_failed ?? 0) + (outcome.replaced ?? 0),
+      tags,
+    );
+  });
 }
 
 /** @param {import('../result.js').Metrics} metrics @param {string} operation */

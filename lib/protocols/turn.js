@@ -4,9 +4,9 @@ import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
 import {
   knownErrors,
-  ownInstancesCpu,
-  probesCut,
+  recordCut,
   recordErrors,
+  recordOwnInstances,
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
@@ -143,9 +143,9 @@ export class Turn {
     }
     const { outcome } = measured;
     addHops(outcome.usage, windows);
-    if (outcome.usage) ownInstancesCpu.add(outcome.usage.total.cpu_s);
+    if (outcome.usage) recordOwnInstances(outcome.usage.total.cpu_s);
     if (outcome.stopped === 'limit') {
-      probesCut.add(1);
+      recordCut();
       this.limits.push(`its ${spec.kind} probe was cut at its time limit`);
     }
     if (spec.kind !== 'concurrency') this.account(outcome);

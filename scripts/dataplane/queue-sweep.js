@@ -10,8 +10,8 @@
  */
 import { proxyOf, stopFresh } from '../../lib/dataplane/fresh.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ownInstancesCpu } from '../../lib/dataplane/probe-operation.js';
-import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { recordOwnInstances } from '../../lib/dataplane/probe-operation.js';
+import { partName, planeScenario } from '../../lib/dataplane/scenario.js';
 import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
 import { envCount } from '../../lib/profiles.js';
 
@@ -62,7 +62,8 @@ const script = planeScenario({
     const spec = { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs, count };
     const through = () => throughValue(plane, index, spec);
     const direct = () => plane.probe([CONTROL], plane.direct, spec);
-    for (const step of index % 2 === 0 ? [direct, through] : [through, direct]) step();
+    const steps = index % 2 === 0 ? [direct, through] : [through, direct];
+    plane.part(partName(sweep.turn(index).operation, index), () => steps.forEach((step) => step()));
   },
   end: (data) => stopFresh(/** @type {any} */ (data).found),
   more: (metrics, _rows, data) => ({ sweep: sweep.result(metrics, data.found) }),
@@ -79,7 +80,7 @@ function throughValue(plane, index, spec) {
   sweep.run(turn, found, (instance) => {
     const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: plane.data.window };
     const measured = plane.probe([turn.operation], via, spec);
-    ownInstancesCpu.add(measured?.outcome.usage?.total.cpu_s ?? 0);
+    recordOwnInstances(measured?.outcome.usage?.total.cpu_s ?? 0);
     return measured;
   });
 }

@@ -19,6 +19,7 @@ import { protocolsOf } from '../../lib/protocols/result.js';
 import { candidateLeft, rowNamed, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
 import { Turn } from '../../lib/protocols/turn.js';
+import { undisturbed } from '../../lib/protocols/undisturbed.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
 import { closeWindow, openWindow, usageOf } from '../../lib/sidecar.js';
 
@@ -112,7 +113,16 @@ const script = planeScenario({
   },
   round(_round, index, plane) {
     // Each turn begins with another row.
-    for (let step = 0; step < able.length; step += 1) measureOne(able[(step + index) % able.length], plane);
+    for (let step = 0; step < able.length; step += 1) {
+      const chain = able[(step + index) % able.length];
+      const own = (notes[chain.row.row] ??= { turns: [], outcomes: [], version: null });
+      try {
+        undisturbed(plane, `${chain.row.row}, turn ${index + 1}`, [own], () => measureOne(chain, own, plane));
+      } finally {
+        showTurns(operationOf(chain.row), own);
+        tryAsk('POST', `/notes/${chain.row.row}`, { baseline: own });
+      }
+    }
   },
   end: (data) => stopAllBut(/** @type {any} */ (data).instances),
   more: () => ({
@@ -139,10 +149,10 @@ const bytes = {};
 
 /**
  * @param {{ row: Row, hops: Row[] }} chain
+ * @param {Notes} own
  * @param {import('../../lib/dataplane/scenario.js').Plane} plane
  */
-function measureOne({ row, hops }, plane) {
-  const own = (notes[row.row] ??= { turns: [], outcomes: [], version: null });
+function measureOne({ row, hops }, own, plane) {
   if (!goesOn(own)) return;
   /** @type {import('../../lib/protocols/instances.js').Started[]} the last hop first */
   const up = [];
@@ -159,8 +169,6 @@ function measureOne({ row, hops }, plane) {
     else measureHops(row, started, own, plane);
   } finally {
     stopSides(up);
-    showTurns(operationOf(row), own);
-    tryAsk('POST', `/notes/${row.row}`, { baseline: own });
   }
 }
 
@@ -175,7 +183,9 @@ function measureHops(row, hops, own, plane) {
   const windows = hops.map(({ id }) => openWindow(id));
   const turn = new Turn(plane, hops, operationOf(row));
   if (turn.reach(sizes)) {
-    bytes[row.row] ??= bytesFor([turn.rate()], sizes.transfer_s);
+    // A first turn that others disturbed has not told it.
+    if (own.turns.length === 0 || !(row.row in bytes))
+      bytes[row.row] = bytesFor([turn.rate()], sizes.transfer_s);
     turn.bulk(bytes[row.row]);
     turn.extras(sizes, bytes[row.row], row.udp);
   }

@@ -13,7 +13,7 @@
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { probeLoad } from '../../lib/dataplane/load.js';
 import { ask, stopEcho } from '../../lib/dataplane/meter.js';
-import { controlName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { controlName, partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envChoice, envCount } from '../../lib/profiles.js';
 import {
   UPSTREAM_METRICS,
@@ -126,11 +126,18 @@ const script = planeScenario({
       usage_window: measuring,
       far: { id: '', tcp: client.address, udp: client.address },
     },
-    direct: { proxy: null, instance: null, usage_window: null, far: servers.control },
+    direct: {
+      proxy: null,
+      instance: null,
+      usage_window: null,
+      watched_by: measuring,
+      far: servers.control,
+    },
   }),
   round(round, index, plane) {
     for (const kind of kinds) {
-      if ((kind.inFlight === null) === (round.loop === 'open')) measureKind(kind, round, index, plane);
+      if ((kind.inFlight === null) !== (round.loop === 'open')) continue;
+      plane.part(partName(kind.operation, index), (again) => measureKind(kind, round, index, again, plane));
     }
   },
   end({ servers, client }) {
@@ -165,16 +172,20 @@ const script = planeScenario({
  * @param {Kind} kind
  * @param {import('../../lib/dataplane/load.js').Round} round
  * @param {number} index of the round
+ * @param {number} again times that others disturbed it
  * @param {import('../../lib/dataplane/scenario.js').Plane} plane
  */
-function measureKind({ operation, repeated, inFlight }, round, index, plane) {
+function measureKind({ operation, repeated, inFlight }, round, index, again, plane) {
   const { servers } = /** @type {any} */ (plane.data);
   const warmup = repeated ? names : NEW_WARMUP;
   const before = queriesOf(servers.upstream);
   const both = plane.pair(index, [operation], {
     kind: 'dns',
     // Names of this probe alone.
-    dns: { run: `${operation.replaceAll('_', '')}${index}`, ...(repeated ? { names } : {}) },
+    dns: {
+      run: `${operation.replaceAll('_', '')}${index}${again ? `again${again}` : ''}`,
+      ...(repeated ? { names } : {}),
+    },
     warmup,
     window: inFlight ?? OPEN_WINDOW,
     timeout_ms: timeoutMs,

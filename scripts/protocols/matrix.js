@@ -22,6 +22,7 @@ import { protocolsOf } from '../../lib/protocols/result.js';
 import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
 import { Turn } from '../../lib/protocols/turn.js';
+import { undisturbed } from '../../lib/protocols/undisturbed.js';
 import { verdictOf } from '../../lib/protocols/verdict.js';
 
 /**
@@ -142,7 +143,10 @@ const script = planeScenario({
     const able = sides.filter(({ engine }) => row.engines[engine] === true);
     const measured = new Measured(plane, index, notes);
     try {
-      for (let turn = 0; turn < turns; turn += 1) measured.pair(able, turn);
+      for (let turn = 0; turn < turns; turn += 1) {
+        const name = `${row.row}, turn ${turn + 1}`;
+        undisturbed(plane, name, Object.values(notes), () => measured.pair(able, turn));
+      }
     } finally {
       for (const side of able) showTurns(operationOf(row.row, side), notes[side.name]);
       tryAsk('POST', `/notes/${row.row}`, notes);
@@ -195,6 +199,8 @@ class Measured {
    * @param {number} turn
    */
   pair(able, turn) {
+    // One that others disturbed has not told how fast the row is.
+    if (turn === 0) this.bytes = null;
     const running = able.filter(({ name }) => goesOn(this.notes[name]));
     const carrying = this.take(running, turn);
     if (turn < extra) this.openTunnels(carrying, turn);

@@ -12,12 +12,12 @@ import { cpusOf } from '../../lib/dataplane/environment.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { measureAll } from '../../lib/dataplane/meter.js';
 import {
-  ownInstancesCpu,
   recordNothing,
+  recordOwnInstances,
   recordRest,
   recordSeries,
 } from '../../lib/dataplane/probe-operation.js';
-import { controlName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { controlName, partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
 import { knownOf } from '../../lib/protocols/excuse.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
@@ -87,9 +87,10 @@ const script = planeScenario({
       for (const [step, names] of steps.entries()) {
         const both = [
           () => measureUses(plane, names, through, (name) => name),
-          () => measureUses(plane, names, {}, controlName),
+          () => measureUses(plane, names, { watched_by: plane.data.window }, controlName),
         ];
-        for (const side of (index + step) % 2 === 0 ? both : both.reverse()) side();
+        const order = (index + step) % 2 === 0 ? both : both.reverse();
+        plane.part(partName(names.join(' and '), index), () => order.forEach((side) => side()));
       }
     } finally {
       stopSides([started]);
@@ -121,7 +122,7 @@ function measureUses(plane, names, via, operationOf) {
   const systemSeconds = all.map((found) =>
     'outcome' in found ? (found.outcome.usage?.total.cpu_s ?? 0) : 0,
   );
-  ownInstancesCpu.add(Math.max(...systemSeconds));
+  recordOwnInstances(Math.max(...systemSeconds));
   for (const [index, found] of all.entries()) {
     const operation = operationOf(names[index]);
     if ('error' in found) {

@@ -279,3 +279,52 @@ fn a_paused_window_adds_up_what_probes_measure_and_nothing_between() {
     let (status, answer) = server.post("/probes", &late.to_string());
     assert_eq!(status, 422, "a closed window measures nothing: {answer}");
 }
+
+#[test]
+fn a_part_of_a_window_is_told_and_dropped_and_a_control_is_watched() {
+    let root = Root::new();
+    root.python("idle", "time.sleep(600)", "");
+    let server = root.serve();
+    let started = server.start("idle", "{}");
+    let echo = tcp_echo(Duration::from_millis(20)).to_string();
+    let open = json!({"instance": started["id"], "paused": true, "by_cpu": true});
+    let (_, window) = server.post("/windows", &open.to_string());
+    let path = format!("/windows/{}", window["id"].as_str().unwrap());
+    let part = format!("{path}/part");
+    let (status, answer) = server.delete(&part);
+    assert_eq!(status, 409, "no part was begun: {answer}");
+    let measure = |field: &str| {
+        let spec =
+            json!({"kind": "tcp", "target": echo, "count": 10, "warmup": 0, field: window["id"]});
+        server.measure(&spec)["outcome"]["duration_s"]
+            .as_f64()
+            .unwrap()
+    };
+    let span = |usage: &serde_json::Value| usage["by_cpu"][0]["span_s"].as_f64().unwrap();
+    let (status, answer) = server.post(&part, r#"{"name": "tcp, round 1"}"#);
+    assert_eq!(status, 201, "{answer}");
+    let kept = measure("usage_window");
+    let controlled = measure("watched_by");
+    let (_, first) = server.get(&path);
+    assert!(first["duration_s"].as_f64().unwrap() >= kept);
+    assert!(span(&first["host"]) >= kept + controlled);
+    assert_eq!(first["repeated"], json!([]));
+    server.post(&part, r#"{"name": "tcp, round 2"}"#);
+    let dropped = measure("usage_window");
+    let (_, told) = server.get(&part);
+    assert!(
+        told["duration_s"].as_f64().unwrap() >= dropped && span(&told) >= dropped,
+        "{told}"
+    );
+    let (status, gone) = server.delete(&part);
+    assert_eq!((status, &gone["dropped"]), (200, &json!(true)));
+    let (_, after) = server.get(&path);
+    assert_eq!(after["duration_s"], first["duration_s"]);
+    assert_eq!(after["host"], first["host"]);
+    assert_eq!(after["repeated"], json!([gone]));
+    let (status, answer) = server.post(&part, &json!({"name": "x".repeat(201)}).to_string());
+    assert_eq!(status, 422, "{answer}");
+    server.post(&format!("{path}/close"), "");
+    let (status, answer) = server.post(&part, r#"{"name": "late"}"#);
+    assert_eq!(status, 409, "{answer}");
+}

@@ -1,8 +1,9 @@
 /**
- * Module hooks that let node:test load lib/ outside of k6: `k6/...` resolves to
+ * Module hooks that let node:test load lib/ outside of k6: `k6` and `k6/...` resolve to
  * the fakes beside this file. Use: node --import ./tests/fakes/register.js
  */
 const FAKES = new Map([
+  ['k6', './k6.js'],
   ['k6/crypto', './k6-crypto.js'],
   ['k6/execution', './k6-execution.js'],
   ['k6/http', './k6-http.js'],

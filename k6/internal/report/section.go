@@ -22,26 +22,17 @@ func section(e Entry, options Options) Section {
 	s.Title = r.Run.Title
 	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
 		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
-	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), bottleneckNotes(*r), r.Notes)
+	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), bottleneckNotes(*r), r.Notes)
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r)},
 		protocolTables(*r), []Table{dnsTable(*r)}, componentTables(*r), databaseTables(*r),
-		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), processesTable(*r)},
+		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), repeatedTable(*r), processesTable(*r)},
 	) {
 		if len(t.Rows) > 0 {
 			s.Tables = append(s.Tables, t)
 		}
 	}
 	return s
-}
-
-// disturbedNotes tells how often a scenario was measured, where the machine or the generator spoilt it.
-func disturbedNotes(disturbed []string) []string {
-	if len(disturbed) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("Measured %d times, as the machine or the generator spoilt it; this is the last. Before: %s",
-		len(disturbed)+1, strings.Join(disturbed, "; "))}
 }
 
 func parametersTable(r result.Result) Table {

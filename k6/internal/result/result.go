@@ -39,6 +39,7 @@ type Result struct {
 	Thresholds  []Threshold  `json:"thresholds"`
 	Validity    []Validity   `json:"validity"`
 	Disturbed   []Disturbed  `json:"disturbed"`
+	Repeated    []Repeated   `json:"repeated"`
 	Notes       []string     `json:"notes"`
 	Verdict     string       `json:"verdict"`
 	Reasons     []Reason     `json:"reasons"`
@@ -93,12 +94,27 @@ type Placement struct {
 	Wait       string `json:"wait"`
 }
 
-// Disturbed is a second of the run, the first is 0, in which a CPU of the placement was not its own.
+// Disturbed is a second of the run, the first is 0, in which others used a CPU of the placement.
 type Disturbed struct {
-	Second        int     `json:"second"`
-	CPU           int     `json:"cpu"`
+	Second int `json:"second"`
+	Disturbance
+}
+
+// Disturbance is what others and the hypervisor took of a CPU, of all together where it is nil.
+type Disturbance struct {
+	CPU           *int    `json:"cpu"`
 	OthersPercent float64 `json:"others_percent"`
 	StealPercent  float64 `json:"steal_percent"`
+}
+
+// Repeated is a part of the run that was thrown away and measured again, as others used its CPUs. Settled: the measurement
+// that counts was left alone.
+type Repeated struct {
+	Part        string        `json:"part"`
+	Times       int           `json:"times"`
+	ThrownAwayS float64       `json:"thrown_away_s"`
+	DisturbedBy []Disturbance `json:"disturbed_by"`
+	Settled     bool          `json:"settled"`
 }
 
 // Operation is one row of the results table.

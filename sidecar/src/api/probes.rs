@@ -19,6 +19,7 @@ use crate::probe::observer::InstanceObserver;
 use crate::probe::plan::Plan;
 use crate::probe::registry::{Probe, Registry};
 use crate::probe::spec::Spec;
+use crate::process::windows::Windows;
 use crate::testbed::supervisor::Supervisor;
 
 /// The longest wait for a probe's end, seconds.
@@ -76,22 +77,27 @@ async fn start(
 
 fn observer(supervisor: &Supervisor, spec: &Spec) -> Result<Box<dyn Observer>> {
     let windows = Arc::clone(&supervisor.windows);
-    let resumed = spec.usage_window.clone();
-    if let Some(id) = resumed.as_deref().filter(|id| !windows.is_open(id)) {
-        return Err(Failure::invalid(
-            format!("usage_window: there is no open window {id:?}"),
-            "open one with POST /windows",
-        ));
-    }
+    let resumed = open_window(&windows, "usage_window", spec.usage_window.as_ref())?;
+    let watcher = open_window(&windows, "watched_by", spec.watched_by.as_ref())?;
     let sources = match &spec.instance {
         Some(id) => supervisor.instance(id)?.sources(),
         None => Vec::new(),
     };
-    if sources.is_empty() && resumed.is_none() {
+    if sources.is_empty() && resumed.is_none() && watcher.is_none() {
         return Ok(Box::new(Nobody));
     }
-    let observer = InstanceObserver::new(windows, sources, resumed)?;
+    let observer = InstanceObserver::new(windows, sources, resumed, watcher)?;
     Ok(Box::new(observer))
+}
+
+fn open_window(windows: &Windows, field: &str, id: Option<&String>) -> Result<Option<String>> {
+    if let Some(id) = id.filter(|id| !windows.is_open(id)) {
+        return Err(Failure::invalid(
+            format!("{field}: there is no open window {id:?}"),
+            "open one with POST /windows",
+        ));
+    }
+    Ok(id.cloned())
 }
 
 async fn list(State(probes): State<Probes>) -> Json<Vec<Probe>> {

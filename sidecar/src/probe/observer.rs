@@ -17,6 +17,9 @@ pub struct InstanceObserver {
     /// A window that runs while the probe measures, for who adds up several probes.
     resumed: Option<String>,
     resumes: AtomicBool,
+    /// A window that tells who uses each CPU meanwhile.
+    watcher: Option<String>,
+    watches: AtomicBool,
 }
 
 impl InstanceObserver {
@@ -25,6 +28,7 @@ impl InstanceObserver {
         windows: Arc<Windows>,
         sources: Vec<(String, Role, Source)>,
         resumed: Option<String>,
+        watcher: Option<String>,
     ) -> Result<Self> {
         let window = match sources.is_empty() {
             true => None,
@@ -35,6 +39,8 @@ impl InstanceObserver {
             window,
             resumed,
             resumes: AtomicBool::new(false),
+            watcher,
+            watches: AtomicBool::new(false),
         })
     }
 }
@@ -55,9 +61,18 @@ impl Observer for InstanceObserver {
             let resumed = self.windows.resume(id);
             self.resumes.store(resumed, Ordering::SeqCst);
         }
+        if let Some(id) = &self.watcher {
+            let watched = self.windows.watch(id);
+            self.watches.store(watched, Ordering::SeqCst);
+        }
     }
 
     fn ended(&self) -> Option<Usage> {
+        if let Some(id) = &self.watcher
+            && self.watches.swap(false, Ordering::SeqCst)
+        {
+            self.windows.unwatch(id);
+        }
         if let Some(id) = &self.resumed
             && self.resumes.swap(false, Ordering::SeqCst)
         {

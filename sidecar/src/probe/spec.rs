@@ -260,6 +260,9 @@ pub struct Spec {
     /// A paused measuring window (POST /windows) that runs over exactly the measured part.
     #[serde(default)]
     pub usage_window: Option<String>,
+    /// A measuring window that tells who uses each CPU over the measured part, and measures nothing else of it.
+    #[serde(default)]
+    pub watched_by: Option<String>,
 }
 
 impl Spec {
@@ -289,6 +292,7 @@ impl Spec {
             instance: None,
             namespace: None,
             usage_window: None,
+            watched_by: None,
         }
     }
 }

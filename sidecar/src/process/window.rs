@@ -34,7 +34,7 @@ pub struct HostUsage {
     pub busy_percent: f64,
     /// Of all cores together.
     pub busy_s: f64,
-    /// Who used each CPU; empty where it was not asked for.
+    /// Who used each CPU, also while it was only watched; empty where it was not asked for.
     pub by_cpu: Vec<CpuUsage>,
 }
 
@@ -72,6 +72,8 @@ pub struct Window {
     running: Option<(Instant, HostTime)>,
     /// Who resumed it and has not paused it: it runs until the last one does.
     resumed: usize,
+    /// Who wants to know who uses each CPU, while it may be paused.
+    watched: usize,
     /// Of earlier stretches.
     elapsed: Duration,
     host: HostTime,
@@ -91,6 +93,7 @@ impl Window {
             opened: Instant::now(),
             running: None,
             resumed: 0,
+            watched: 0,
             elapsed: Duration::ZERO,
             host: HostTime::default(),
             targets,
@@ -130,7 +133,7 @@ impl Window {
         for target in &mut self.targets {
             target.begin(self.peaks);
         }
-        if let Some(interference) = &mut self.interference {
+        if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.begin();
         }
         self.running = Some((Instant::now(), HostTime::now()));
@@ -147,10 +150,27 @@ impl Window {
         };
         self.elapsed += since.elapsed();
         self.host = self.host.plus(HostTime::now().since(host));
-        if let Some(interference) = &mut self.interference {
+        if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.pause();
         }
         self.targets.iter_mut().for_each(Target::look);
+    }
+
+    /// Tells who uses each CPU, and measures nothing else, until each who watches has stopped.
+    pub fn watch(&mut self) {
+        self.watched += 1;
+        let begins = self.watched == 1 && self.running.is_none() && self.is_open();
+        if let Some(interference) = self.interference.as_mut().filter(|_| begins) {
+            interference.begin();
+        }
+    }
+
+    pub fn unwatch(&mut self) {
+        self.watched = self.watched.saturating_sub(1);
+        let ends = self.watched == 0 && self.running.is_none() && self.is_open();
+        if let Some(interference) = self.interference.as_mut().filter(|_| ends) {
+            interference.pause();
+        }
     }
 
     /// A part begins; the one before it counts from now on.
@@ -202,10 +222,10 @@ impl Window {
     }
 
     fn between_measurements(&self) -> Result<(), NoPart> {
-        match (&self.closed, &self.running) {
+        match (&self.closed, self.looks()) {
             (Some(_), _) => Err(NoPart::Closed),
-            (None, Some(_)) => Err(NoPart::Running),
-            (None, None) => Ok(()),
+            (None, true) => Err(NoPart::Running),
+            (None, false) => Ok(()),
         }
     }
 
@@ -215,6 +235,11 @@ impl Window {
 
     pub fn runs(&self) -> bool {
         self.is_open() && self.running.is_some()
+    }
+
+    /// Whether there is anything to look at: it runs, or somebody watches.
+    pub fn looks(&self) -> bool {
+        self.is_open() && (self.running.is_some() || self.watched > 0)
     }
 
     #[cfg(test)]
@@ -235,9 +260,9 @@ impl Window {
         let gone = self.gone();
         if self.runs() {
             self.targets.iter_mut().for_each(Target::look);
-            if let Some(interference) = &mut self.interference {
-                interference.look();
-            }
+        }
+        if let Some(interference) = &mut self.interference {
+            interference.look();
         }
         if gone {
             self.close();
@@ -271,9 +296,9 @@ impl Window {
             self.targets.iter_mut().for_each(Target::look);
             elapsed += since.elapsed();
             host = host.plus(HostTime::now().since(host_then));
-            if let Some(interference) = &mut self.interference {
-                interference.look();
-            }
+        }
+        if let Some(interference) = &mut self.interference {
+            interference.look();
         }
         let duration_s = elapsed.as_secs_f64();
         let processes: Vec<_> = self

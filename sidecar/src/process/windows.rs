@@ -93,7 +93,7 @@ impl Windows {
     }
 
     fn sample(&self) {
-        let sampled = |window: &Window| window.runs() && window.has_peaks();
+        let sampled = |window: &Window| window.looks() && window.has_peaks();
         let idle = |all: &mut Numbered| !all.windows.values().any(sampled);
         let (mut all, _) = self
             .opened
@@ -161,6 +161,21 @@ impl Windows {
     /// A running window stands still; none that is unknown.
     pub fn pause(&self, id: &str) {
         self.with(id, Window::pause);
+    }
+
+    /// Tells who uses each CPU while the window may be paused; false where there is no such window that is open.
+    pub fn watch(&self, id: &str) -> bool {
+        let mut all = self.all();
+        let known = number(id).filter(|number| all.is_open(*number));
+        let window = known.and_then(|number| all.windows.get_mut(&number));
+        let watched = window.map(Window::watch).is_some();
+        drop(all);
+        self.opened.notify_all();
+        watched
+    }
+
+    pub fn unwatch(&self, id: &str) {
+        self.with(id, Window::unwatch);
     }
 
     pub fn is_open(&self, id: &str) -> bool {
@@ -260,6 +275,35 @@ mod tests {
     fn spin(ms: u64) {
         let busy = std::time::Instant::now();
         while busy.elapsed() < Duration::from_millis(ms) {}
+    }
+
+    #[test]
+    fn a_window_that_is_watched_tells_of_the_cpus_and_measures_nothing_else() {
+        let windows = Windows::default();
+        let manner = Manner {
+            by_cpu: true,
+            ..Manner::PAUSED
+        };
+        let id = windows.open(vec![own()], manner).unwrap();
+        let span = |usage: &Usage| usage.host.by_cpu.first().map_or(0.0, |cpu| cpu.span_s);
+        assert!(windows.watch(&id));
+        spin(30);
+        assert!(windows.resume(&id));
+        spin(30);
+        windows.pause(&id);
+        spin(30);
+        let seen = windows.usage(&id).unwrap();
+        assert!(span(&seen) > seen.duration_s + 0.05, "{seen:?}");
+        windows.unwatch(&id);
+        let ended = windows.usage(&id).unwrap();
+        assert_eq!(ended.duration_s, seen.duration_s);
+        spin(5);
+        assert_eq!(span(&windows.usage(&id).unwrap()), span(&ended));
+        assert_eq!(ended.processes[0].cpu_s, seen.processes[0].cpu_s);
+        assert!(windows.begin_part(&id, "next".to_owned()).unwrap().is_ok());
+        assert!(windows.watch(&id));
+        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Running)));
+        assert!(!windows.watch("w99"));
     }
 
     #[test]

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// disturbedNotes tells how often a scenario was measured, where the machine or the generator spoilt it.
+func disturbedNotes(disturbed []string) []string {
+	if len(disturbed) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Measured %d times, as the machine or the generator spoilt it; this is the last. Before: %s",
+		len(disturbed)+1, strings.Join(disturbed, "; "))}
+}
+
+// disturbedSeconds names the seconds in which others used the CPUs, of what counts.
+func disturbedSeconds(r result.Result) []string {
+	var seconds []int
+	for _, d := range r.Disturbed {
+		seconds = append(seconds, d.Second)
+	}
+	slices.Sort(seconds)
+	seconds = slices.Compact(seconds)
+	if len(seconds) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Others used the CPUs in %d of the run's seconds (the first is 0): %s", len(seconds), spans(seconds))}
+}
+
+// spansMost is how many of them are written.
+const spansMost = 20
+
+// spans writes sorted numbers as 3–5, 9.
+func spans(numbers []int) string {
+	var written []string
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		span := fmt.Sprint(numbers[i])
+		if last > i {
+			span += fmt.Sprintf("–%d", numbers[last])
+		}
+		written = append(written, span)
+		i = last + 1
+	}
+	if len(written) > spansMost {
+		written = append(written[:spansMost], "…")
+	}
+	return strings.Join(written, ", ")
+}
+
+// repeatedTable has the parts of a run that were measured again, and why.
+func repeatedTable(r result.Result) Table {
+	t := Table{
+		Title: "Measured again", Head: []string{"", "Part", "Thrown away", "For (s)", "Because of"},
+		Numbers: -1, State: 0,
+	}
+	for _, x := range r.Repeated {
+		t.Rows = append(t.Rows, []string{tick(&x.Settled), x.Part, times(x.Times), fmt.Sprintf("%.2f", x.ThrownAwayS),
+			disturbances(x.DisturbedBy)})
+		if !x.Settled {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s was disturbed each time; the last measurement counts.", x.Part))
+		}
+	}
+	return t
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func disturbances(all []result.Disturbance) string {
+	var words []string
+	for _, d := range all {
+		cpu := "all CPUs"
+		if d.CPU != nil {
+			cpu = fmt.Sprintf("CPU %d", *d.CPU)
+		}
+		words = append(words, fmt.Sprintf("%s: %s used by others, %s taken by the hypervisor", cpu,
+			format.Percent(d.OthersPercent), format.Percent(d.StealPercent)))
+	}
+	return strings.Join(words, "; ")
+}

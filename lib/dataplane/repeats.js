@@ -1,0 +1,82 @@
+/**
+ * A part of a run that others disturbed is measured again, once they are gone: at most twice, and in no more than the
+ * time that was measured and some seconds. Whether it was disturbed is what the sidecar saw of others on the CPUs of the
+ * placement and nothing else: how fast or slow it was is not looked at. What is thrown away is told (`repeated` of the
+ * result) and goes into no figure. A part in which something failed is never thrown away.
+ */
+import { now } from '../clock.js';
+import { disturbancesOf } from '../placement-load.js';
+import { drop, hold, isHeld, release } from './held.js';
+
+const AGAIN_MOST = 2;
+/** For waits and repeats, beside as much time as was measured. */
+const SPARE_MS = 20_000;
+/** A neighbour that lasts longer is not waited for. */
+const PATIENCE_MS = 12_000;
+
+export class Repeats {
+  /**
+   * @param {import('./parts.js').Machine} machine
+   * @param {import('../placement-load.js').Cpus} placement
+   */
+  constructor(machine, placement) {
+    this.machine = machine;
+    this.placement = placement;
+    this.inside = false;
+    /** Milliseconds: of the parts that count, and of waits and what was thrown away. */
+    this.counted = 0;
+    this.spent = 0;
+  }
+
+  /**
+   * Measures a part; one inside of another belongs to it.
+   * @template T
+   * @param {string} name
+   * @param {(again: number) => T} measure
+   * @returns {T} what the last measurement returned
+   */
+  part(name, measure) {
+    if (this.inside || !this.machine.begin(name)) return measure(0);
+    this.inside = true;
+    try {
+      for (let again = 0; ; again += 1) {
+        hold();
+        const from = now();
+        const measured = measure(again);
+        const took = now() - from;
+        const disturbed = isHeld() && this.isDisturbed(this.machine.used());
+        if (!disturbed || !this.mayRepeat(again, took) || !this.machine.drop()) {
+          this.counted += took;
+          return measured;
+        }
+        drop();
+        this.spent += took;
+        this.machine.begin(name);
+      }
+    } finally {
+      release();
+      this.inside = false;
+    }
+  }
+
+  /** @param {import('../placement-load.js').CpuUsage[]} byCpu */
+  isDisturbed(byCpu) {
+    return disturbancesOf(byCpu, this.placement).length > 0;
+  }
+
+  /**
+   * Waits until the CPUs are the run's own.
+   * @param {number} again times that the part was measured again already
+   * @param {number} took ms that it lasts
+   */
+  mayRepeat(again, took) {
+    const left = SPARE_MS + this.counted - this.spent - took;
+    if (again >= AGAIN_MOST || left <= 0) return false;
+    const from = now();
+    let quiet = false;
+    while (!quiet && now() - from < Math.min(PATIENCE_MS, left))
+      quiet = !this.isDisturbed(this.machine.look());
+    this.spent += now() - from;
+    return quiet;
+  }
+}

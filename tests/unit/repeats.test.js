@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import execution from 'k6/execution';
+import { samples } from 'k6/metrics';
+import { hold, isHeld, record, release } from '../../lib/dataplane/held.js';
+import { recordErrors, recordSeries } from '../../lib/dataplane/probe-operation.js';
+import { Repeats } from '../../lib/dataplane/repeats.js';
+import { undisturbed } from '../../lib/protocols/undisturbed.js';
+import { repeatedLine, repeatedOf } from '../../lib/repeated.js';
+
+const placement = { probe_cpus: '1', echo_cpus: '1', system_cpus: '1' };
+/** Ms that a part takes, and a look at the CPUs. */
+const PART = 300;
+const LOOK = 500;
+
+/** Who used CPU 1 for a second. @param {number} percent @param {number} [cpu] */
+const used = (percent, cpu = 1) => [{ cpu, span_s: 1, busy_s: 1, others_s: percent / 100, steal_s: 0 }];
+
+let at = 0;
+beforeEach(() => {
+  at = 0;
+  mock.getter(execution.instance, 'currentTestRunDuration', () => at);
+  samples.length = 0;
+});
+afterEach(() => {
+  mock.restoreAll();
+  release();
+});
+
+/**
+ * A machine whose neighbour is there at some times.
+ * @param {(ms: number) => number} percent of the CPU that others use at a time
+ */
+function machine(percent) {
+  /** @type {string[]} */
+  const done = [];
+  let begun = 0;
+  return {
+    done,
+    begin(/** @type {string} */ name) {
+      begun = at;
+      done.push(`begin ${name}`);
+      return true;
+    },
+    used: () => used(Math.max(percent(begun), percent(at - 1))),
+    drop() {
+      done.push('drop');
+      return true;
+    },
+    look() {
+      const began = at;
+      at += LOOK;
+      done.push('look');
+      return used(Math.max(percent(began), percent(at - 1)));
+    },
+  };
+}
+
+/** @param {number} again */
+function measure(again) {
+  recordSeries('tcp', [1e6 * (again + 1)]);
+  at += PART;
+  return again;
+}
+
+const latencies = () => samples.filter(({ metric }) => metric === 'operation_ms').map(({ value }) => value);
+
+test('a part that was left alone counts, and nothing is asked twice', () => {
+  const quiet = machine(() => 3);
+  const repeats = new Repeats(quiet, placement);
+  assert.equal(repeats.part('tcp, round 1', measure), 0);
+  assert.deepEqual(quiet.done, ['begin tcp, round 1']);
+  assert.deepEqual(latencies(), [1]);
+});
+
+test('a disturbed part is thrown away and measured again once the neighbour has gone', () => {
+  const busy = machine((ms) => (ms < 2000 ? 60 : 0));
+  const repeats = new Repeats(busy, placement);
+  assert.equal(repeats.part('tcp, round 1', measure), 1);
+  assert.deepEqual(latencies(), [2], 'what was thrown away is in no figure');
+  assert.deepEqual(busy.done, ['begin tcp, round 1', ...Array(5).fill('look'), 'drop', 'begin tcp, round 1']);
+});
+
+test('a neighbour on another CPU is no matter', () => {
+  const other = machine(() => 0);
+  const repeats = new Repeats({ ...other, used: () => used(90, 0) }, placement);
+  assert.equal(repeats.part('tcp, round 1', measure), 0);
+});
+
+test('a part is measured again at most twice, and the last one counts', () => {
+  const nasty = { ...machine(() => 60), look: () => used(0) };
+  const repeats = new Repeats(nasty, placement);
+  assert.equal(repeats.part('tcp, round 1', measure), 2);
+  assert.deepEqual(latencies(), [3]);
+  assert.equal(nasty.done.filter((what) => what === 'drop').length, 2);
+});
+
+test('a neighbour that stays is waited for once, and what was measured counts', () => {
+  const constant = machine(() => 60);
+  const repeats = new Repeats(constant, placement);
+  for (let round = 1; round <= 10; round += 1) assert.equal(repeats.part(`tcp, round ${round}`, measure), 0);
+  assert.deepEqual(latencies(), Array(10).fill(1));
+  assert.ok(!constant.done.includes('drop'));
+  assert.ok(at <= 10 * PART + 20_000 + 10 * PART + LOOK, `${at} ms`);
+});
+
+test('waits and repeats take no more than what was measured and some seconds', () => {
+  // There for each part, gone at the second look.
+  let looks = 0;
+  const nasty = {
+    ...machine(() => 60),
+    look() {
+      at += LOOK;
+      looks += 1;
+      return used(looks % 2 === 0 ? 0 : 60);
+    },
+  };
+  const repeats = new Repeats(nasty, placement);
+  for (let round = 1; round <= 200; round += 1) repeats.part(`tcp, round ${round}`, measure);
+  const counted = 200 * PART;
+  assert.ok(at > counted + 20_000, `${at} ms`);
+  assert.ok(at <= 2 * counted + 20_000 + LOOK, `${at} ms`);
+});
+
+test('a part in which something failed counts, whatever others did', () => {
+  const busy = machine((ms) => (ms < 200 ? 60 : 0));
+  const repeats = new Repeats(busy, placement);
+  const failing = (/** @type {number} */ again) => {
+    recordSeries('tcp', [1e6]);
+    recordErrors('tcp', { connection_reset: 1 });
+    assert.ok(!isHeld(), 'a failure is recorded at once, with what was held');
+    recordSeries('tcp', [2e6]);
+    return again;
+  };
+  assert.equal(repeats.part('tcp, round 1', failing), 0);
+  assert.deepEqual(latencies(), [1, 2]);
+});
+
+test('a part inside of another belongs to it, and one that throws loses nothing', () => {
+  const busy = machine((ms) => (ms < 200 ? 60 : 0));
+  const repeats = new Repeats(busy, placement);
+  repeats.part('outer', (again) => repeats.part('inner', () => measure(again)));
+  assert.deepEqual(latencies(), [2]);
+  assert.ok(busy.done.every((what) => !what.includes('inner')));
+  assert.throws(
+    () =>
+      repeats.part('tcp, round 2', () => {
+        recordSeries('tcp', [7e6]);
+        throw new Error('the sidecar ended');
+      }),
+    /the sidecar ended/,
+  );
+  assert.deepEqual(latencies(), [2, 7]);
+});
+
+test('without a window, or where nothing can be dropped, each part is measured once', () => {
+  const none = new Repeats({ ...machine(() => 60), begin: () => false }, placement);
+  assert.equal(none.part('tcp, round 1', measure), 0);
+  const fixed = new Repeats({ ...machine((ms) => (ms < 200 ? 60 : 0)), drop: () => false }, placement);
+  assert.equal(fixed.part('tcp, round 2', measure), 0);
+  assert.deepEqual(latencies(), [1, 1]);
+});
+
+/** A plane that measures each part twice; it says whether the first time counted. */
+function twice() {
+  const plane = { counted: false };
+  return Object.assign(plane, {
+    part(/** @type {string} */ _name, /** @type {(again: number) => void} */ once) {
+      hold();
+      once(0);
+      plane.counted = !isHeld();
+      release();
+      if (!plane.counted) once(1);
+    },
+  });
+}
+
+test('turns that are thrown away leave nothing in the notes', () => {
+  const kept = { outcome: 'measured', detail: null };
+  const notes = { turns: [{ rtt_ms: 1 }], outcomes: [kept], version: null };
+  const plane = /** @type {any} */ (twice());
+  let rtt = 5;
+  undisturbed(plane, 'trojan, turn 2', [notes], () => {
+    notes.outcomes.push({ outcome: 'measured', detail: null });
+    notes.turns.push({ rtt_ms: (rtt -= 1) });
+  });
+  assert.ok(!plane.counted);
+  assert.deepEqual(notes.turns, [{ rtt_ms: 1 }, { rtt_ms: 3 }]);
+  assert.equal(notes.outcomes.length, 2);
+});
+
+test('turns of which a side failed are not thrown away', () => {
+  const notes = { turns: [], outcomes: [], version: null };
+  const plane = /** @type {any} */ (twice());
+  undisturbed(plane, 'trojan, turn 1', [notes], () => {
+    notes.outcomes.push({ outcome: 'not ready', detail: 'port 1 did not open' });
+  });
+  assert.ok(plane.counted);
+  assert.equal(notes.outcomes.length, 1);
+});
+
+test('what was thrown away is told with its reason, and whether it helped', () => {
+  const part = (
+    /** @type {string} */ name,
+    /** @type {boolean} */ dropped,
+    /** @type {number} */ percent,
+  ) => ({
+    name,
+    dropped,
+    duration_s: 0.25,
+    by_cpu: [...used(percent), ...used(99, 0)],
+  });
+  const repeated = repeatedOf(
+    [
+      part('tcp, round 2', true, 40),
+      part('tcp, round 2', true, 60),
+      part('tcp, round 2', false, 2),
+      part('tcp, round 3', true, 30),
+      part('tcp, round 3', false, 30),
+    ],
+    placement,
+  );
+  assert.deepEqual(repeated, [
+    {
+      part: 'tcp, round 2',
+      times: 2,
+      thrown_away_s: 0.5,
+      disturbed_by: [{ cpu: 1, others_percent: 60, steal_percent: 0 }],
+      settled: true,
+    },
+    {
+      part: 'tcp, round 3',
+      times: 1,
+      thrown_away_s: 0.25,
+      disturbed_by: [{ cpu: 1, others_percent: 30, steal_percent: 0 }],
+      settled: false,
+    },
+  ]);
+  assert.deepEqual(repeatedLine(repeated), [
+    '2 parts were measured again, as others used their CPUs: tcp, round 2 and 1 more; 1 of them disturbed to the end',
+  ]);
+  assert.deepEqual(repeatedLine([]), []);
+});
+
+test('records outside of a part are made at once', () => {
+  let made = 0;
+  record(() => (made += 1));
+  assert.equal(made, 1);
+});
