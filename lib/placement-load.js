@@ -28,17 +28,29 @@ const placedOn = ({ probe_cpus: probe, echo_cpus: echo, system_cpus: system }) =
 const isDisturbed = ({ span_s: span, others_s: others, steal_s: steal }) =>
   others + steal >= LEAST_S && percent(others + steal, span) > MOST_PERCENT;
 
+/** CPUs of all together, as of one. @param {CpuUsage[]} byCpu */
+function together(byCpu) {
+  const sum = (/** @type {(cpu: CpuUsage) => number} */ of) => byCpu.reduce((all, cpu) => all + of(cpu), 0);
+  return {
+    cpu: null,
+    span_s: sum(({ span_s: span }) => span),
+    others_s: sum(({ others_s: others }) => others),
+    steal_s: sum(({ steal_s: steal }) => steal),
+  };
+}
+
 /**
- * Who else used the CPUs of a placement, where it was more than may be.
+ * Who else used the CPUs of a placement, where it was more than may be. Where nothing is pinned any CPU may be the run's,
+ * so that it is the share of all of them together.
  * @param {CpuUsage[]} byCpu
- * @param {Cpus} placement
+ * @param {Cpus | undefined} placement
  * @returns {Disturbance[]}
  */
-export const disturbancesOf = (byCpu, placement) =>
-  byCpu
-    .filter(({ cpu }) => placedOn(placement).has(cpu))
-    .filter(isDisturbed)
-    .map(disturbance);
+export function disturbancesOf(byCpu, placement) {
+  const placed = placement ? placedOn(placement) : new Set();
+  const judged = placed.size > 0 ? byCpu.filter(({ cpu }) => placed.has(cpu)) : [together(byCpu)];
+  return judged.filter(isDisturbed).map(disturbance);
+}
 
 /** @param {{ cpu: number | null, span_s: number, others_s: number, steal_s: number }} time @returns {Disturbance} */
 const disturbance = ({ cpu, span_s: span, others_s: others, steal_s: steal }) => ({
@@ -73,33 +85,30 @@ export function placementLoad(byCpu, placement) {
 }
 
 /**
- * The seconds of a run in which a CPU of its placement was disturbed. Where nothing is pinned any CPU may be the run's, so
- * that it is the share of all of them together.
+ * The seconds of a run in which others used its CPUs.
  * @param {Sample[]} samples
  * @param {Cpus | undefined} placement
  * @param {number} startedAt ms since 1970
  * @returns {Disturbed[]}
  */
 export function disturbedSeconds(samples, placement, startedAt) {
-  const placed = placement ? placedOn(placement) : new Set();
-  /** @type {Map<string, { second: number, cpu: number | null, span_s: number, others_s: number, steal_s: number }>} */
-  const sums = new Map();
+  /** @type {Map<number, Map<number, CpuUsage>>} */
+  const seconds = new Map();
   for (const { at_unix_ms: at, span_s: span, cpus } of samples) {
     const second = Math.max(0, Math.floor((at - startedAt) / 1000));
-    for (const { cpu: own, others_s: others, steal_s: steal } of cpus) {
-      if (placed.size > 0 && !placed.has(own)) continue;
-      const cpu = placed.size > 0 ? own : null;
-      const key = `${second} ${cpu}`;
-      const sum = sums.get(key) ?? { second, cpu, span_s: 0, others_s: 0, steal_s: 0 };
-      sums.set(key, {
+    const sums = seconds.get(second) ?? new Map();
+    for (const { cpu, others_s: others, steal_s: steal } of cpus) {
+      const sum = sums.get(cpu) ?? { cpu, span_s: 0, busy_s: 0, others_s: 0, steal_s: 0 };
+      sums.set(cpu, {
         ...sum,
         span_s: sum.span_s + span,
         others_s: sum.others_s + others,
         steal_s: sum.steal_s + steal,
       });
     }
+    seconds.set(second, sums);
   }
-  return [...sums.values()]
-    .filter(isDisturbed)
-    .map(({ second, ...time }) => ({ second, ...disturbance(time) }));
+  return [...seconds].flatMap(([second, sums]) =>
+    disturbancesOf([...sums.values()], placement).map((found) => ({ second, ...found })),
+  );
 }

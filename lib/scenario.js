@@ -13,6 +13,7 @@ import { Operation, beginRound } from './operations.js';
 import { currentProfile, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { disturbedSeconds } from './placement-load.js';
 import { fold } from './reasons.js';
+import { PATIENCE_S, awaitQuiet } from './quiet.js';
 import { repeatedOf } from './repeated.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
@@ -21,6 +22,9 @@ import { DEFAULT_BOUNDS, LONG_RUN_BOUNDS, k6Thresholds, keepThresholds } from '.
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
+
+/** The bench says that others disturbed it the time before. */
+const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
@@ -73,7 +77,8 @@ export const VERSION = '0.1.0';
  *   say it all
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
- *   window: string | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset()
+ *   neighbourStays: boolean, window: string | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
+ *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
 
 /** @param {Definition} definition */
@@ -135,7 +140,7 @@ function optionsOf(definition, bounds) {
       profile: currentProfile(),
     },
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
-    setupTimeout: `${definition.setupSeconds ?? 60}s`,
+    setupTimeout: `${(definition.setupSeconds ?? 60) + (MEASURED_AGAIN ? PATIENCE_S : 0)}s`,
     teardownTimeout: `${definition.setupSeconds ?? 60}s`,
     noCookiesReset: true,
   };
@@ -317,6 +322,7 @@ export function defineScenario(definition) {
 
     /** Last in setup(): opens the measuring window. @template T @param {T} data @returns {T & Begun} */
     begin(data) {
+      const quiet = !MEASURED_AGAIN || awaitQuiet(definition.placement, PATIENCE_S * 1000);
       const runId = /** @type {string} */ (exec.test.options.tags?.testid);
       const wallOffset = measureOffset();
       return {
@@ -325,6 +331,7 @@ export function defineScenario(definition) {
         startedAt: new Date().toISOString(),
         loadFrom: now(),
         wallOffset,
+        neighbourStays: !quiet,
         window: sidecar.openWindow(
           definition.ownInstances ? (/** @type {any} */ (data).instance ?? null) : __ENV.INSTANCE || null,
           definition.paused,

@@ -1,9 +1,6 @@
-/** Parts of the run's measuring window (sidecar/README.md), and how busy others keep the CPUs while nothing measures. */
-import { sleep } from 'k6';
+/** Parts of the run's measuring window (sidecar/README.md). */
+import { look } from '../quiet.js';
 import { tryAsk } from './meter.js';
-
-/** How long one look at the CPUs takes. */
-const LOOK_S = 0.5;
 
 /**
  * @typedef {import('../placement-load.js').CpuUsage} CpuUsage
@@ -19,11 +16,5 @@ export const partsOf = (window) => ({
   begin: (name) => window !== null && tryAsk('POST', `/windows/${window}/part`, { name }) !== null,
   used: () => tryAsk('GET', `/windows/${window}/part`)?.by_cpu ?? [],
   drop: () => tryAsk('DELETE', `/windows/${window}/part`) !== null,
-  look() {
-    const pid = Number(__ENV.GENERATOR_PID);
-    const pids = pid ? { k6: pid } : {};
-    const opened = tryAsk('POST', '/windows', { pids, sidecar: true, peaks: false, by_cpu: true });
-    sleep(LOOK_S);
-    return (opened && tryAsk('POST', `/windows/${opened.id}/close`, {})?.host.by_cpu) ?? [];
-  },
+  look,
 });

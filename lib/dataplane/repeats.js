@@ -6,22 +6,23 @@
  */
 import { now } from '../clock.js';
 import { disturbancesOf } from '../placement-load.js';
+import { awaitQuiet } from '../quiet.js';
 import { drop, hold, isHeld, release } from './held.js';
 
 const AGAIN_MOST = 2;
 /** For waits and repeats, beside as much time as was measured. */
 const SPARE_MS = 20_000;
-/** A neighbour that lasts longer is not waited for. */
-const PATIENCE_MS = 12_000;
 
 export class Repeats {
   /**
    * @param {import('./parts.js').Machine} machine
    * @param {import('../placement-load.js').Cpus} placement
+   * @param {boolean} [stays] whether somebody else was waited for in vain
    */
-  constructor(machine, placement) {
+  constructor(machine, placement, stays = false) {
     this.machine = machine;
     this.placement = placement;
+    this.stays = stays;
     this.inside = false;
     /** Milliseconds: of the parts that count, and of waits and what was thrown away. */
     this.counted = 0;
@@ -44,7 +45,8 @@ export class Repeats {
         const from = now();
         const measured = measure(again);
         const took = now() - from;
-        const disturbed = isHeld() && this.isDisturbed(this.machine.used());
+        const disturbed = isHeld() && disturbancesOf(this.machine.used(), this.placement).length > 0;
+        this.stays &&= disturbed;
         if (!disturbed || !this.mayRepeat(again, took) || !this.machine.drop()) {
           this.counted += took;
           return measured;
@@ -59,24 +61,18 @@ export class Repeats {
     }
   }
 
-  /** @param {import('../placement-load.js').CpuUsage[]} byCpu */
-  isDisturbed(byCpu) {
-    return disturbancesOf(byCpu, this.placement).length > 0;
-  }
-
   /**
-   * Waits until the CPUs are the run's own.
+   * Waits until the CPUs are the run's own; not for somebody who was waited for in vain, and is there still.
    * @param {number} again times that the part was measured again already
    * @param {number} took ms that it lasts
    */
   mayRepeat(again, took) {
     const left = SPARE_MS + this.counted - this.spent - took;
-    if (again >= AGAIN_MOST || left <= 0) return false;
+    if (this.stays || again >= AGAIN_MOST || left <= 0) return false;
     const from = now();
-    let quiet = false;
-    while (!quiet && now() - from < Math.min(PATIENCE_MS, left))
-      quiet = !this.isDisturbed(this.machine.look());
+    const quiet = awaitQuiet(this.placement, left, () => this.machine.look());
     this.spent += now() - from;
+    this.stays = !quiet;
     return quiet;
   }
 }

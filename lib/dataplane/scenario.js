@@ -69,7 +69,7 @@ export class Plane {
     this.definition = definition;
     this.address = address;
     this.data = data;
-    this.repeats = new Repeats(partsOf(data.window), environment.placement);
+    this.repeats = new Repeats(partsOf(data.window), environment.placement, data.neighbourStays);
     const { proxy } = environment;
     const vias = definition.vias?.(data) ?? {
       proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window },

@@ -18,27 +18,39 @@ function taken(result) {
   return Number(told[1]) + Number(told[2]);
 }
 
-async function measured() {
-  const bench = startBench({
-    ONLY: 'dataplane/socks-tcp',
-    TESTBED: 'sing-box',
-    ROUND_TRIPS: '8000',
-    PROFILE: 'quick',
-  });
+/** @param {Record<string, string>} variables */
+async function measured(variables) {
+  const bench = startBench({ PROFILE: 'quick', ...variables });
   try {
     const code = await bench.ended;
-    return { code, result: bench.result('dataplane-socks-tcp') };
+    return { code, result: bench.result(variables.ONLY.replace('/', '-')), output: bench.output.stdout };
   } finally {
     bench.remove();
   }
 }
 
+const ROUND_TRIPS = { ONLY: 'dataplane/socks-tcp', TESTBED: 'sing-box', ROUND_TRIPS: '8000' };
+
+/** A neighbour on the last CPU, for some seconds at most. @param {number} seconds @param {string} script */
+function neighbour(seconds, script) {
+  const burn = ['-c', String(LAST), 'timeout', String(seconds), 'bash', '-c', script];
+  const { pid } = spawn('taskset', burn, { detached: true, stdio: 'ignore' });
+  return {
+    leave() {
+      try {
+        process.kill(-Number(pid), 'SIGKILL');
+      } catch (error) {
+        assert.equal(/** @type {any} */ (error).code, 'ESRCH', 'it has left already');
+      }
+    },
+  };
+}
+
 test('a busy loop on the CPU of placement shared makes the run inconclusive', async () => {
-  const alone = await measured();
-  const loop = ['-c', String(LAST), 'timeout', '60', 'sh', '-c', 'while :; do :; done'];
-  const neighbour = spawn('taskset', loop, { detached: true, stdio: 'ignore' });
+  const alone = await measured(ROUND_TRIPS);
+  const { leave } = neighbour(240, 'while :; do :; done');
   try {
-    const beside = await measured();
+    const beside = await measured(ROUND_TRIPS);
     assert.equal(beside.result.verdict, 'inconclusive');
     assert.equal(beside.code, 3);
     assert.match(reasonsOf(beside.result).join('\n'), new RegExp(`neighbours: CPU ${LAST}: `));
@@ -47,9 +59,53 @@ test('a busy loop on the CPU of placement shared makes the run inconclusive', as
     assert.ok(beside.result.disturbed.every((/** @type {any} */ { cpu }) => cpu === LAST));
     assert.ok(taken(beside.result) > taken(alone.result), `${taken(alone.result)} % without it`);
   } finally {
-    process.kill(-Number(neighbour.pid), 'SIGKILL');
+    leave();
   }
 });
+
+/** Each long enough to meet it: it comes with the bench, and again twelve seconds later. */
+const THIRD = {
+  'dataplane/socks-tcp': { TESTBED: 'sing-box', ROUND_TRIPS: '20000' },
+  'pulsar/ingest': { MESSAGES: '5000' },
+  'panel/users-create': {},
+};
+const FOUR_OF_TWELVE =
+  'for again in {1..5}; do end=$((SECONDS + 4)); while ((SECONDS < end)); do :; done; sleep 8; done';
+
+for (const [only, variables] of Object.entries(THIRD)) {
+  test(`${only}, beside a neighbour for a third of the time, ends with a verdict and names what was disturbed`, async () => {
+    const { leave } = neighbour(60, FOUR_OF_TWELVE);
+    try {
+      const { result, output } = await measured({ ONLY: only, ...variables });
+      assert.notEqual(result.verdict, 'inconclusive', output);
+      if (result.run.placement) namesParts(result, output);
+      else namesSeconds(result);
+    } finally {
+      leave();
+    }
+  });
+}
+
+/** @param {any} result @param {string} output */
+function namesParts({ repeated, operations }, output) {
+  assert.ok(repeated.length > 0, output);
+  for (const { times, disturbed_by: by } of repeated) {
+    assert.ok(times >= 1 && times <= 2);
+    assert.deepEqual(
+      by.map((/** @type {any} */ { cpu }) => cpu),
+      [LAST],
+    );
+    assert.ok(by[0].others_percent + by[0].steal_percent > 10);
+  }
+  const [{ success }] = operations;
+  assert.equal(success, 20_000, 'what was thrown away is in no figure');
+}
+
+/** Where nothing is pinned they are of all CPUs together. @param {any} result */
+function namesSeconds({ disturbed }) {
+  assert.ok(disturbed.length > 0, 'the seconds are told');
+  assert.ok(disturbed.every((/** @type {any} */ { cpu }) => cpu === null));
+}
 
 test('more tunnels than files may be open are refused with one line before the load', async () => {
   const id = `test-files-${process.pid}`;

@@ -96,12 +96,21 @@ test('a part is measured again at most twice, and the last one counts', () => {
 });
 
 test('a neighbour that stays is waited for once, and what was measured counts', () => {
-  const constant = machine(() => 60);
+  let leaves = Infinity;
+  const constant = machine((ms) => (ms < leaves ? 60 : 0));
   const repeats = new Repeats(constant, placement);
-  for (let round = 1; round <= 10; round += 1) assert.equal(repeats.part(`tcp, round ${round}`, measure), 0);
+  const round = (/** @type {number} */ number) => repeats.part(`tcp, round ${number}`, measure);
+  for (let number = 1; number <= 10; number += 1) assert.equal(round(number), 0);
   assert.deepEqual(latencies(), Array(10).fill(1));
   assert.ok(!constant.done.includes('drop'));
-  assert.ok(at <= 10 * PART + 20_000 + 10 * PART + LOOK, `${at} ms`);
+  assert.equal(at, 10 * PART + 12_000);
+  const told = machine(() => 60);
+  assert.equal(new Repeats(told, placement, true).part('tcp, round 1', measure), 0);
+  assert.ok(!told.done.includes('look'), 'one that the set-up has waited for already');
+  leaves = at;
+  assert.equal(round(11), 0);
+  leaves = at + 100;
+  assert.equal(round(12), 1, 'once it has gone, another one is waited for');
 });
 
 test('waits and repeats take no more than what was measured and some seconds', () => {

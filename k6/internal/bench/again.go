@@ -23,6 +23,7 @@ const (
 func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenario) (broken string) {
 	for again := 1; ; again++ {
 		begin := time.Now()
+		j.again = again > 1
 		broken = b.attempt(ctx, j, entry)
 		took := time.Since(begin)
 		why := b.disturbed(j, *entry)

@@ -42,6 +42,7 @@ type job struct {
 	label     string // of its lines on the screen
 	runID     string
 	dir       string // for the result; it has a folder logs
+	again     bool   // the machine spoilt it the time before
 }
 
 // job is a scenario of the plan.
@@ -261,6 +262,10 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 		"RESULT_DIR":         j.dir,
 		"K6_NO_USAGE_REPORT": "true",
 		"VERSIONS":           b.known,
+	}
+	set["MEASURED_AGAIN"] = ""
+	if j.again {
+		set["MEASURED_AGAIN"] = "1" // it waits until others leave the CPUs alone, for some seconds
 	}
 	if b.sidecar != nil {
 		set["SIDECAR_URL"] = b.sidecar.URL

@@ -8,6 +8,7 @@ try {
 } catch {
   // It is the first.
 }
+if (measured > 0 !== Boolean(__ENV.MEASURED_AGAIN)) throw new Error('it is not told that it is measured again');
 const disturbed = measured < Number(__ENV.CROWDED);
 const reason = (kind, text) => ({ role: 'cause', kind, text, count: 1 });
 const reasons = [reason('machine', 'neighbours: CPU 1: 40.0 %'), reason('generator', 'generator lateness: op')];
