@@ -134,6 +134,12 @@ benchmark-meters: $(RUNNERS) ## Compare our probes with sockperf, iperf3 and a p
 	+@$(call build,bin/sidecar testbed needs sing-box)
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
 
+.PHONY: benchmark-neighbours
+benchmark-neighbours: $(RUNNERS) ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]
+	@$(call need,node,install Node.js 20.19 or newer)
+	+@$(call build,bin/sidecar testbed needs sing-box)
+	@node --import ./tests/fakes/register.js benchmarks/neighbours/run.js
+
 .PHONY: benchmark-streaming
 benchmark-streaming: $(RUNNERS) ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
