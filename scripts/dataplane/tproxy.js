@@ -12,7 +12,7 @@
 import { loadTransparent } from '../../lib/dataplane/environment.js';
 import { stopFresh } from '../../lib/dataplane/fresh.js';
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
 import { startFarEnds, stopFarEnds, viasOf } from '../../lib/dataplane/transparent.js';
 import { envCount } from '../../lib/profiles.js';
@@ -133,13 +133,17 @@ const script = planeScenario({
 function sweepRound(plane, index) {
   const { found } = /** @type {any} */ (plane.data);
   const turn = /** @type {SweepRounds} */ (sweep).turn(index);
-  sweep?.run(turn, found, ({ id }) => {
+  // The run's window is of another instance: it only sees who uses the CPUs.
+  const watched = { watched_by: plane.data.window };
+  const through = (/** @type {import('../../lib/dataplane/fresh.js').Started} */ { id }) => {
     const { proxied, direct } = viasOf(startFarEnds(environment, id), id, null);
-    if (index % 2 === 1) plane.probe([ROUTED], direct, burst(window));
-    const measured = plane.probe([turn.operation], proxied, burst(window));
-    if (index % 2 === 0) plane.probe([ROUTED], direct, burst(window));
+    const control = () => plane.probe([ROUTED], { ...direct, ...watched }, burst(window));
+    if (index % 2 === 1) control();
+    const measured = plane.probe([turn.operation], { ...proxied, ...watched }, burst(window));
+    if (index % 2 === 0) control();
     return measured;
-  });
+  };
+  plane.part(partName(turn.operation, index), () => sweep?.run(turn, found, through));
 }
 
 export const { options, setup, teardown, handleSummary } = script;
