@@ -97,6 +97,17 @@ export function isLoopback(host) {
   return /^(127(\.\d{1,3}){3}|localhost|\[::1\])$/.test(host);
 }
 
+/**
+ * Whether the system, or a far end that an environment names, was up on this machine before: what it uses cannot be told
+ * from what others do.
+ * @param {{ url: string, target?: Record<string, string | undefined> }} environment
+ * @param {boolean} own whether the scenario, or its bench, has started the system
+ */
+export function isForeign({ url, target = {} }, own) {
+  const far = Object.values(target).filter((address) => address !== undefined);
+  return [...(own ? [] : [url]), ...far].some((address) => isLoopback(hostOf(address)));
+}
+
 /** Refuses a host that may be put under load only with its owner's consent. @param {string} host without a port */
 export function confirmHost(host) {
   if (isLoopback(host) || (__ENV.CONFIRM_REMOTE ?? '').split(',').includes(host)) return;

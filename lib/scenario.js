@@ -7,6 +7,7 @@
 import exec from 'k6/execution';
 import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
+import { isForeign } from './environment.js';
 import { pathOf } from './file.js';
 import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
@@ -48,7 +49,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *
  * @typedef {object} Definition
  * @property {string} system
- * @property {{ name: string, url: string, thresholds: Record<string, Record<string, Bounds>> }} environment
+ * @property {{ name: string, url: string, target?: { tcp?: string, udp?: string }, thresholds: Record<string, Record<string, Bounds>> }} environment
  * @property {string} name
  * @property {string} title
  * @property {import('./profiles.js').Load} load
@@ -182,15 +183,20 @@ const DEFAULTS = {
   remarks: () => /** @type {string[]} */ ([]),
 };
 
+/** Whether the sidecar cannot tell what others use from what the system does. @param {Pick<Definition, 'environment' | 'ownInstances'>} definition */
+export const isForeignTo = ({ environment, ownInstances }) =>
+  isForeign(environment, Boolean(ownInstances || __ENV.INSTANCE));
+
 /**
- * When others used the CPUs; nothing where nobody looked.
+ * When others used the CPUs; nothing where nobody looked, or can tell.
  * @param {Definition} definition
  * @param {Begun} begun
  * @param {sidecar.Usage | null} usage
  */
-function disturbedOf({ placement }, begun, usage) {
+function disturbedOf(definition, begun, usage) {
   const samples = sidecar.cpusOverTime(begun.window);
-  if (samples.length === 0) return {};
+  if (samples.length === 0 || isForeignTo(definition)) return {};
+  const { placement } = definition;
   return {
     disturbed: disturbedSeconds(samples, placement, Date.parse(begun.startedAt)),
     ...(placement ? { repeated: repeatedOf(usage?.repeated ?? [], placement) } : {}),
@@ -206,6 +212,7 @@ function summaryOf(definition, bounds) {
   const { load, environment } = definition;
   const { notes, leftovers, remarks } = { ...DEFAULTS, ...definition };
   const steps = limitSteps(load);
+  const placement = isForeignTo(definition) ? undefined : definition.placement;
   const limit = steps && { steps, loadOf: definition.loadOfStep ?? loadOfStep(load, steps) };
 
   /** @param {any} data @returns {Record<string, string>} */
@@ -250,7 +257,7 @@ function summaryOf(definition, bounds) {
         ),
         bounds,
         usage,
-        placement: definition.placement,
+        placement,
         plannedIterations: load.iterations,
         plannedSeconds: load.seconds,
         seconds,

@@ -4,7 +4,7 @@
  */
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
-import { defineScenario } from '../scenario.js';
+import { defineScenario, isForeignTo } from '../scenario.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
@@ -69,7 +69,9 @@ export class Plane {
     this.definition = definition;
     this.address = address;
     this.data = data;
-    this.repeats = new Repeats(partsOf(data.window), environment.placement, data.neighbourStays);
+    const { ownInstances } = definition;
+    const window = isForeignTo({ environment, ownInstances }) ? null : data.window;
+    this.repeats = new Repeats(partsOf(window), environment.placement, data.neighbourStays);
     const { proxy } = environment;
     const vias = definition.vias?.(data) ?? {
       proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window },

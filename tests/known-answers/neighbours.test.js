@@ -6,8 +6,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
-import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
+import { K6, ROOT, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { reasonsOf } from '../support/reasons.js';
+import { startSidecar } from '../support/sidecar.js';
 
 const LAST = availableParallelism() - 1;
 
@@ -106,6 +107,26 @@ function namesSeconds({ disturbed }) {
   assert.ok(disturbed.length > 0, 'the seconds are told');
   assert.ok(disturbed.every((/** @type {any} */ { cpu }) => cpu === null));
 }
+
+test('a proxy that was up before is not taken for a neighbour', async () => {
+  const folder = temporaryFolder('neighbours');
+  const sidecar = await startSidecar(folder.path);
+  try {
+    const { outputs } = await sidecar.start('sing-box', { cpus: String(LAST) });
+    const entry = { auth: { mode: 'none' }, url: outputs.DATAPLANE_URL };
+    const { result, output } = await measured({
+      ONLY: 'dataplane/socks-tcp',
+      ENV: writeEnvironment(folder.path, entry, 'dataplane'),
+      ROUND_TRIPS: '8000',
+    });
+    assert.equal(result.run.placement.probe_cpus, String(LAST));
+    assert.doesNotMatch(reasonsOf(result).join('\n'), /neighbours/, output);
+    assert.equal(result.repeated, undefined);
+  } finally {
+    await sidecar.stop();
+    folder.remove();
+  }
+});
 
 test('more tunnels than files may be open are refused with one line before the load', async () => {
   const id = `test-files-${process.pid}`;
