@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { assertScriptRefuses, errorLines, startBench } from '../support/bench.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, until } from '../support/processes.js';
-import { reasonsOf } from '../support/reasons.js';
+import { faultsOf } from '../support/reasons.js';
 
 const folder = temporaryFolder('dataplane-real');
 after(folder.remove);
@@ -18,15 +18,9 @@ for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
     try {
       const code = await bench.ended;
       const results = SCENARIOS.map((name) => bench.result(`dataplane-${name}`));
-      const wrong = results.flatMap((result) =>
-        reasonsOf(result).map((reason) => `${result.run.scenario}: ${reason}`),
-      );
       // That others use the machine is told, and is no fault of what is tested.
-      const crowded = wrong.filter((reason) =>
-        /: (generator (CPU|lateness|headroom)|neighbours)/.test(reason),
-      );
-      assert.deepEqual(wrong, crowded);
-      assert.equal(code, crowded.length > 0 ? 3 : 0);
+      for (const result of results) assert.deepEqual(faultsOf(result), [], result.run.scenario);
+      assert.equal(code, results.some(({ reasons }) => reasons.length > 0) ? 3 : 0);
       for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
         assert.equal(run.testbed.name, TESTBED);
         const rows = Object.fromEntries(processes.map((row) => [row.name, row]));

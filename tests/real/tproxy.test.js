@@ -11,7 +11,7 @@ import { startBench } from '../support/bench.js';
 import { ROOT, cleanEnvironment, operation } from '../support/k6.js';
 import { holders, mayMakeNamespaces, namespacesOf, ownNetwork } from '../support/namespaces.js';
 import { descendants, isAlive, until } from '../support/processes.js';
-import { reasonsOf } from '../support/reasons.js';
+import { faultsOf } from '../support/reasons.js';
 
 const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
 const socks = join(ROOT, 'tests/fixtures/socks');
@@ -47,11 +47,8 @@ for (const [TESTBED, processes, values] of /** @type {[string, string[], unknown
       assert.ok([0, 3, 99].includes(code), bench.output.stdout);
       const result = bench.result('dataplane-tproxy');
       // Of what else uses the machine a run may be told inconclusive, and of datagrams some may be lost.
-      const odd = reasonsOf(result).filter(
-        (reason) =>
-          !/^generator (CPU|lateness|headroom)|^neighbours|\d × (lost|unexpected) in|^udp: |^tcp: P\d/.test(
-            reason,
-          ),
+      const odd = faultsOf(result).filter(
+        (reason) => !/\d × (lost|unexpected) in|^udp: |^tcp: P\d/.test(reason),
       );
       assert.deepEqual(odd, []);
       for (const [name, least] of /** @type {[string, number][]} */ ([
