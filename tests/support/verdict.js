@@ -1,4 +1,4 @@
-/** What a known-answer test asks of a result's verdict. */
+/** What tests ask of a result's verdict, and of what led to it. */
 import assert from 'node:assert/strict';
 import { faultsOf, reasonsOf } from './reasons.js';
 
@@ -20,4 +20,13 @@ export function assertVerdict(result, verdict, code) {
   // k6 itself knows no inconclusive.
   const expected = verdict === 'fail' ? 99 : 0;
   if (code !== undefined) assert.equal(code, expected, `exit code ${code}, not ${expected}: ${reasons}`);
+}
+
+/** What requests meet when the system dies: stopped at once, a load may see nothing but the end of its connections. */
+const OF_A_DEATH = ['connection_refused', 'connection_reset', 'network', 'cut'];
+
+/** @param {Record<string, number>} errors of an operation whose system was killed */
+export function assertDied(errors) {
+  const kinds = Object.keys(errors);
+  assert.ok(kinds.length > 0 && kinds.every((kind) => OF_A_DEATH.includes(kind)), JSON.stringify(errors));
 }
