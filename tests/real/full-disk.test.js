@@ -16,7 +16,7 @@ for (const size of ['8k', '16k']) {
   test(`full disk of ${size}`, { skip: !able && 'this user may not mount' }, async () => {
     const bench = [K6, 'x', 'bench', '--run-id', 'full-disk', '--only', 'pulsar/ingest'];
     const run = start('unshare', ['-m', 'sh', '-c', MOUNT, size, results, ...bench], {
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), BESIDE: '1' },
     });
     assert.equal(await run.ended, 4, run.output.stdout);
     const { stdout, stderr } = run.output;
