@@ -124,7 +124,8 @@ for (const [what, end, expected] of /** @type {[string, (run: any) => void, numb
 function benchWith(rights, only) {
   const id = `test-${process.pid}-${rights.join('')}-${only.length}`;
   const words = [...rights, 'bin/k6', 'x', 'bench', '--run-id', id, '--only', only];
-  const run = spawnSync('unshare', words, { cwd: ROOT, encoding: 'utf8' });
+  const env = { ...process.env, BESIDE: '1' };
+  const run = spawnSync('unshare', words, { cwd: ROOT, encoding: 'utf8', env });
   rmSync(join(ROOT, 'results', id), { recursive: true, force: true });
   return run;
 }
@@ -161,7 +162,7 @@ test('make dataplane goes on without it, and fails where another testbed does', 
     spawnSync('unshare', [...NOBODY, 'make', 'dataplane', `DATAPLANE_TESTBEDS=${beds}`], {
       cwd: ROOT,
       encoding: 'utf8',
-      env: { ...cleanEnvironment(), RUN_ID: `test-${process.pid}-${beds.length}` },
+      env: { ...cleanEnvironment(), RUN_ID: `test-${process.pid}-${beds.length}`, BESIDE: '1' },
     });
   try {
     const { status, stdout, stderr } = make('tproxy tproxy:engine=sing-box');
