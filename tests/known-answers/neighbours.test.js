@@ -32,7 +32,7 @@ async function measured() {
 
 test('a busy loop on the CPU of placement shared makes the run inconclusive', async () => {
   const alone = taken((await measured()).result);
-  // Longer than three measurements on a slow machine: what was disturbed is measured again.
+  // Longer than a measurement takes on a slow machine.
   const loop = ['-c', String(alone.cpu), 'timeout', '300', 'sh', '-c', 'while :; do :; done'];
   const neighbour = spawn('taskset', loop, { detached: true, stdio: 'ignore' });
   try {

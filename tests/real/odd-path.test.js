@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { after, test } from 'node:test';
+import { ON_ANY_MACHINE } from '../support/bench.js';
 import { ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k6.js';
 
 const NAME = "päth with späces/#'%41|[x]$y?";
@@ -46,7 +47,7 @@ for (const [target, scenario] of [
   ['dataplane-socks-tcp', 'dataplane/socks-tcp'],
 ]) {
   test(`odd path: make ${target} ends with a result and a report`, async () => {
-    const env = { ...cleanEnvironment(), RUN_ID: target, BESIDE: '1' };
+    const env = { ...cleanEnvironment(), ...ON_ANY_MACHINE, RUN_ID: target };
     const run = start('make', [target], { cwd: checkout, env });
     await run.ended;
     const { stdout, stderr } = run.output;

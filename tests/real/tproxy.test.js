@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startBench } from '../support/bench.js';
+import { ON_ANY_MACHINE, startBench } from '../support/bench.js';
 import { ROOT, cleanEnvironment, operation } from '../support/k6.js';
 import { holders, mayMakeNamespaces, namespacesOf, ownNetwork } from '../support/namespaces.js';
 import { descendants, isAlive, until } from '../support/processes.js';
@@ -124,7 +124,7 @@ for (const [what, end, expected] of /** @type {[string, (run: any) => void, numb
 function benchWith(rights, only) {
   const id = `test-${process.pid}-${rights.join('')}-${only.length}`;
   const words = [...rights, 'bin/k6', 'x', 'bench', '--run-id', id, '--only', only];
-  const env = { ...process.env, BESIDE: '1' };
+  const env = { ...process.env, ...ON_ANY_MACHINE };
   const run = spawnSync('unshare', words, { cwd: ROOT, encoding: 'utf8', env });
   rmSync(join(ROOT, 'results', id), { recursive: true, force: true });
   return run;
@@ -162,7 +162,7 @@ test('make dataplane goes on without it, and fails where another testbed does', 
     spawnSync('unshare', [...NOBODY, 'make', 'dataplane', `DATAPLANE_TESTBEDS=${beds}`], {
       cwd: ROOT,
       encoding: 'utf8',
-      env: { ...cleanEnvironment(), RUN_ID: `test-${process.pid}-${beds.length}`, BESIDE: '1' },
+      env: { ...cleanEnvironment(), ...ON_ANY_MACHINE, RUN_ID: `test-${process.pid}-${beds.length}` },
     });
   try {
     const { status, stdout, stderr } = make('tproxy tproxy:engine=sing-box');
