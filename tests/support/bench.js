@@ -7,6 +7,9 @@ import { K6, ROOT, cleanEnvironment, start } from './k6.js';
 /** For a test other benches of the machine are no matter, and that it is busy is no reason to measure again. */
 export const ON_ANY_MACHINE = { BESIDE: '1', AGAIN: '0' };
 
+/** What a bench says of others, where it may run beside them. */
+const OF_OTHERS = /^another bench runs .* \(BESIDE is set\)\n/gm;
+
 let count = 0;
 
 /**
@@ -22,6 +25,15 @@ export function startBench(variables, args = []) {
   });
   return {
     ...run,
+    output: {
+      get stdout() {
+        return run.output.stdout;
+      },
+      /** Without what is said of other benches. */
+      get stderr() {
+        return run.output.stderr.replaceAll(OF_OTHERS, '');
+      },
+    },
     folder,
     /** @param {string} name such as pulsar-ingest */
     result: (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')),
