@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { assertScriptRefuses, startBench } from '../support/bench.js';
 import { operation } from '../support/k6.js';
 import { startSidecar } from '../support/sidecar.js';
-import { faultsOf, reasonsOf } from '../support/reasons.js';
+import { faultsOf } from '../support/reasons.js';
 
 const QUERIES = 200;
 const NAMES = 20;
@@ -186,7 +186,7 @@ test('answers that expire too early get through again, and the run says so', asy
     const [cached, uncached] = result.integrity;
     assert.deepEqual([cached.ok, cached.reported, uncached.ok], [false, 100, true]);
     assert.match(
-      reasonsOf(result)[0],
+      faultsOf(result)[0],
       /^upstream queries, cached_open: \d+ queries too many reached the server/,
     );
     assert.equal(operation(result, 'cached_open').loop, 'open');
