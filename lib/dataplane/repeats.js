@@ -6,10 +6,10 @@
  */
 import { now } from '../clock.js';
 import { disturbancesOf } from '../placement-load.js';
+import { envChoice } from '../profiles.js';
 import { awaitQuiet } from '../quiet.js';
 import { drop, hold, isHeld, release } from './held.js';
 
-const AGAIN_MOST = 2;
 /** For waits and repeats, beside as much time as was measured. */
 const SPARE_MS = 20_000;
 
@@ -23,6 +23,7 @@ export class Repeats {
     this.machine = machine;
     this.placement = placement;
     this.stays = stays;
+    this.most = Number(envChoice('AGAIN', ['2', '1', '0']));
     this.inside = false;
     /** Milliseconds: of the parts that count, and of waits and what was thrown away. */
     this.counted = 0;
@@ -68,7 +69,7 @@ export class Repeats {
    */
   mayRepeat(again, took) {
     const left = SPARE_MS + this.counted - this.spent - took;
-    if (this.stays || again >= AGAIN_MOST || left <= 0) return false;
+    if (this.stays || again >= this.most || left <= 0) return false;
     const from = now();
     const quiet = awaitQuiet(this.placement, left, () => this.machine.look());
     this.spent += now() - from;

@@ -1,8 +1,7 @@
 /** Others on the CPUs that are measured, and limits of the generator, are told, and blamed on no system. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
@@ -10,13 +9,11 @@ import { K6, ROOT, cleanEnvironment, start, temporaryFolder, writeEnvironment } 
 import { reasonsOf } from '../support/reasons.js';
 import { startSidecar } from '../support/sidecar.js';
 
-const LAST = availableParallelism() - 1;
-
-/** The share of the last CPU that others and the hypervisor took, in percent. @param {any} result */
+/** The one CPU of placement shared, and the share of it that others and the hypervisor took, in percent. @param {any} result */
 function taken(result) {
   const { detail } = result.validity.find((/** @type {any} */ { check }) => check === 'neighbours');
-  const told = new RegExp(`CPU ${LAST}: ([\\d.]+) % used by others, ([\\d.]+) %`).exec(detail) ?? [];
-  return Number(told[1]) + Number(told[2]);
+  const told = /^CPU (\d+): ([\d.]+) % used by others, ([\d.]+) %/.exec(detail) ?? [];
+  return { cpu: Number(told[1]), percent: Number(told[2]) + Number(told[3]) };
 }
 
 /** @param {Record<string, string>} variables */
@@ -32,9 +29,9 @@ async function measured(variables) {
 
 const ROUND_TRIPS = { ONLY: 'dataplane/socks-tcp', TESTBED: 'sing-box', ROUND_TRIPS: '8000' };
 
-/** A neighbour on the last CPU, for some seconds at most. @param {number} seconds @param {string} script */
-function neighbour(seconds, script) {
-  const burn = ['-c', String(LAST), 'timeout', String(seconds), 'bash', '-c', script];
+/** A neighbour on a CPU, for some seconds at most. @param {number} cpu @param {number} seconds @param {string} script */
+function neighbour(cpu, seconds, script) {
+  const burn = ['-c', String(cpu), 'timeout', String(seconds), 'bash', '-c', script];
   const { pid } = spawn('taskset', burn, { detached: true, stdio: 'ignore' });
   return {
     leave() {
@@ -48,21 +45,27 @@ function neighbour(seconds, script) {
 }
 
 test('a busy loop on the CPU of placement shared makes the run inconclusive', async () => {
-  const alone = await measured(ROUND_TRIPS);
-  const { leave } = neighbour(240, 'while :; do :; done');
+  const alone = taken((await measured(ROUND_TRIPS)).result);
+  // Longer than a measurement takes on a slow machine.
+  const { leave } = neighbour(alone.cpu, 300, 'while :; do :; done');
   try {
     const beside = await measured(ROUND_TRIPS);
     assert.equal(beside.result.verdict, 'inconclusive');
     assert.equal(beside.code, 3);
-    assert.match(reasonsOf(beside.result).join('\n'), new RegExp(`neighbours: CPU ${LAST}: `));
-    assert.ok(taken(beside.result) > 10, `${taken(beside.result)} %`);
+    assert.match(reasonsOf(beside.result).join('\n'), new RegExp(`neighbours: CPU ${alone.cpu}: `));
+    const { percent } = taken(beside.result);
+    assert.ok(percent > 10, `${percent} %`);
     assert.ok(beside.result.disturbed.length > 0, 'the seconds are told');
-    assert.ok(beside.result.disturbed.every((/** @type {any} */ { cpu }) => cpu === LAST));
-    assert.ok(taken(beside.result) > taken(alone.result), `${taken(alone.result)} % without it`);
+    assert.ok(beside.result.disturbed.every((/** @type {any} */ { cpu }) => cpu === alone.cpu));
+    // Where others take much already, one more tells nothing.
+    if (alone.percent <= 10) assert.ok(percent > alone.percent, `${alone.percent} % without it`);
   } finally {
     leave();
   }
 });
+
+/** Of those that this process may use: the one of placement shared. */
+const LAST = Number(/^Cpus_allowed_list:.*?(\d+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
 
 /** Each long enough to meet it: it comes with the bench, and again twelve seconds later. */
 const THIRD = {
@@ -74,10 +77,14 @@ const FOUR_OF_TWELVE =
   'for again in {1..5}; do end=$((SECONDS + 4)); while ((SECONDS < end)); do :; done; sleep 8; done';
 
 for (const [only, variables] of Object.entries(THIRD)) {
-  test(`${only}, beside a neighbour for a third of the time, ends with a verdict and names what was disturbed`, async () => {
-    const { leave } = neighbour(60, FOUR_OF_TWELVE);
+  test(`${only}, beside a neighbour for a third of the time, ends with a verdict and names what was disturbed`, async (t) => {
+    if (taken((await measured(ROUND_TRIPS)).result).percent > 10) {
+      t.skip('others use the machine already');
+      return;
+    }
+    const { leave } = neighbour(LAST, 60, FOUR_OF_TWELVE);
     try {
-      const { result, output } = await measured({ ONLY: only, ...variables });
+      const { result, output } = await measured({ ONLY: only, AGAIN: '2', ...variables });
       assert.notEqual(result.verdict, 'inconclusive', output);
       if (result.run.placement) namesParts(result, output);
       else namesSeconds(result);

@@ -18,6 +18,7 @@ const used = (percent, cpu = 1) => [{ cpu, span_s: 1, busy_s: 1, others_s: perce
 
 let at = 0;
 beforeEach(() => {
+  globalThis.__ENV = {};
   at = 0;
   mock.getter(execution.instance, 'currentTestRunDuration', () => at);
   samples.length = 0;
@@ -93,6 +94,13 @@ test('a part is measured again at most twice, and the last one counts', () => {
   assert.equal(repeats.part('tcp, round 1', measure), 2);
   assert.deepEqual(latencies(), [3]);
   assert.equal(nasty.done.filter((what) => what === 'drop').length, 2);
+});
+
+test('AGAIN says how often at most', () => {
+  globalThis.__ENV = { AGAIN: '0' };
+  const busy = machine((ms) => (ms < 200 ? 60 : 0));
+  assert.equal(new Repeats(busy, placement).part('tcp, round 1', measure), 0);
+  assert.deepEqual(busy.done, ['begin tcp, round 1'], 'nobody is waited for');
 });
 
 test('a neighbour that stays is waited for once, and what was measured counts', () => {
