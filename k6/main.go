@@ -19,6 +19,7 @@ import (
 	_ "windtunnel/k6/drivers/mysql"
 	_ "windtunnel/k6/drivers/sqlite"
 	"windtunnel/k6/internal/startup"
+	_ "windtunnel/k6/modules/difference"
 	_ "windtunnel/k6/outputs/windtunnel"
 )
 

@@ -73,6 +73,35 @@ func TestPower(t *testing.T) {
 	}
 }
 
+// TestMatrix: of 49 rows with three targets each, fixed turns and until it knows, equal sides miss a target in 1 % of runs at
+// most, and a row that misses its own by 1.5 times the tolerance is called met in 2 % at most.
+func TestMatrix(t *testing.T) {
+	const n = 150
+	mostFailed, mostMet := atMost(0.01, n), atMost(0.02, n)
+	for _, noise := range Noises {
+		for _, m := range []Matrix{{Turns: 8}, {Turns: 16}, {Looks: []int{8, 18, 26}}} {
+			m.Noise, m.CV, m.Rows = noise, 0.05, 49
+			name := fmt.Sprintf("%s, looks %v, %d turns", noise, m.Looks, m.Turns)
+			if equal := m.Count(n, 1); equal.Failed > mostFailed {
+				t.Errorf("%s: equal sides miss a target in %d of %d", name, equal.Failed, n)
+			}
+			m.Slower = 1.5 * Tolerance
+			if slower := m.Count(n, 2); slower.Met > mostMet {
+				t.Errorf("%s: what misses by 1.5 times the tolerance is met in %d of %d", name, slower.Met, n)
+			}
+		}
+	}
+	// What misses by far is found as soon as the number of targets allows, and not before.
+	far := Matrix{Noise: Normal, CV: 0.05, Rows: 49, Slower: 0.5, Turns: 8}
+	if few := far.Count(50, 3); few.Missed > 0 || few.Met > 0 {
+		t.Errorf("8 turns: %+v", few)
+	}
+	far.Turns, far.Looks = 0, []int{8, 18}
+	if known := far.Count(50, 3); known.Missed < 50 {
+		t.Errorf("18 turns: %+v", known)
+	}
+}
+
 // TestTideInStepWithTheOrder is why the order is by lot: in a fixed order, or with two pairs turned together, equal sides
 // would be told apart by what returns every four runs.
 func TestTideInStepWithTheOrder(t *testing.T) {
