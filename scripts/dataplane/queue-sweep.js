@@ -1,7 +1,7 @@
 /**
  * Which value of a testbed's variable carries datagrams best?
  *
- * quick: each of VALUES of the variable SWEEP, 5 runs each in interleaved order, every
+ * quick: each of VALUES of the variable SWEEP, 12 runs each in an order by lot, every
  * run with processes of its own: 6,000 datagrams of 512 bytes, 32 in flight, beside the
  * same direct. The value that the testbed has without the sweep is what others must beat.
  * Needs a testbed: it starts one anew for each run.
@@ -17,8 +17,8 @@ import { envCount } from '../../lib/profiles.js';
 
 const SIZES = {
   smoke: { runs: 2, datagrams: 1000 },
-  quick: { runs: 5, datagrams: 6000 },
-  full: { runs: 10, datagrams: 20000 },
+  quick: { runs: 12, datagrams: 6000 },
+  full: { runs: 20, datagrams: 20000 },
 };
 const CONTROL = 'direct';
 
@@ -74,7 +74,7 @@ const script = planeScenario({
  * @param {Record<string, unknown>} spec
  */
 function throughValue(plane, index, spec) {
-  const turn = sweep.turn(index);
+  const turn = sweep.turn(index, plane.data.runId);
   const { found } = /** @type {any} */ (plane.data);
   sweep.run(turn, found, (instance) => {
     const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: plane.data.window };

@@ -5,6 +5,7 @@ package power
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"windtunnel/k6/internal/difference"
@@ -99,6 +100,42 @@ func TestMatrix(t *testing.T) {
 	far.Turns, far.Looks = 0, []int{8, 18}
 	if known := far.Count(50, 3); known.Missed < 50 {
 		t.Errorf("18 turns: %+v", known)
+	}
+}
+
+// TestEqualValuesAreNotToldApart: of the values of a sweep, in rounds whose order is by lot, and of two ciphers that are the
+// same work, none is the better one in 99 % of runs at least, on any machine.
+func TestEqualValuesAreNotToldApart(t *testing.T) {
+	const n = 400
+	most := atMost(0.01, n)
+	for _, noise := range Noises {
+		for name, c := range map[string]struct{ values, rounds, figures int }{"a sweep": {4, 12, 2}, "a long one": {12, 20, 2}, "ciphers": {2, 16, 42}} {
+			told := 0
+			for i := range n {
+				random := rand.New(rand.NewPCG(8, uint64(i)))
+				machine, lot := newMachine(random, noise, 0.05, c.values*c.rounds), random.Uint64()
+				all := make([][]float64, (c.values-1)*c.figures)
+				for round := range c.rounds {
+					met := make([]float64, c.values)
+					for _, value := range difference.Order(c.values, round+1, lot) {
+						met[value] = machine.next()
+					}
+					for j := range all {
+						all[j] = append(all[j], met[1+j%(c.values-1)]-met[0]+machine.draw()-machine.draw())
+					}
+				}
+				var shifts []difference.Shift
+				for _, samples := range all {
+					shifts = append(shifts, difference.Paired(samples))
+				}
+				if slices.ContainsFunc(difference.TellApart(shifts, 0), func(a difference.Apart) bool { return a.Better != difference.Neither }) {
+					told++
+				}
+			}
+			if told > most {
+				t.Errorf("%s, %s: told apart in %d of %d", noise, name, told, n)
+			}
+		}
 	}
 }
 
