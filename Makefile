@@ -159,8 +159,10 @@ benchmark-compare: build ## Compare sing-box with itself and with a slowed one, 
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/compare-a-a/run.js
 
 .PHONY: primitives
-primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
-	@bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
+primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
+	@out=results/primitives-$$(date -u +%Y%m%dT%H%M%SZ); \
+	bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out "$$out"; code=$$?; \
+	case $$code in 0|3) echo; bin/k6 x primitives "$$out" || exit ;; esac; exit $$code
 
 ## Live ---------------------------------------------------------------------
 

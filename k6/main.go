@@ -14,6 +14,7 @@ import (
 	_ "windtunnel/k6/commands/bench"
 	_ "windtunnel/k6/commands/compare"
 	_ "windtunnel/k6/commands/needs"
+	_ "windtunnel/k6/commands/primitives"
 	_ "windtunnel/k6/commands/report"
 	_ "windtunnel/k6/commands/validate"
 	_ "windtunnel/k6/drivers/mysql"

@@ -158,7 +158,9 @@ test('a row that the planned turns cannot decide goes on until it is, and a fixe
     assert.equal(rowOf(result, row).turns, 8);
     assert.equal(result.protocols.turns_to_miss, 10);
     assert.ok(
-      reasonsOf(result).some((line) => /latency: 8 turns cannot tell .*; about 10 would: TURNS=10$/.test(line)),
+      reasonsOf(result).some((line) =>
+        /latency: 8 turns cannot tell .*; about 10 would: TURNS=10$/.test(line),
+      ),
       reasonsOf(result).join('\n'),
     );
   } finally {
