@@ -1,7 +1,8 @@
 # Windtunnel. `make help` lists what there is to do; docs/ says how it works.
 
 SHELL := bash
-.SHELLFLAGS := -euo pipefail -c
+# Where its input is a socket, as of a program that starts make, bash would read bashrc, which -u stops.
+.SHELLFLAGS := --norc -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 

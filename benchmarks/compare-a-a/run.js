@@ -1,9 +1,10 @@
 /**
  * What does `k6 x compare` answer in earnest, where the truth is known?
  *
- * Run by `make benchmark-compare`: RUNS comparisons of sing-box with itself, and as many with a sing-box that is slower by
- * SLOWER per cent (slowed.py), in turn, and the verdicts counted. SCENARIO, PROFILE and MINUTES (of each comparison) are
- * the comparison's own. Writes a-a.json and a-a.md into results/RUN_ID.
+ * Run by `make benchmark-compare`: RUNS comparisons of a system with itself, and as many with one that is slower by SLOWER
+ * per cent (slowed.py), in turn, and the verdicts counted. CASES may leave one out: equal, slower or both. SCENARIO,
+ * PROFILE and MINUTES (of each comparison) are the comparison's own. Writes a-a.json and a-a.md into results/RUN_ID, anew
+ * after each comparison, so that nothing is lost where it ends early.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,29 +32,49 @@ const id = process.env.RUN_ID || `compare-a-a-${new Date().toISOString().replace
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
 
+/** What is compared of each system: its testbed, and the program that its variable gives another of. */
+const SYSTEMS = /** @type {Record<string, { testbed: string, variable: string, program: string }>} */ ({
+  dataplane: { testbed: 'sing-box-pair', variable: 'binary', program: 'bin/sing-box' },
+  panel: { testbed: 'panel', variable: 'python', program: '.venv/panel/bin/python' },
+  pulsar: { testbed: 'pulsar-relay', variable: 'python', program: '.venv/pulsar-relay/bin/python' },
+});
+const system = SYSTEMS[scenario.split(/[/-]/)[0]];
+if (!system) {
+  console.error(
+    `SCENARIO=${scenario}: one of ${Object.keys(SYSTEMS).join(', ')} is wanted, such as ingest of pulsar`,
+  );
+  process.exit(2);
+}
+
 const program = join(folder, 'slowed');
 const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)}'`;
 const helper = quoted(join(import.meta.dirname, 'slowed.py'));
 writeFileSync(
   program,
-  `#!/bin/sh\nexec python3 ${helper} ${slower} ${quoted(join(ROOT, 'bin/sing-box'))} "$@"\n`,
+  `#!/bin/sh\nexec python3 ${helper} ${slower} ${quoted(join(ROOT, system.program))} "$@"\n`,
 );
 chmodSync(program, 0o755);
 
 /** @type {Record<string, { b: string, made: import('./count.js').Made[] }>} */
 const cases = {
-  equal: { b: 'sing-box-pair', made: [] },
-  [`slower by ${slower} %`]: { b: `sing-box-pair:binary=${program}`, made: [] },
+  equal: { b: system.testbed, made: [] },
+  [`slower by ${slower} %`]: { b: `${system.testbed}:${system.variable}=${program}`, made: [] },
 };
+const wanted = process.env.CASES || 'both';
+if (!['equal', 'slower', 'both'].includes(wanted)) {
+  console.error(`CASES=${wanted}: equal, slower or both is wanted`);
+  process.exit(2);
+}
+for (const name of Object.keys(cases)) if (wanted !== 'both' && !name.startsWith(wanted)) delete cases[name];
 const env = Object.fromEntries(
   Object.entries(process.env).filter(
-    ([name]) => !['RUNS', 'SLOWER', 'MINUTES', 'SCENARIO', 'RUN_ID'].includes(name),
+    ([name]) => !['RUNS', 'SLOWER', 'MINUTES', 'SCENARIO', 'CASES', 'RUN_ID'].includes(name),
   ),
 );
 
 /** @param {string} run @param {string} b */
 async function compare(run, b) {
-  const sides = ['--a', 'sing-box-pair', '--b', b, '--minutes', String(minutes)];
+  const sides = ['--a', system.testbed, '--b', b, '--minutes', String(minutes)];
   const command = ['x', 'compare', '--scenario', scenario, ...sides, '--run-id', run];
   const begun = Date.now();
   const child = spawn('bin/k6', command, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -63,27 +84,37 @@ async function compare(run, b) {
   return madeOf(JSON.parse(readFileSync(path, 'utf8')), (Date.now() - begun) / 1000);
 }
 
+/** Writes and returns what was counted so far; "" where nothing was. */
+function write() {
+  const counted = Object.entries(cases).filter(([, { made }]) => made.length > 0);
+  if (counted.length === 0) return '';
+  const rows = counted.map(([name, { made }]) => row(name, count(made)));
+  const text = `# ${scenario}, ${process.env.PROFILE || 'smoke'}: comparisons of which the truth is known\n\n${HEAD}\n${rows.join('\n')}\n`;
+  writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(Object.fromEntries(counted), null, 2)}\n`);
+  writeFileSync(join(folder, 'a-a.md'), text);
+  return text;
+}
+
 let interrupted = false;
 // Ctrl-C reaches the comparison, too, which cleans up; what was counted before is still told.
 process.on('SIGINT', () => (interrupted = true));
 for (let number = 1; number <= runs && !interrupted; number += 1) {
   for (const [name, { b, made }] of Object.entries(cases)) {
-    const one = interrupted
-      ? null
-      : await compare(`${id}-${name.replaceAll(/\W+/g, '-').replace(/-$/, '')}-${number}`, b);
-    if (one === null) interrupted = true;
-    else made.push(one);
-    if (one)
-      console.log(
-        `${number} of ${runs}, ${name}: ${one.verdict}, ${one.pairs} pairs, ${one.seconds.toFixed(0)} s`,
-      );
+    if (interrupted) break;
+    const one = await compare(`${id}-${name.replaceAll(/\W+/g, '-').replace(/-$/, '')}-${number}`, b);
+    if (one === null) {
+      interrupted = true;
+      break;
+    }
+    made.push(one);
+    write();
+    const changes = one.primary.map(({ title, change }) => `${title} ${change?.toFixed(1)} %`).join(', ');
+    console.log(
+      `${number} of ${runs}, ${name}: ${one.verdict}, ${one.pairs} pairs, ${one.seconds.toFixed(0)} s; ${changes}`,
+    );
   }
 }
-const counted = Object.entries(cases).filter(([, { made }]) => made.length > 0);
-if (counted.length === 0) process.exit(4);
-const rows = counted.map(([name, { made }]) => row(name, count(made)));
-const text = `# ${scenario}, ${process.env.PROFILE || 'smoke'}: comparisons of which the truth is known\n\n${HEAD}\n${rows.join('\n')}\n`;
-writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(Object.fromEntries(counted), null, 2)}\n`);
-writeFileSync(join(folder, 'a-a.md'), text);
+const text = write();
+if (text === '') process.exit(4);
 console.log(text);
 process.exit(interrupted ? INTERRUPTED : 0);

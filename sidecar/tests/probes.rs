@@ -167,7 +167,7 @@ fn a_handshake_does_not_hold_the_teardown_of_the_tunnel_before() {
     assert_eq!(split["succeeded"], 8);
     for name in ["greeting", "total"] {
         let p50 = series(&split, name)["p50_ns"].as_u64().unwrap();
-        assert!(p50 < DELAY.as_nanos() as u64 / 8, "{name}: {p50} ns");
+        assert!(p50 < DELAY.as_nanos() as u64 / 4, "{name}: {p50} ns");
     }
     // One that never closes holds nothing up for long, and is no failure.
     let never = tcp_server(|mut stream| {
@@ -353,14 +353,18 @@ fn a_pause_of_the_probe_is_no_loss() {
     let server = root.serve();
     // The far end is in this process, which goes on.
     let echo = udp_echo(Duration::from_millis(5));
-    for kind in [json!("closed"), json!({"open": {"rate_per_s": 1_500}})] {
-        let spec = json!({"kind": "udp", "target": echo.to_string(), "count": 4_000, "window": 32, "timeout_ms": 100,
+    // As many as take more than a second and a half: the pause comes before their end on a busy machine, too.
+    for (kind, count) in [
+        (json!("closed"), 12_000),
+        (json!({"open": {"rate_per_s": 1_500}}), 4_000),
+    ] {
+        let spec = json!({"kind": "udp", "target": echo.to_string(), "count": count, "window": 32, "timeout_ms": 400,
             "loop": kind});
         let id = server.probe(&spec);
         let sidecar = nix::unistd::Pid::from_raw(server.child.id() as i32);
         std::thread::sleep(Duration::from_millis(300));
         nix::sys::signal::kill(sidecar, nix::sys::signal::Signal::SIGSTOP).unwrap();
-        std::thread::sleep(Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(1000));
         nix::sys::signal::kill(sidecar, nix::sys::signal::Signal::SIGCONT).unwrap();
         let ended = server.follow(&id);
         let outcome = &ended["outcome"];
@@ -368,7 +372,7 @@ fn a_pause_of_the_probe_is_no_loss() {
         // The far end has a thread for each datagram, so that some overtake others.
         let unexpected = &outcome["anomalies"]["unexpected"];
         assert_eq!(unexpected, &Value::Null, "{outcome}");
-        assert_eq!(outcome["succeeded"], 4_000, "{outcome}");
+        assert_eq!(outcome["succeeded"], count, "{outcome}");
         assert!(outcome["replaced"].as_u64().unwrap() > 0, "{outcome}");
     }
 }

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Timings } from './panel-timings.js';
 import { Users, objectOf, ok, refuse } from './panel-users.js';
+import { Stall } from './stall.js';
 
 /** @typedef {import('./panel-timings.js').Operation} Operation */
 /** @typedef {import('./panel-users.js').Request} Request */
@@ -16,7 +17,7 @@ import { Users, objectOf, ok, refuse } from './panel-users.js';
  * @typedef {object} ServerFaults
  * @property {string} [password] of admin; 'panel' unless given
  * @property {number} [delayMs] before each answer but that of a log-in; no part of the timings
- * @property {{ afterRequests: number, ms: number }} [stall] from that request on nothing is answered for ms
+ * @property {{ afterRequests: number } & import('./stall.js').Length} [stall] from that request on, or laterMs later, nothing is answered for ms
  * @property {number} [tokenRequests] a token is good for so many requests
  * @property {boolean} [everyTokenDead] once a token is worn out, new ones are refused as well
  * @property {ConstructorParameters<typeof Timings>[0]} [timings] of each answer, or of the nth to an operation; none unless given
@@ -68,15 +69,15 @@ class Panel {
     this.uses = new Map();
     this.wornOut = false;
     this.requests = 0;
-    this.stalledUntil = 0;
+    this.stall = new Stall();
   }
 
   async pause() {
     const { delayMs = 0, stall } = this.faults;
     this.requests += 1;
-    if (this.requests === stall?.afterRequests) this.stalledUntil = performance.now() + stall.ms;
+    if (stall && this.requests === stall.afterRequests) this.stall.begin(stall);
     if (delayMs > 0) await sleep(delayMs);
-    while (performance.now() < this.stalledUntil) await sleep(this.stalledUntil - performance.now());
+    await this.stall.pass();
   }
 
   /** @param {Request} request @returns {Answer} */

@@ -5,11 +5,12 @@
  */
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { Stall } from './stall.js';
 
 /**
  * @typedef {object} Faults
  * @property {number} [delayMs] before each answer to a publish, poll answer or delivery
- * @property {{ afterPublishes: number, ms: number }} [stall] from that publish on nothing is answered for ms
+ * @property {{ afterPublishes: number } & import('./stall.js').Length} [stall] from that publish on, or laterMs later, nothing is answered for ms
  * @property {{ every: number, status: number }} [publishError] each nth publish gets this status
  * @property {number} [capacityPerSecond] publishes are served one after the other, at most so many a second
  * @property {number} [garbledEvery] each nth bulk or poll answer is not what it should be
@@ -59,7 +60,7 @@ class Relay {
     this.sockets = new Map();
     /** @type {{ topics: string[], wake: (message: object) => void }[]} */
     this.waiters = [];
-    this.stalledUntil = 0;
+    this.stall = new Stall();
     this.freeAt = 0;
     this.answers = 0;
   }
@@ -72,7 +73,7 @@ class Relay {
   async pause() {
     const { delayMs = 0 } = this.faults;
     if (delayMs > 0) await sleep(delayMs);
-    while (performance.now() < this.stalledUntil) await sleep(this.stalledUntil - performance.now());
+    await this.stall.pass();
   }
 
   /** Waits for the next free slot of a server of limited capacity. */
@@ -131,7 +132,7 @@ class Relay {
     const readAt = performance.now();
     truth.publishes += 1;
     const count = truth.publishes;
-    if (faults.stall && count === faults.stall.afterPublishes) this.stalledUntil = readAt + faults.stall.ms;
+    if (faults.stall && count === faults.stall.afterPublishes) this.stall.begin(faults.stall);
     await this.slot();
     await this.pause();
     if (Relay.nth(faults.resetEvery, count)) {

@@ -2,20 +2,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
 import { reasonsOf } from '../support/reasons.js';
 
-const LAST = availableParallelism() - 1;
-
-/** The share of the last CPU that others and the hypervisor took, in percent. @param {any} result */
+/** The one CPU of placement shared, and the share of it that others and the hypervisor took, in percent. @param {any} result */
 function taken(result) {
   const { detail } = result.validity.find((/** @type {any} */ { check }) => check === 'neighbours');
-  const told = new RegExp(`CPU ${LAST}: ([\\d.]+) % used by others, ([\\d.]+) %`).exec(detail) ?? [];
-  return Number(told[1]) + Number(told[2]);
+  const told = /^CPU (\d+): ([\d.]+) % used by others, ([\d.]+) %/.exec(detail) ?? [];
+  return { cpu: Number(told[1]), percent: Number(told[2]) + Number(told[3]) };
 }
 
 async function measured() {
@@ -34,18 +31,21 @@ async function measured() {
 }
 
 test('a busy loop on the CPU of placement shared makes the run inconclusive', async () => {
-  const alone = await measured();
-  const loop = ['-c', String(LAST), 'timeout', '60', 'sh', '-c', 'while :; do :; done'];
+  const alone = taken((await measured()).result);
+  // Longer than a measurement takes on a slow machine.
+  const loop = ['-c', String(alone.cpu), 'timeout', '300', 'sh', '-c', 'while :; do :; done'];
   const neighbour = spawn('taskset', loop, { detached: true, stdio: 'ignore' });
   try {
     const beside = await measured();
     assert.equal(beside.result.verdict, 'inconclusive');
     assert.equal(beside.code, 3);
-    assert.match(reasonsOf(beside.result).join('\n'), new RegExp(`neighbours: CPU ${LAST}: `));
-    assert.ok(taken(beside.result) > 10, `${taken(beside.result)} %`);
+    assert.match(reasonsOf(beside.result).join('\n'), new RegExp(`neighbours: CPU ${alone.cpu}: `));
+    const { percent } = taken(beside.result);
+    assert.ok(percent > 10, `${percent} %`);
     assert.ok(beside.result.disturbed.length > 0, 'the seconds are told');
-    assert.ok(beside.result.disturbed.every((/** @type {any} */ { cpu }) => cpu === LAST));
-    assert.ok(taken(beside.result) > taken(alone.result), `${taken(alone.result)} % without it`);
+    assert.ok(beside.result.disturbed.every((/** @type {any} */ { cpu }) => cpu === alone.cpu));
+    // Where others take much already, one more tells nothing.
+    if (alone.percent <= 10) assert.ok(percent > alone.percent, `${alone.percent} % without it`);
   } finally {
     process.kill(-Number(neighbour.pid), 'SIGKILL');
   }

@@ -16,7 +16,7 @@ import {
   writeEnvironment,
 } from '../support/k6.js';
 import { until } from '../support/processes.js';
-import { reasonsOf } from '../support/reasons.js';
+import { faultsOf, reasonsOf } from '../support/reasons.js';
 import { assertVerdict } from '../support/verdict.js';
 
 const folder = temporaryFolder('panel-integrity');
@@ -58,7 +58,7 @@ test('users that were lost fail a run in which every answer was right', async ()
         'users: active': lost,
       });
       assertVerdict(result, 'fail');
-      assert.equal(reasonsOf(result)[0], 'users: created less deleted: 90 found, 100 reported');
+      assert.equal(faultsOf(result)[0], 'users: created less deleted: 90 found, 100 reported');
       assert.deepEqual(panel.users(), ['anna']);
     } finally {
       run.remove();

@@ -9,12 +9,14 @@ import { reasonsOf } from '../support/reasons.js';
 test('a relay elsewhere that goes away ends the run, which fails and says since when', async () => {
   const relay = await startRelay({});
   const run = runScenario('ingest', relay.url, { PROFILE: 'soak', DURATION: '90s', RATE: '50' });
+  /** @type {number} */
+  let goneAt;
   try {
     await until(() => relay.truth.served.length > 250, 'the load');
   } finally {
+    goneAt = Date.now();
     await relay.stop();
   }
-  const goneAt = Date.now();
   const { result } = await run;
   assert.equal(result.verdict, 'fail');
   assert.match(

@@ -25,17 +25,15 @@ const command = (...args) =>
     });
   });
 
+/** @param {string} out folder of the result @param {string[]} more arguments */
+async function measure(out, ...more) {
+  const smoke = ['bin/sidecar', 'bench', 'primitives', '--mode', 'smoke', '--out', out];
+  const { code, stdout } = await command(...smoke, ...more);
+  return { code, stdout, report: JSON.parse(readFileSync(join(out, 'primitives.json'), 'utf8')) };
+}
+
 before(async () => {
-  const { code, stdout } = await command(
-    'bin/sidecar',
-    'bench',
-    'primitives',
-    '--mode',
-    'smoke',
-    '--out',
-    folder,
-  );
-  run = { code, stdout, report: JSON.parse(readFileSync(join(folder, 'primitives.json'), 'utf8')) };
+  run = await measure(folder);
 });
 
 after(() => rmSync(folder, { recursive: true }));
@@ -57,15 +55,25 @@ test('every cipher is measured in both directions, at every size, by every imple
           assert.ok(row({ subject, operation, implementation, bytes }).time_ns.median > 0);
 });
 
-test('the measurement knows its own known answers; only a busy machine may make it inconclusive', () => {
-  const failed = run.report.validity.filter((/** @type {any} */ check) => check.ok === false);
-  assert.equal(run.code, failed.length === 0 ? PASS : INCONCLUSIVE);
-  const names = failed.map((/** @type {any} */ check) => check.check);
-  // Where the same work differs from itself, nothing is known of twice the work.
-  assert.ok(
-    !names.includes('twice the work') || names.includes('the same work again'),
-    JSON.stringify(failed),
-  );
+/** @param {any} report */
+const failedChecks = (report) =>
+  report.validity
+    .filter((/** @type {any} */ { ok }) => ok === false)
+    .map((/** @type {any} */ one) => one.check);
+
+/** Where the same work differs from itself, nothing is known of twice the work. @param {any} report */
+function isTwiceWrong(report) {
+  const names = failedChecks(report);
+  return names.includes('twice the work') && !names.includes('the same work again');
+}
+
+test('the measurement knows its own known answers; only a busy machine may make it inconclusive', async () => {
+  assert.equal(run.code, failedChecks(run.report).length === 0 ? PASS : INCONCLUSIVE);
+  // A neighbour may slow one of the three measurements, but not in each of several runs.
+  let { report } = run;
+  for (let again = 0; isTwiceWrong(report) && again < 5; again += 1)
+    ({ report } = await measure(join(folder, `control-${again}`), '--only', 'control'));
+  assert.ok(!isTwiceWrong(report), JSON.stringify(report.validity));
   // Their measures are those of another moment, or of a cache that holds the bytes but not their copy.
   const odd = run.report.measurements.filter(
     (/** @type {any} */ { implausible }) =>
@@ -89,12 +97,12 @@ test('more bytes take longer, so nothing was optimised away', () => {
     { section: 'aead', subject: 'memory', operation: 'copy', implementation: 'memcpy' },
   ];
   for (const key of cases) {
-    const small = row({ ...key, bytes: 16384 }).time_ns.median;
+    const small = row({ ...key, bytes: 64 }).time_ns.median;
     const large = row({ ...key, bytes: 1048576 }).time_ns.median;
-    // Work that was optimised away takes the same time at every size. 64 is not asked for: a neighbour slows one of the two.
+    // Work that was optimised away takes the same time at every size; a neighbour may slow one of the two twentyfold.
     assert.ok(
-      large > 2 * small,
-      `${JSON.stringify(key)}: 64 times the bytes took ${large / small} times as long`,
+      large > 10 * small,
+      `${JSON.stringify(key)}: 16,384 times the bytes took ${large / small} times as long`,
     );
   }
 });
@@ -105,10 +113,11 @@ test('portable code is portable: with AES in the CPU it is several times slower'
     return;
   }
   for (const subject of ['aes-128-gcm', 'aes-256-gcm']) {
-    const key = { subject, operation: 'encrypt', bytes: 65536 };
-    const portable = row({ ...key, implementation: 'portable' }).time_ns.median;
-    const accelerated = row({ ...key, implementation: 'rustcrypto' }).time_ns.median;
-    assert.ok(portable > 2 * accelerated, `${subject}: ${portable / accelerated}`);
+    const median = (/** @type {number} */ bytes, /** @type {string} */ implementation) =>
+      row({ subject, operation: 'encrypt', bytes, implementation }).time_ns.median;
+    const ratios = SIZES.map((bytes) => median(bytes, 'portable') / median(bytes, 'rustcrypto'));
+    // The middle one of seven: a neighbour slows few of them.
+    assert.ok(ratios.toSorted((a, b) => a - b)[3] > 2, `${subject}: ${ratios}`);
   }
 });
 

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ON_ANY_MACHINE } from '../support/bench.js';
 import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
 
 /** A disk of its own, that nobody else sees, in place of results/. */
@@ -16,7 +17,7 @@ for (const size of ['8k', '16k']) {
   test(`full disk of ${size}`, { skip: !able && 'this user may not mount' }, async () => {
     const bench = [K6, 'x', 'bench', '--run-id', 'full-disk', '--only', 'pulsar/ingest'];
     const run = start('unshare', ['-m', 'sh', '-c', MOUNT, size, results, ...bench], {
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...ON_ANY_MACHINE },
     });
     assert.equal(await run.ended, 4, run.output.stdout);
     const { stdout, stderr } = run.output;

@@ -1,9 +1,9 @@
 /** A checkout may lie in a folder of any name: the unit tests and a bench run in one with letters that URLs, patterns and shells read otherwise. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { after, test } from 'node:test';
+import { ON_ANY_MACHINE } from '../support/bench.js';
 import { ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k6.js';
 
 const NAME = "päth with späces/#'%41|[x]$y?";
@@ -11,16 +11,15 @@ const folder = temporaryFolder('odd-path');
 after(folder.remove);
 const checkout = join(folder.path, NAME);
 
+/** What is built or written, from the root of the checkout, as .gitignore has it. */
+const MADE = ['.git', 'bin', '.venv', 'results', 'sidecar/target', 'sidecar/primitives/target'];
+
+/** @param {string} path */
+const isSource = (path) => !MADE.includes(relative(ROOT, path)) && basename(path) !== 'node_modules';
+
 /** What is built is linked, the rest copied with its times, so that make finds nothing to build. */
 function copyCheckout() {
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-  });
-  const wanted = files
-    .toString()
-    .split('\0')
-    .filter((file) => file !== '' && !file.startsWith('results/'));
-  for (const file of wanted) cpSync(join(ROOT, file), join(checkout, file), { preserveTimestamps: true });
+  cpSync(ROOT, checkout, { recursive: true, preserveTimestamps: true, filter: isSource });
   for (const built of ['bin', '.venv', 'node_modules']) symlinkSync(join(ROOT, built), join(checkout, built));
   mkdirSync(join(checkout, 'results'));
 }
@@ -48,7 +47,8 @@ for (const [target, scenario] of [
   ['dataplane-socks-tcp', 'dataplane/socks-tcp'],
 ]) {
   test(`odd path: make ${target} ends with a result and a report`, async () => {
-    const run = start('make', [target], { cwd: checkout, env: { ...cleanEnvironment(), RUN_ID: target } });
+    const env = { ...cleanEnvironment(), ...ON_ANY_MACHINE, RUN_ID: target };
+    const run = start('make', [target], { cwd: checkout, env });
     await run.ended;
     const { stdout, stderr } = run.output;
     const [{ outcome }] = JSON.parse(

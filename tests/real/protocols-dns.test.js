@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { assertScriptRefuses, startBench } from '../support/bench.js';
 import { operation } from '../support/k6.js';
 import { startSidecar } from '../support/sidecar.js';
-import { reasonsOf } from '../support/reasons.js';
+import { faultsOf } from '../support/reasons.js';
 
 const QUERIES = 200;
 const NAMES = 20;
@@ -152,8 +152,8 @@ for (const [variables, caches] of /** @type {[Record<string, string>, boolean][]
       assert.ok([0, 3, 99].includes(code), bench.output.stdout);
       const result = bench.result('protocols-dns');
       // Of what else uses the machine a run may be told inconclusive, and a few queries may be lost, which fails it.
-      const odd = reasonsOf(result).filter(
-        (reason) => !/^generator |\d × lost in|: .*, (at most 0%?|at least 400|at most 50 ms)$/.test(reason),
+      const odd = faultsOf(result).filter(
+        (reason) => !/\d × lost in|: .*, (at most 0%?|at least 400|at most 50 ms)$/.test(reason),
       );
       assert.deepEqual(odd, []);
       for (const name of ['cached', 'uncached', 'cached_burst', 'uncached_burst']) {
@@ -186,7 +186,7 @@ test('answers that expire too early get through again, and the run says so', asy
     const [cached, uncached] = result.integrity;
     assert.deepEqual([cached.ok, cached.reported, uncached.ok], [false, 100, true]);
     assert.match(
-      reasonsOf(result)[0],
+      faultsOf(result)[0],
       /^upstream queries, cached_open: \d+ queries too many reached the server/,
     );
     assert.equal(operation(result, 'cached_open').loop, 'open');

@@ -7,11 +7,11 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startBench } from '../support/bench.js';
+import { ON_ANY_MACHINE, startBench } from '../support/bench.js';
 import { ROOT, cleanEnvironment, operation } from '../support/k6.js';
 import { holders, mayMakeNamespaces, namespacesOf, ownNetwork } from '../support/namespaces.js';
 import { descendants, isAlive, until } from '../support/processes.js';
-import { reasonsOf } from '../support/reasons.js';
+import { faultsOf } from '../support/reasons.js';
 
 const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
 const socks = join(ROOT, 'tests/fixtures/socks');
@@ -47,11 +47,8 @@ for (const [TESTBED, processes, values] of /** @type {[string, string[], unknown
       assert.ok([0, 3, 99].includes(code), bench.output.stdout);
       const result = bench.result('dataplane-tproxy');
       // Of what else uses the machine a run may be told inconclusive, and of datagrams some may be lost.
-      const odd = reasonsOf(result).filter(
-        (reason) =>
-          !/^generator (CPU|lateness|headroom)|^neighbours|\d × (lost|unexpected) in|^udp: |^tcp: P\d/.test(
-            reason,
-          ),
+      const odd = faultsOf(result).filter(
+        (reason) => !/\d × (lost|unexpected) in|^udp: |^tcp: P\d/.test(reason),
       );
       assert.deepEqual(odd, []);
       for (const [name, least] of /** @type {[string, number][]} */ ([
@@ -127,7 +124,8 @@ for (const [what, end, expected] of /** @type {[string, (run: any) => void, numb
 function benchWith(rights, only) {
   const id = `test-${process.pid}-${rights.join('')}-${only.length}`;
   const words = [...rights, 'bin/k6', 'x', 'bench', '--run-id', id, '--only', only];
-  const run = spawnSync('unshare', words, { cwd: ROOT, encoding: 'utf8' });
+  const env = { ...process.env, ...ON_ANY_MACHINE };
+  const run = spawnSync('unshare', words, { cwd: ROOT, encoding: 'utf8', env });
   rmSync(join(ROOT, 'results', id), { recursive: true, force: true });
   return run;
 }
@@ -164,7 +162,7 @@ test('make dataplane goes on without it, and fails where another testbed does', 
     spawnSync('unshare', [...NOBODY, 'make', 'dataplane', `DATAPLANE_TESTBEDS=${beds}`], {
       cwd: ROOT,
       encoding: 'utf8',
-      env: { ...cleanEnvironment(), RUN_ID: `test-${process.pid}-${beds.length}` },
+      env: { ...cleanEnvironment(), ...ON_ANY_MACHINE, RUN_ID: `test-${process.pid}-${beds.length}` },
     });
   try {
     const { status, stdout, stderr } = make('tproxy tproxy:engine=sing-box');

@@ -5,6 +5,7 @@ package bench
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"windtunnel/k6/internal/format"
@@ -12,15 +13,29 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// A scenario of which the machine or the generator spoilt the measurement is measured again: so often at most, and only if
-// it took no longer.
+// A scenario of which the machine or the generator spoilt the measurement is measured again: so often at most, where AGAIN
+// says no other number below it, and only if it took no longer.
 const (
 	againMost   = 2
 	againWithin = 3 * time.Minute
 )
 
+// againAtMost is how often a scenario may be measured again.
+func (o Options) againAtMost() (int, *fault) {
+	given := o.getenv("AGAIN")
+	if given == "" {
+		return againMost, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 0 || n > againMost {
+		return 0, usage("AGAIN=%s: give how often a disturbed scenario may be measured again, 0 to %d", given, againMost)
+	}
+	return n, nil
+}
+
 // attemptUndisturbed is attempt, again where the measurement was spoilt. The record tells of each time.
 func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenario) (broken string) {
+	most, _ := b.againAtMost() // the preflight has refused what is no such number
 	for again := 1; ; again++ {
 		begin := time.Now()
 		broken = b.attempt(ctx, j, entry)
@@ -29,11 +44,11 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 		if b.stream != nil { // its points are sent already: those of another measurement would be added to them
 			return broken
 		}
-		if why == "" || broken != "" || again > againMost || took > againWithin || b.interrupts.any() {
+		if why == "" || broken != "" || again > most || took > againWithin || b.interrupts.any() {
 			return broken
 		}
 		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.paint(entry.Outcome),
-			format.Seconds(took.Seconds()), why, again, againMost)
+			format.Seconds(took.Seconds()), why, again, most)
 		entry.Disturbed = append(entry.Disturbed, why)
 		entry.Outcome, entry.Message, entry.Result, entry.ExitCode = run.Running, "", "", nil
 	}

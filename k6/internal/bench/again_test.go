@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -19,6 +20,8 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 		"disturbed once":   {[]string{"CROWDED=1"}, exitcode.Pass, 1},
 		"disturbed twice":  {[]string{"CROWDED=2"}, exitcode.Pass, 2},
 		"always disturbed": {[]string{"CROWDED=9"}, exitcode.Inconclusive, againMost},
+		"at most once":     {[]string{"CROWDED=9", "AGAIN=1"}, exitcode.Inconclusive, 1},
+		"not at all":       {[]string{"CROWDED=9", "AGAIN=0"}, exitcode.Inconclusive, 0},
 		"not that alone":   {[]string{"CROWDED=9", "WRONG=1"}, exitcode.Inconclusive, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,11 +34,25 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 				t.Errorf("measured again %d times, want %d: %q", len(told), c.again, told)
 			}
 			if c.again > 0 {
-				want(t, tr.out.String(), "neighbours: CPU 1: 40.0 %: measured again (1 of 2 at most)")
+				most := againMost
+				if name == "at most once" {
+					most = 1
+				}
+				want(t, tr.out.String(), fmt.Sprintf("neighbours: CPU 1: 40.0 %%: measured again (1 of %d at most)", most))
 				page := tr.text(t, "results/test/report.md")
 				want(t, page, "as the machine or the generator spoilt it; this is the last. Before: neighbours: CPU 1: 40.0 %")
 			}
 		})
+	}
+}
+
+func TestHowOftenItIsMeasuredAgainIsBounded(t *testing.T) {
+	for _, given := range []string{"3", "-1", "1.5", "often"} {
+		tr := newTrial(t, "local", "pulsar/passes", "AGAIN="+given)
+		if code := Run(tr.Options); code != exitcode.Usage {
+			t.Errorf("AGAIN=%s: code %d", given, code)
+		}
+		want(t, tr.err.String(), "AGAIN="+given+": give how often a disturbed scenario may be measured again, 0 to 2\n")
 	}
 }
 

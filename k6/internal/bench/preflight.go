@@ -90,6 +90,9 @@ func preflight(o Options) (plan, *fault) {
 	if f := o.checkDashboard(); f != nil {
 		return p, f
 	}
+	if _, f := o.againAtMost(); f != nil {
+		return p, f
+	}
 	cpus := processCPUs()
 	p.placements = map[Scenario]placement{}
 	for _, s := range p.scenarios {

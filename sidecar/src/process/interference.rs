@@ -235,12 +235,10 @@ mod tests {
         assert_eq!((one.cpus[0].others_s, one.cpus[0].steal_s), (0.07, 0.02));
     }
 
-    /// A neighbour takes a CPU that nothing of ours is bound to; machines have neighbours besides.
-    #[test]
-    fn a_neighbour_s_time_is_others() {
-        let last = *crate::process::cpus::allowed().unwrap().last().unwrap();
+    /// What is seen of a CPU while a neighbour takes it.
+    fn beside_a_neighbour(cpu: usize) -> Interference {
         let mut burn = std::process::Command::new("setsid")
-            .args(["-f", "taskset", "-c", &last.to_string(), "timeout", "1.5"])
+            .args(["-f", "taskset", "-c", &cpu.to_string(), "timeout", "1.5"])
             .args(["sh", "-c", "while :; do :; done"])
             .spawn()
             .unwrap();
@@ -254,9 +252,25 @@ mod tests {
             seen.look();
         }
         seen.pause();
-        let usage = seen.usage();
-        let on = usage.iter().find(|usage| usage.cpu == last).unwrap();
-        assert!(on.others_s > 0.15 * on.span_s, "{usage:?}");
-        assert!(seen.samples().len() >= 10);
+        seen
+    }
+
+    /// A neighbour takes a CPU that nothing of ours is bound to; machines have neighbours besides, and a busy one may be
+    /// through with the neighbour before it is looked at, but not each time.
+    #[test]
+    fn a_neighbour_s_time_is_others() {
+        let last = *crate::process::cpus::allowed().unwrap().last().unwrap();
+        let mut told = Vec::new();
+        for _ in 0..5 {
+            let seen = beside_a_neighbour(last);
+            assert!(seen.samples().len() >= 10);
+            let usage = seen.usage();
+            let on = usage.iter().find(|usage| usage.cpu == last).unwrap();
+            if on.others_s > 0.15 * (on.span_s - on.steal_s) {
+                return;
+            }
+            told.push(format!("{usage:?}"));
+        }
+        panic!("{told:?}");
     }
 }

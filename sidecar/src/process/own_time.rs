@@ -111,14 +111,15 @@ fn threads(pid: i32) -> HashMap<Id, Thread> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::probe::clock::thread_cpu_ns;
     use crate::process::cpus;
 
+    /// Uses so much CPU time, however long that takes on a busy machine.
     fn spin(ms: u64) {
-        let begin = Instant::now();
-        while begin.elapsed() < Duration::from_millis(ms) {
+        let begin = thread_cpu_ns();
+        while thread_cpu_ns() - begin < ms * 1_000_000 {
             std::hint::black_box((0..1_000).sum::<u64>());
         }
     }
@@ -134,11 +135,7 @@ mod tests {
         let (end, ends) = std::sync::mpsc::channel::<()>();
         let pinned = std::thread::spawn(move || {
             cpus::bind(&BTreeSet::from([last])).unwrap();
-            let cpu_ns = crate::probe::clock::thread_cpu_ns;
-            let begin = cpu_ns();
-            while cpu_ns() - begin < 50_000_000 {
-                spin(1);
-            }
+            spin(50);
             spun.send(()).unwrap();
             let _ = ends.recv();
         });
