@@ -112,7 +112,7 @@ panel-compare: $(RUNNERS) ## Two database drivers of the panel in turn: make pan
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
-protocols-compare: $(RUNNERS) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [TURNS=7]
+protocols-compare: $(RUNNERS) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
 	@test -n '$(CANDIDATE)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
 	+@$(call build,ONLY='$(call within,protocols/matrix)' bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY='$(call within,protocols/matrix)' bin/k6 x bench
@@ -149,13 +149,13 @@ benchmark-streaming: $(RUNNERS) ## What streaming to InfluxDB costs a run, besid
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: benchmark-protocols
-benchmark-protocols: $(RUNNERS) ## Compare sing-box with itself, and count the rows told apart: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
+benchmark-protocols: $(RUNNERS) ## Compare sing-box with itself, and count the targets missed: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
 	@$(call need,node,install Node.js 20.19 or newer)
 	+@$(call build,ONLY=protocols/matrix bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
 
 .PHONY: benchmark-judge
-benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about five minutes
+benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about ten minutes
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
 
@@ -166,8 +166,10 @@ benchmark-compare: build ## Compare sing-box with itself and with a slowed one, 
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/compare-a-a/run.js
 
 .PHONY: primitives
-primitives: bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
-	@bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out results/primitives-$$(date -u +%Y%m%dT%H%M%SZ)
+primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
+	@out=results/primitives-$$(date -u +%Y%m%dT%H%M%SZ); \
+	bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out "$$out"; code=$$?; \
+	case $$code in 0|3) echo; bin/k6 x primitives "$$out" || exit ;; esac; exit $$code
 
 ## Live ---------------------------------------------------------------------
 

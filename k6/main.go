@@ -14,11 +14,13 @@ import (
 	_ "windtunnel/k6/commands/bench"
 	_ "windtunnel/k6/commands/compare"
 	_ "windtunnel/k6/commands/needs"
+	_ "windtunnel/k6/commands/primitives"
 	_ "windtunnel/k6/commands/report"
 	_ "windtunnel/k6/commands/validate"
 	_ "windtunnel/k6/drivers/mysql"
 	_ "windtunnel/k6/drivers/sqlite"
 	"windtunnel/k6/internal/startup"
+	_ "windtunnel/k6/modules/difference"
 	_ "windtunnel/k6/outputs/windtunnel"
 )
 

@@ -14,3 +14,68 @@ declare module 'k6/x/sql/driver/sqlite3' {
   const driver: unknown;
   export default driver;
 }
+
+/** The engine of comparisons, in Go: k6/modules/difference says what each field is. */
+declare module 'k6/x/windtunnel/difference' {
+  export type Outcome = 'within' | 'beyond' | 'unclear';
+  export interface Pairs {
+    /** A's value, and B's that was measured beside it; null: none. */
+    pairs: [number | null, number | null][];
+    /** Values are compared by their ratio, shares (0 to 1) by their difference. */
+    scale: 'ratio' | 'share';
+    better: 'higher' | 'lower';
+  }
+  export interface Metric extends Pairs {
+    /** How many times A's value B has to reach, or may reach; 1 unless given. */
+    target?: number;
+    /** The share by which it may miss that. */
+    bound: number;
+    role: 'primary' | 'secondary' | 'shown';
+  }
+  /** By how much B differs from A: times A, of shares percentage points. */
+  export interface Shown {
+    estimate: number | null;
+    low: number | null;
+    high: number | null;
+    /** Two-sided, of a difference at all. */
+    p: number;
+    pairs: number;
+  }
+  export interface Answer extends Shown {
+    significant: boolean;
+    outcome: Outcome;
+    /** Of the interval, 0 to 1. */
+    confidence: number;
+    /** About how many pairs, their number fixed before, would decide it; null: it is decided, or none would. */
+    to_decide: number | null;
+  }
+  export interface Told {
+    outcome: Outcome;
+    metrics: Answer[];
+    looks: { pairs: number | null; confidence: number }[];
+    fewest_pairs: number;
+    /** Pairs, fixed before, with which one of the primary metrics can be beyond at all. */
+    fewest_to_miss: number;
+  }
+  export interface Side extends Shown {
+    better: 'a' | 'b' | null;
+    /** About how many pairs would tell the sides apart; null: they are, or none would. */
+    to_tell: number | null;
+  }
+  /** All metrics together, at each of the looks (numbers of pairs); at all pairs at once unless given. */
+  export function judge(asked: { metrics: Metric[]; looks?: number[] }): Told;
+  /** Which of two is the better one, of all comparisons together. */
+  export function tellApart(asked: { comparisons: Pairs[] }): {
+    comparisons: Side[];
+    fewest_pairs: number;
+    confidence: number;
+  };
+  /** How often chance would make B fail so much more often than A, one-sided. */
+  export function moreOften(a: number, b: number): number;
+  /** The number of pairs of the next look after so many. */
+  export function nextLook(pairs: number): number;
+  /** For how long a comparison of a profile goes on until it knows, unless it is told. */
+  export function mostMinutes(profile: string): number;
+  /** In which order so many sides are measured in a round (from 1): by lot, from the name. */
+  export function order(sides: number, round: number, name: string): number[];
+}

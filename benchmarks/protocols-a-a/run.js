@@ -1,8 +1,8 @@
 /**
  * Does the comparison of protocols tell sing-box from itself?
  *
- * Run by `make benchmark-protocols`: RUNS times the matrix with our own sing-box as the candidate, too, and the rows
- * counted whose sides were told apart. No run is begun after MINUTES, and one that is still going then is ended and not counted.
+ * Run by `make benchmark-protocols`: RUNS times the matrix with our own sing-box as the candidate, too, and the targets
+ * counted that it missed. No run is begun after MINUTES, and one that is still going then is ended and not counted.
  * PROTOCOL, PROFILE, TURNS and TUNNELS are the matrix's own. Writes a-a.json and a-a.md into results/RUN_ID.
  */
 import { spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { table } from './table.js';
 const ROOT = join(import.meta.dirname, '../..');
 /** What of the caller's variables would make another comparison of it. */
 const OTHERS = ['RUNS', 'MINUTES', 'ONLY', 'BASELINE', 'BASELINE_ENGINE', 'CANDIDATE_ENGINE', 'RUN_ID'];
-const REFUTED = 99;
+const MISSED = 99;
 /** Exit codes of a run that has measured nothing: bad usage, nothing set up. Its own line says why. */
 const REFUSED = [2, 4];
 
@@ -80,7 +80,7 @@ if (results.length === 0) {
   console.error('no run has ended: there is nothing to count; give more MINUTES, or fewer rows by PROTOCOL');
   process.exit(4);
 }
-const counted = count(results.map(({ protocols }) => protocols));
+const counted = count(results);
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
 const told = results.map(({ run, verdict, reasons }) => ({ id: run.id, verdict, reasons }));
@@ -89,4 +89,4 @@ writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(all, null, 2)}\n`);
 const text = table(counted, results[0].protocols);
 writeFileSync(join(folder, 'a-a.md'), text);
 console.log(text);
-process.exit(counted.refuted ? REFUTED : 0);
+process.exit(counted.missing > 0 ? MISSED : 0);

@@ -1,31 +1,26 @@
 /** The count as Markdown. */
-import { PROMISED } from './count.js';
-
-/** @param {number} share */
-const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
 /**
  * @param {import('./count.js').Count} counted
  * @param {{ baseline: { engine: string, version: string | null }, turns: number }} of the first run's protocols
  */
-export function table(
-  { runs, compared, flagged, missed, share, interval, refuted, rows },
-  { baseline, turns },
-) {
-  const head = `# ${baseline.engine} ${baseline.version ?? ''} against itself, ${runs} runs of ${turns} turns`;
-  if (share === null || interval === null) return `${head}\n\nNo row was compared: too few turns.\n`;
-  const [low, high] = interval.map(percent);
-  const told = rows.map(({ row, targets, ...own }) => {
-    const which = Object.entries(targets).map(([target, times]) => `${target} ${times}`);
-    return `| ${row} | ${own.compared} | ${own.flagged} | ${which.join(', ') || '–'} | ${own.missed} |`;
+export function table({ runs, pass, fail, inconclusive, missing, rows }, { baseline, turns }) {
+  const head = `# ${baseline.engine} ${baseline.version ?? ''} against itself, ${runs} runs of ${turns} turns and further ones`;
+  const sum = (/** @type {'met' | 'missed' | 'uncertain'} */ name) =>
+    rows.reduce((total, row) => total + row[name], 0);
+  const [met, missed, uncertain] = [sum('met'), sum('missed'), sum('uncertain')];
+  if (met + missed + uncertain === 0) return `${head}\n\nNo row was compared.\n`;
+  const told = rows.map(({ row, untold, ...own }) => {
+    const which = Object.entries(untold).map(([target, times]) => `${target} ${times}`);
+    return `| ${row} | ${own.met} | ${own.missed} | ${own.uncertain} | ${which.join(', ') || '–'} | ${own.turns} |`;
   });
   return `${head}
 
-Of ${compared} rows ${flagged} were told apart: ${percent(share)} (95 % interval ${low} to ${high}, as if all rows were independent);
-${missed} missed a target. At most ${percent(PROMISED)} are promised: ${refuted ? 'refuted' : 'not refuted'}.
+${missing} of ${runs} runs missed a target; ${pass} passed, ${fail} failed, ${inconclusive} were inconclusive. Of ${met + missed + uncertain} targets
+${met} were met, ${missed} missed, and ${uncertain} could not be told.
 
-| Row | Compared | Told apart | By | Missed a target |
-|---|---|---|---|---|
+| Row | Met | Missed | Not told | By | Turns at most |
+|---|---:|---:|---:|---|---:|
 ${told.join('\n')}
 `;
 }

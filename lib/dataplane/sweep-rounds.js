@@ -3,10 +3,11 @@
  * instance with that value, and the figures of each run, kept for sweep.js by gauges.
  */
 import { Gauge } from 'k6/metrics';
+import { order } from 'k6/x/windtunnel/difference';
 import { envCount, sizesOf } from '../profiles.js';
 import { findTestbed, withFresh } from './fresh.js';
 import { record } from './held.js';
-import { sweepOf } from './sweep.js';
+import { RUNS_MOST, sweepOf } from './sweep.js';
 
 /** A gauge without a sample reads 0: `done` tells the two apart. */
 const FIGURES = /** @type {const} */ ([
@@ -17,7 +18,6 @@ const FIGURES = /** @type {const} */ ([
   'lost_share',
   'done',
 ]);
-const RUNS_MOST = 50;
 
 /**
  * @typedef {import('./fresh.js').Found} Found
@@ -96,10 +96,16 @@ export class SweepRounds {
     return Object.fromEntries(names.map((name) => [name, /** @type {const} */ ('gauge')]));
   }
 
-  /** What a round is about: each run begins with another value. @param {number} index @returns {Turn & { operation: string }} */
-  turn(index) {
-    const run = Math.floor(index / this.values.length);
-    const value = this.values[((index % this.values.length) + run) % this.values.length];
+  /**
+   * What a round is about: each run of all values is in an order by lot, so that what comes and goes meets all alike.
+   * @param {number} index
+   * @param {string} runId
+   * @returns {Turn & { operation: string }}
+   */
+  turn(index, runId) {
+    const count = this.values.length;
+    const run = Math.floor(index / count);
+    const value = this.values[order(count, run + 1, runId)[index % count]];
     return { value, run, operation: operationOf(value) };
   }
 
@@ -169,6 +175,7 @@ export class SweepRounds {
     const all = Array.from({ length: this.runs }, (_, run) => run);
     const done = all.filter((run) => figure('done', run) === 1);
     return done.map((run) => ({
+      round: run,
       mbit_per_s: figure('mbit_per_s', run),
       rtt_p95_ms: figure('rtt_p95_ms', run) || null,
       rtt_p99_ms: figure('rtt_p99_ms', run) || null,

@@ -1,14 +1,16 @@
 /** From the runs of a sweep to its table and a recommendation. */
-import { leastRankSumP, rankSumP } from './rank-test.js';
+import { tellApart } from 'k6/x/windtunnel/difference';
 
 /**
- * @typedef {{ mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
+ * @typedef {{ round: number, mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
  * @typedef {{ median: number, min: number, max: number }} Spread
  * @typedef {string | number | boolean} Value
  * @typedef {{ value: Value, runs: SweepRun[] }} SweepValue
+ * @typedef {import('k6/x/windtunnel/difference').Side} Side
  */
 
-const ALPHA = 0.05;
+/** Of each value, at most. */
+export const RUNS_MOST = 50;
 
 /** @param {(number | null)[]} values @returns {Spread | null} */
 export function spreadOf(values) {
@@ -36,41 +38,70 @@ function ranked(values) {
 }
 
 /**
- * Whether a value is better or worse than the one in use, or the runs cannot tell the two apart: first by what is lost,
- * then by what goes through.
- * @param {string} variable
- * @param {SweepValue} candidate
+ * What was measured in the same round, the value in use first.
  * @param {SweepValue} current
- * @param {number} tests how many are made in all: the best of many is the best by chance more often than one of two
- * @returns {{ verdict: 'better' | 'worse' | 'unknown', text: string }}
+ * @param {SweepValue} other
+ * @param {'lost_share' | 'mbit_per_s'} key
+ * @returns {[number | null, number | null][]}
  */
-function comparison(variable, candidate, current, tests) {
-  const of = (/** @type {SweepValue} */ entry, /** @type {'lost_share' | 'mbit_per_s'} */ key) =>
-    entry.runs.map((run) => run[key]);
-  const pOf = (/** @type {'lost_share' | 'mbit_per_s'} */ key) =>
-    Math.min(1, tests * rankSumP(of(candidate, key), of(current, key)));
-  const [lost, lostNow] = [candidate, current].map((entry) => median(entry, 'lost_share', 1));
-  const [rate, rateNow] = [candidate, current].map((entry) => median(entry, 'mbit_per_s', 0));
-  const say = (/** @type {string} */ what, /** @type {string} */ change, /** @type {number} */ p) =>
-    `${variable} = ${candidate.value} ${what} than ${current.value} (${change}, p = ${p.toPrecision(2)})`;
-  const lossP = pOf('lost_share');
-  const loss = `${percent(lost)} against ${percent(lostNow)}`;
-  if (lost < lostNow && lossP < ALPHA) return { verdict: 'better', text: say('loses less', loss, lossP) };
-  if (lost > lostNow && lossP < ALPHA) return { verdict: 'worse', text: say('loses more', loss, lossP) };
-  const rateP = pOf('mbit_per_s');
-  const change =
-    rateNow > 0 ? `${((rate / rateNow - 1) * 100).toFixed(1)} %` : `${rate.toFixed(1)} Mbit/s against none`;
-  if (rate > rateNow)
-    return { verdict: rateP < ALPHA ? 'better' : 'unknown', text: say('moves more', change, rateP) };
-  if (rate < rateNow && rateP < ALPHA) return { verdict: 'worse', text: say('moves less', change, rateP) };
-  return { verdict: 'unknown', text: say('moves no more', change, rateP) };
+const pairsOf = (current, other, key) =>
+  current.runs.map((run) => [run[key], other.runs.find(({ round }) => round === run.round)?.[key] ?? null]);
+
+/**
+ * Each other value against the one in use, all judged together: first by what is lost, then by what goes through.
+ * @param {SweepValue[]} others
+ * @param {SweepValue} current
+ */
+function compareAll(others, current) {
+  const { comparisons, fewest_pairs: fewest } = tellApart({
+    comparisons: others.flatMap((other) => [
+      { pairs: pairsOf(current, other, 'lost_share'), scale: 'share', better: 'lower' },
+      { pairs: pairsOf(current, other, 'mbit_per_s'), scale: 'ratio', better: 'higher' },
+    ]),
+  });
+  const found = others.map((entry, index) => ({
+    entry,
+    loss: comparisons[2 * index],
+    rate: comparisons[2 * index + 1],
+  }));
+  return { found, fewest };
 }
 
-/** The runs of each value that can tell a difference at all. @param {number} tests */
-function runsNeeded(tests) {
-  let runs = 1;
-  while (tests * leastRankSumP(runs, runs) >= ALPHA) runs += 1;
-  return runs;
+/**
+ * Whether a value is better or worse than the one in use, or the runs cannot tell the two apart.
+ * @param {string} variable
+ * @param {SweepValue} current
+ * @param {{ entry: SweepValue, loss: Side, rate: Side }} found
+ * @returns {{ entry: SweepValue, verdict: 'better' | 'worse' | 'unknown', text: string, toTell: number }}
+ */
+function comparison(variable, current, { entry, loss, rate }) {
+  const say = (/** @type {string} */ what, /** @type {string} */ change) =>
+    `${variable} = ${entry.value} ${what} than ${current.value} (${change})`;
+  const toTell = Math.min(loss.to_tell ?? Infinity, rate.to_tell ?? Infinity);
+  const told = (/** @type {Side} */ side, /** @type {string} */ text) => ({
+    entry,
+    verdict: side.better === null ? /** @type {const} */ ('unknown') : VERDICTS[side.better],
+    text,
+    toTell,
+  });
+  if (loss.better !== null) {
+    const [own, now] = [entry, current].map((one) => percent(median(one, 'lost_share', 1)));
+    return told(loss, say(loss.better === 'b' ? 'loses less' : 'loses more', `${own} against ${now}`));
+  }
+  const less = rate.better === 'a' ? 'moves less' : 'moves no more';
+  return told(rate, say(Number(rate.estimate) > 1 ? 'moves more' : less, changeOf(rate, entry, current)));
+}
+
+/** By which of the two is better; the value in use is `a`. */
+const VERDICTS = /** @type {const} */ ({ a: 'worse', b: 'better' });
+
+/** @param {Side} rate @param {SweepValue} entry @param {SweepValue} current */
+function changeOf({ estimate, low, high }, entry, current) {
+  if (median(current, 'mbit_per_s', 0) === 0)
+    return `${median(entry, 'mbit_per_s', 0).toFixed(1)} Mbit/s against none`;
+  const change = (/** @type {number | null} */ ratio) => ((Number(ratio) - 1) * 100).toFixed(1);
+  const interval = low === null ? '' : `, ${change(low)} to ${change(high)} %`;
+  return `${change(estimate)} %${interval}`;
 }
 
 /**
@@ -84,19 +115,25 @@ export function recommend(variable, values, inUse) {
   const current = values.find(({ value }) => value === inUse);
   if (!current)
     return { recommended: null, reason: `${variable} = ${inUse}, which is in use, was not measured` };
-  const others = ranked(values).filter((entry) => entry !== current);
-  const tests = 2 * others.length;
   const runs = current.runs.length;
   const keep = (/** @type {string} */ reason) => ({ recommended: null, reason: `${reason}; keep ${inUse}` });
-  if (others.every((entry) => tests * leastRankSumP(entry.runs.length, runs) >= ALPHA))
+  const all = compareAll(
+    ranked(values).filter((entry) => entry !== current),
+    current,
+  );
+  if (all.found.every(({ rate }) => rate.pairs < all.fewest))
     return keep(
-      `${runs} runs of each of ${values.length} values cannot tell a difference: it takes RUNS=${runsNeeded(tests)}`,
+      `${runs} runs of each of ${values.length} values cannot tell a difference: it takes RUNS=${all.fewest}`,
     );
-  const found = others.map((entry) => ({ entry, ...comparison(variable, entry, current, tests) }));
+  const found = all.found.map((one) => comparison(variable, current, one));
   const best = found.find(({ verdict }) => verdict === 'better');
   if (best) return { recommended: best.entry.value, reason: best.text };
   const unknown = found.find(({ verdict }) => verdict === 'unknown');
-  return keep(unknown ? `${unknown.text}: with ${runs} runs of each that may be noise` : found[0].text);
+  if (!unknown) return keep(found[0].text);
+  const { text, toTell } = unknown;
+  const mend =
+    toTell <= RUNS_MOST ? `about RUNS=${toTell} would tell` : `nor would ${RUNS_MOST} runs tell it apart`;
+  return keep(`${text}: with ${runs} runs of each that may be noise; ${mend}`);
 }
 
 /** @param {number} share */

@@ -1,6 +1,6 @@
-/** From the turns of two sides to what parts them, row by row, and to a verdict. */
+/** From the turns of two sides to what parts them: all rows are judged together, by the one engine of comparisons. */
+import { judge } from 'k6/x/windtunnel/difference';
 import { spreadOf } from '../dataplane/sweep.js';
-import { fewestPairs, pairedShift } from './signed-rank.js';
 
 /**
  * Figures of one turn by name, units in the names; null where it could not be measured.
@@ -8,23 +8,41 @@ import { fewestPairs, pairedShift } from './signed-rank.js';
  * @typedef {{ throughput: number, latency: number, memory: number, tolerance: number }} Targets of the candidate as a
  *   multiple of the baseline; tolerance is the share of a target by which it may be missed
  * @typedef {'met' | 'missed' | 'uncertain' | 'bound'} Judged bound: what measures it, or a rate that it is told, may bound it
- * @typedef {{ target: 'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU', figure: string, bound: number | null,
- *   ratio: number | null, low: number | null, high: number | null, different: boolean, judged: Judged | null }} Comparison
- *   first reply and CPU have no target
+ *
+ * @typedef {object} Compared a row of which both sides were measured
+ * @property {Turn[]} baseline turns in their order; the candidate's at the same place was measured beside it
+ * @property {Turn[]} candidate
+ * @property {boolean} paced whether the protocol is told the rate that it sends at
+ *
+ * @typedef {object} Comparison
+ * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU'} target first reply and CPU have none
+ * @property {string} figure that it is judged by
+ * @property {number | null} bound
+ * @property {number | null} ratio candidate by baseline, with its interval
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {boolean} different whether it is no chance that the ratio is not 1
+ * @property {Judged | null} judged
+ * @property {number} pairs of turns that this is of
+ * @property {number} confidence of the interval
+ * @property {number | null} to_decide about how many turns would; null where it is decided, and where no number would
  */
 
-/** What each target is judged by, and whether more of it is better. */
+/** What each target is judged by. */
 const JUDGED_BY = /** @type {const} */ ([
-  { target: 'throughput', figure: 'mbit_64k', more: true },
-  { target: 'latency', figure: 'rtt_ms', more: false },
-  { target: 'memory', figure: 'peak_anon_mib', more: false },
+  { target: 'throughput', figure: 'mbit_64k', better: 'higher' },
+  { target: 'latency', figure: 'rtt_ms', better: 'lower' },
+  { target: 'memory', figure: 'peak_anon_mib', better: 'lower' },
 ]);
 
 /** Told beside them, and not judged. */
 const BESIDE = /** @type {const} */ ([
-  { target: 'first reply', figure: 'handshake_ms' },
-  { target: 'CPU', figure: 'cpu_s_per_gib' },
+  { target: 'first reply', figure: 'handshake_ms', better: 'lower' },
+  { target: 'CPU', figure: 'cpu_s_per_gib', better: 'lower' },
 ]);
+
+/** How a target is called that lies so against its bound. */
+const JUDGED = /** @type {const} */ ({ within: 'met', beyond: 'missed', unclear: 'uncertain' });
 
 /**
  * CPUs from which on probe and far end, a thread each, may be what bounds a transfer. On two CPUs they share one: what is
@@ -32,82 +50,82 @@ const BESIDE = /** @type {const} */ ([
  */
 export const MEASURING_BOUND = 0.75;
 
-/** Of the three figures of a row together, so that a row that is no different is flagged in one of twenty runs at most. */
-const ROW_ALPHA = 0.05;
-const ALPHA = ROW_ALPHA / JUDGED_BY.length;
-
-/** Turns of each side that a comparison needs at least. */
-export const FEWEST_TURNS = fewestPairs(ALPHA);
-
 /** @param {Turn[]} turns @returns {Record<string, import('../dataplane/sweep.js').Spread | null>} */
 export function figuresOf(turns) {
   const names = [...new Set(turns.flatMap((turn) => Object.keys(turn)))];
   return Object.fromEntries(names.map((name) => [name, spreadOf(turns.map((turn) => turn[name] ?? null))]));
 }
 
-/**
- * How many times the baseline the candidate is, by the pairs of turns, with its confidence interval.
- * @param {Turn[]} baseline
- * @param {Turn[]} candidate
- * @param {string} figure
- */
-export function ratioOf(baseline, candidate, figure) {
-  const logs = baseline.flatMap((turn, index) => {
-    const [own, other] = [turn[figure], candidate[index]?.[figure]];
-    return own && other ? [Math.log(other / own)] : [];
-  });
-  const shift = pairedShift(logs, ALPHA);
-  const of = (/** @type {number | null | undefined} */ log) =>
-    log === null || log === undefined ? null : Math.exp(log);
-  return { ratio: of(shift?.estimate), low: of(shift?.low), high: of(shift?.high) };
-}
+/** @param {Compared} row @param {string} figure @returns {[number | null, number | null][]} */
+const pairsOf = ({ baseline, candidate }, figure) =>
+  baseline.map((turn, index) => [turn[figure] || null, candidate[index]?.[figure] || null]);
 
 /**
- * A target is missed where the whole interval is beyond it and the estimate further beyond than the tolerance, and met
- * where none of the interval is further beyond than that; else the run cannot tell.
- * @param {{ ratio: number | null, low: number | null, high: number | null }} found
- * @param {number} bound
- * @param {boolean} more whether more is better
- * @param {number} tolerance
- * @returns {Judged}
- */
-export function judgeTarget({ ratio, low, high }, bound, more, tolerance) {
-  if (ratio === null || low === null || high === null) return 'uncertain';
-  const limit = bound * (more ? 1 - tolerance : 1 + tolerance);
-  if (more ? high < bound && ratio < limit : low > bound && ratio > limit) return 'missed';
-  return (more ? low >= limit : high <= limit) ? 'met' : 'uncertain';
-}
-
-/**
- * @param {Turn[]} baseline turns in their order; the candidate's at the same place was measured beside it
- * @param {Turn[]} candidate
+ * All targets of all rows, in one judgement: the more there are, the more it takes to miss one.
+ * @param {Compared[]} rows
  * @param {Targets} targets
- * @param {boolean} [paced] whether the protocol is told the rate that it sends at
+ * @param {number[]} looks numbers of turns at which the rows were looked at, where they go on until they are decided
+ */
+export function compareRows(rows, targets, looks) {
+  const shape = { scale: /** @type {const} */ ('ratio'), bound: targets.tolerance };
+  const metrics = rows.flatMap((row) => [
+    ...JUDGED_BY.map(({ target, figure, better }) => ({
+      ...shape,
+      pairs: pairsOf(row, figure),
+      better,
+      target: targets[target],
+      role: /** @type {const} */ ('primary'),
+    })),
+    ...BESIDE.map(({ figure, better }) => ({
+      ...shape,
+      pairs: pairsOf(row, figure),
+      better,
+      role: /** @type {const} */ ('shown'),
+    })),
+  ]);
+  const told = judge({ metrics, looks });
+  const each = JUDGED_BY.length + BESIDE.length;
+  return {
+    looks: told.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
+    fewestTurns: told.fewest_pairs,
+    turnsToMiss: told.fewest_to_miss,
+    comparisons: rows.map((row, index) =>
+      linesOf(row, told.metrics.slice(index * each, (index + 1) * each), targets),
+    ),
+  };
+}
+
+/**
+ * @param {Compared} row
+ * @param {import('k6/x/windtunnel/difference').Answer[]} answers
+ * @param {Targets} targets
  * @returns {Comparison[]}
  */
-export function compareTurns(baseline, candidate, targets, paced = false) {
-  const judged = JUDGED_BY.map(({ target, figure, more }) => {
-    const found = ratioOf(baseline, candidate, figure);
-    const { low, high } = found;
-    const bound = targets[target];
-    return {
-      target,
-      figure,
-      bound,
-      ...found,
-      different: low !== null && high !== null && (low > 1 || high < 1),
-      judged: judgeTarget(found, bound, more, targets.tolerance),
-    };
+function linesOf(row, answers, targets) {
+  const lineOf = (/** @type {import('k6/x/windtunnel/difference').Answer} */ answer) => ({
+    ratio: answer.estimate,
+    low: answer.low,
+    high: answer.high,
+    different: answer.significant,
+    pairs: answer.pairs,
+    confidence: answer.confidence,
+    to_decide: answer.to_decide,
   });
-  // They are not of the three that share a row's confidence, so that a difference has to be larger.
-  const within = 1 + targets.tolerance;
-  const beside = BESIDE.map(({ target, figure }) => {
-    const found = ratioOf(baseline, candidate, figure);
-    const { low, high } = found;
-    const different = low !== null && high !== null && (low > within || high < 1 / within);
-    return { target, figure, bound: null, ...found, different, judged: null };
-  }).filter(({ ratio }) => ratio !== null);
-  const bounded = paced || isMeterBound(baseline);
+  const judged = JUDGED_BY.map(({ target, figure }, index) => ({
+    target,
+    figure,
+    bound: targets[target],
+    ...lineOf(answers[index]),
+    judged: JUDGED[answers[index].outcome],
+  }));
+  const beside = BESIDE.map(({ target, figure }, index) => ({
+    target,
+    figure,
+    bound: null,
+    ...lineOf(answers[JUDGED_BY.length + index]),
+    judged: null,
+  })).filter(({ ratio }) => ratio !== null);
+  const bounded = row.paced || isMeterBound(row.baseline);
   return [...judged, ...beside].map((line) => (bounded ? doubted(line, beside, targets) : line));
 }
 

@@ -1,4 +1,5 @@
 /** Which errors of a row are excused: those that the matrix knows of, as `known`. */
+import { moreOften } from 'k6/x/windtunnel/difference';
 
 /**
  * @typedef {import('./matrix.js').Row} Row
@@ -40,23 +41,8 @@ export const knownOf = ({ known }, { engine, binary }) => (binary === '' ? (know
 export const excused = (row, side, result) =>
   hasFew(result) ? { ...result, known: knownOf(row, side) } : result;
 
-/**
- * Whether a candidate that fails as rarely as the baseline would show so many failures more than it in less than one run
- * of a hundred: of all failures of the two, each is on either side by chance.
- * @param {number} baseline failed operations
- * @param {number} candidate
- */
-export function failsMore(baseline, candidate) {
-  const all = baseline + candidate;
-  // Of the binomial distribution with one half, in logarithms: powers of two end at 1,024.
-  let log = -all * Math.LN2;
-  let tail = 0;
-  for (let count = all; count >= candidate; count -= 1) {
-    tail += Math.exp(log);
-    log += Math.log(count / (all - count + 1));
-  }
-  return tail < 0.01;
-}
+/** How often chance alone may make a candidate that fails as rarely as the baseline look as if it failed more. */
+const CHANCE = 0.01;
 
 /**
  * Another build of the baseline's engine may have the fault that the baseline is known for, where it does not show it
@@ -99,7 +85,7 @@ function excusedBeside(row, sides, result, failed) {
   const alike = sides.candidate.engine === sides.baseline.engine;
   const known = alike && hasFew(result) && knownOf(row, sides.baseline);
   if (!known) return excused(row, sides.candidate, result);
-  if (!failsMore(failed.baseline, failed.candidate)) return { ...result, known };
+  if (moreOften(failed.baseline, failed.candidate) >= CHANCE) return { ...result, known };
   return {
     ...result,
     detail: `${result.detail}, more often than the baseline (${failed.candidate} against ${failed.baseline})`,

@@ -1,5 +1,5 @@
 /** The section `protocols` of a result. */
-import { FEWEST_TURNS, MEASURING_BOUND, compareTurns, figuresOf } from './compare.js';
+import { MEASURING_BOUND, compareRows, figuresOf } from './compare.js';
 import { besideBaseline, excused } from './excuse.js';
 import { coverage } from './matrix.js';
 import { worst } from './outcome.js';
@@ -19,6 +19,7 @@ import { worst } from './outcome.js';
  * @property {Side | null} candidate
  * @property {number} turns
  * @property {number} extraTurns the first of them, in which all sizes of writes were measured and tunnels opened
+ * @property {number[]} [looks] numbers of turns at which the rows were looked at; none where all have as many turns as were planned
  * @property {import('./compare.js').Targets} targets
  * @property {Record<string, string | null>} digests SHA-256 of the sides' programs
  * @property {boolean} [covers] whether the rows are those of the matrix, so that they cover types of sing-box
@@ -29,16 +30,43 @@ import { worst } from './outcome.js';
 /** @param {AllNotes} notes @param {Asked} asked */
 export function protocolsOf(notes, asked) {
   const { rows, baseline, candidate, turns, extraTurns, targets, digests, covers = true } = asked;
+  const compared = comparisonOf(notes, asked);
   return {
     baseline: describe(notes, baseline, digests),
     candidate: candidate && describe(notes, candidate, digests),
     turns,
     extra_turns: Math.min(turns, extraTurns),
-    fewest_turns: FEWEST_TURNS,
+    ...compared?.about,
     measuring_bound_cpus: MEASURING_BOUND,
     targets: candidate ? targets : null,
-    rows: rows.map((row) => rowOf(row, notes[row.row], asked)),
+    rows: rows.map((row) => rowOf(row, notes[row.row], asked, compared?.byRow[row.row] ?? [])),
     coverage: covers ? coverage : { inbound: [], outbound: [] },
+  };
+}
+
+/**
+ * Of all rows that both sides run, judged together; null without a candidate.
+ * @param {AllNotes} notes
+ * @param {Asked} asked
+ */
+function comparisonOf(notes, { rows, baseline, candidate, targets, looks = [] }) {
+  if (candidate === null) return null;
+  const able = rows.filter(
+    ({ row, engines }) =>
+      engines[baseline.engine] === true && engines[candidate.engine] === true && notes[row],
+  );
+  const told = compareRows(
+    able.map((row) => ({
+      baseline: notes[row.row].baseline.turns,
+      candidate: notes[row.row].candidate.turns,
+      paced: toldRate(row) !== null,
+    })),
+    targets,
+    looks,
+  );
+  return {
+    about: { fewest_turns: told.fewestTurns, turns_to_miss: told.turnsToMiss, looks: told.looks },
+    byRow: Object.fromEntries(able.map(({ row }, index) => [row, told.comparisons[index]])),
   };
 }
 
@@ -53,12 +81,15 @@ const describe = (notes, { name, engine, binary }, digests) => ({
   sha256: digests[name] ?? null,
 });
 
-/** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Asked} asked */
-function rowOf(row, notes, { baseline, candidate, targets }) {
-  const sides = candidate ? [baseline, candidate] : [baseline];
+/**
+ * @param {Row} row
+ * @param {Record<string, Notes> | undefined} notes
+ * @param {Asked} asked
+ * @param {import('./compare.js').Comparison[]} comparison
+ */
+function rowOf(row, notes, { baseline, candidate }, comparison) {
   const own = excused(row, baseline, sideOf(row, notes, baseline));
   const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
-  const compared = candidate !== null && sides.every(({ engine }) => row.engines[engine] === true);
   return {
     row: row.row,
     inbound: row.inbound,
@@ -71,10 +102,8 @@ function rowOf(row, notes, { baseline, candidate, targets }) {
     baseline: own,
     candidate:
       candidate && besideBaseline(row, { baseline, candidate }, own, sideOf(row, notes, candidate), failed),
-    comparison:
-      compared && notes
-        ? compareTurns(notes.baseline.turns, notes.candidate.turns, targets, toldRate(row) !== null)
-        : [],
+    turns: Math.max(...Object.values(notes ?? {}).map((side) => side.turns.length), 0),
+    comparison,
   };
 }
 

@@ -3,6 +3,9 @@ import { crossedReasons, invalidReasons, reasonOf } from '../reasons.js';
 import { isInterrupted } from '../verdict.js';
 import { ESSENTIAL } from './excuse.js';
 
+/** Turns of a row at most. */
+export const TURNS_MOST = 50;
+
 /**
  * @typedef {object} SideResult
  * @property {import('./outcome.js').Name} outcome
@@ -23,7 +26,7 @@ import { ESSENTIAL } from './excuse.js';
  */
 
 /** @param {SideResult} side */
-const isFine = ({ outcome, known }) =>
+export const isFine = ({ outcome, known }) =>
   outcome === 'measured' || outcome === 'impossible here' || known !== null;
 
 /** @param {string} row @param {string} name @param {SideResult | null} side */
@@ -56,6 +59,36 @@ const boundTold = ({ row, comparison }) => {
     );
 };
 
+/**
+ * Where more turns would tell; of a row that did not run they would not.
+ * @param {RowResult[]} rows
+ * @returns {{ row: string, line: import('./compare.js').Comparison }[]} those that take the most first
+ */
+const undecidedLines = (rows) =>
+  rows
+    .filter(({ baseline, candidate }) => isFine(baseline) && (candidate === null || isFine(candidate)))
+    .flatMap(({ row, comparison }) =>
+      comparison.filter(({ judged }) => judged === 'uncertain').map((line) => ({ row, line })),
+    )
+    .sort((one, other) => (other.line.to_decide ?? Infinity) - (one.line.to_decide ?? Infinity));
+
+/** Places of the rows that more turns would decide, what takes the fewest first. @param {RowResult[]} rows */
+export const undecidedRows = (rows) =>
+  [...new Set(undecidedLines(rows).map(({ row }) => row))]
+    .reverse()
+    .map((name) => rows.findIndex(({ row }) => row === name));
+
+/** @param {{ row: string, line: import('./compare.js').Comparison }} undecided */
+function uncertainTold({ row, line: { target, pairs, ratio, low, high, to_decide: turns } }) {
+  const found =
+    low === null ? '' : ` (${percent(ratio)} of the baseline, ${percent(low)} to ${percent(high)})`;
+  const mend =
+    turns !== null && turns <= TURNS_MOST
+      ? `about ${turns} would: TURNS=${turns}`
+      : 'nor would more: it takes a quieter machine';
+  return `${row}: ${target}: ${pairs} turns cannot tell${found}; ${mend}`;
+}
+
 /** Why a run has nothing to judge; a run passes by what it measured. @param {RowResult[]} rows @param {boolean} compared */
 function empty(rows, compared) {
   if (!rows.some(({ baseline }) => ESSENTIAL.some((figure) => baseline.figures[figure])))
@@ -78,20 +111,18 @@ export function verdictOf({ verdict, thresholds, validity }, rows, compared) {
     ...told(row, 'baseline', baseline),
     ...told(row, 'candidate', candidate),
   ]);
-  const judged = (/** @type {string} */ as) =>
-    rows.flatMap(({ row, comparison }) =>
-      comparison.filter((line) => line.judged === as).map((line) => ({ row, line })),
-    );
-  const misses = judged('missed').map(({ row, line }) =>
-    reasonOf('target', `${row}: ${missed(line)}`, line.target),
+  const misses = rows.flatMap(({ row, comparison }) =>
+    comparison
+      .filter(({ judged }) => judged === 'missed')
+      .map((line) => reasonOf('target', `${row}: ${missed(line)}`, line.target)),
   );
   const crossed = crossedReasons(thresholds);
   const unclear = [
     ...invalidReasons(validity),
     ...empty(rows, compared),
     ...rows.flatMap(boundTold),
-    ...judged('uncertain').map(({ row, line }) =>
-      reasonOf('noise', `${row}: ${line.target}: the turns differ too much to tell`, line.target),
+    ...undecidedLines(rows).map((undecided) =>
+      reasonOf('noise', uncertainTold(undecided), undecided.line.target),
     ),
   ];
   const reasons = [...broken, ...misses, ...crossed, ...unclear];

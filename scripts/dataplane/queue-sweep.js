@@ -1,7 +1,7 @@
 /**
  * Which value of a testbed's variable carries datagrams best?
  *
- * quick: each of VALUES of the variable SWEEP, 5 runs each in interleaved order, every
+ * quick: each of VALUES of the variable SWEEP, 12 runs each in an order by lot, every
  * run with processes of its own: 6,000 datagrams of 512 bytes, 32 in flight, beside the
  * same direct. The value that the testbed has without the sweep is what others must beat.
  * Needs a testbed: it starts one anew for each run.
@@ -17,8 +17,8 @@ import { envCount } from '../../lib/profiles.js';
 
 const SIZES = {
   smoke: { runs: 2, datagrams: 1000 },
-  quick: { runs: 5, datagrams: 6000 },
-  full: { runs: 10, datagrams: 20000 },
+  quick: { runs: 12, datagrams: 6000 },
+  full: { runs: 20, datagrams: 20000 },
 };
 const CONTROL = 'direct';
 
@@ -60,10 +60,11 @@ const script = planeScenario({
   round(round, index, plane) {
     const count = round.loop === 'closed' ? round.count : 0;
     const spec = { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs, count };
-    const through = () => throughValue(plane, index, spec);
+    const turn = sweep.turn(index, plane.data.runId);
+    const through = () => throughValue(plane, turn, spec);
     const direct = () => plane.probe([CONTROL], plane.direct, spec);
     const steps = index % 2 === 0 ? [direct, through] : [through, direct];
-    plane.part(partName(sweep.turn(index).operation, index), () => steps.forEach((step) => step()));
+    plane.part(partName(turn.operation, index), () => steps.forEach((step) => step()));
   },
   end: (data) => stopFresh(/** @type {any} */ (data).found),
   more: (metrics, _rows, data) => ({ sweep: sweep.result(metrics, data.found) }),
@@ -71,11 +72,10 @@ const script = planeScenario({
 
 /**
  * @param {import('../../lib/dataplane/scenario.js').Plane} plane
- * @param {number} index of the round
+ * @param {ReturnType<SweepRounds['turn']>} turn
  * @param {Record<string, unknown>} spec
  */
-function throughValue(plane, index, spec) {
-  const turn = sweep.turn(index);
+function throughValue(plane, turn, spec) {
   const { found } = /** @type {any} */ (plane.data);
   sweep.run(turn, found, (instance) => {
     const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: plane.data.window };

@@ -4,7 +4,7 @@
  *
  * quick: TCP round trips of 1,024 bytes, 2,000 in all; bursts of 8,000 datagrams of 512 bytes, 4 with one in
  * flight and 4 with 32; each beside the same routed past the proxy, over the same links. Then a sweep: each
- * of VALUES of the testbed's variable SWEEP, 5 runs each of a burst, with networks and processes of its own.
+ * of VALUES of the testbed's variable SWEEP, 12 runs each of a burst, with networks and processes of its own.
  * Needs a testbed of its own, in network namespaces: root, or `unshare -Ur`.
  * Variables: ROUND_TRIPS, DATAGRAMS (of a burst), PAYLOAD_BYTES (of a datagram), WINDOW, TIMEOUT_MS, SWEEP
  * (none: no sweep), VALUES, RUNS, WAIT.
@@ -19,8 +19,8 @@ import { envCount } from '../../lib/profiles.js';
 
 const SIZES = {
   smoke: { rounds: 2, roundTrips: 400, datagrams: 1000, runs: 2 },
-  quick: { rounds: 4, roundTrips: 2000, datagrams: 8000, runs: 5 },
-  full: { rounds: 10, roundTrips: 20000, datagrams: 8000, runs: 10 },
+  quick: { rounds: 4, roundTrips: 2000, datagrams: 8000, runs: 12 },
+  full: { rounds: 10, roundTrips: 20000, datagrams: 8000, runs: 20 },
 };
 const TCP_BYTES = 1024;
 const ROUTED = 'sweep_direct';
@@ -132,7 +132,7 @@ const script = planeScenario({
  */
 function sweepRound(plane, index) {
   const { found } = /** @type {any} */ (plane.data);
-  const turn = /** @type {SweepRounds} */ (sweep).turn(index);
+  const turn = /** @type {SweepRounds} */ (sweep).turn(index, plane.data.runId);
   // The run's window is of another instance: it only sees who uses the CPUs.
   const watched = { watched_by: plane.data.window };
   const through = (/** @type {import('../../lib/dataplane/fresh.js').Started} */ { id }) => {

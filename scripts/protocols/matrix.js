@@ -4,17 +4,20 @@
  * Each row of lib/protocols/matrix.js through a real client and a real server: time to a tunnel's first reply, round
  * trip, downloads in writes of 1 KiB, 64 KiB and 1 MiB, uploads, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds
  * for each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
- * processes of its own and the order reversed from pair to pair. The first pair finds out how long a transfer has to be.
+ * processes of its own, in an order that is by lot. The first pair finds out how long a transfer has to be. Rows that the turns
+ * of the profile have not decided then have further ones, for MINUTES at most.
  * Needs a testbed whose variables it chooses: protocol, engine.
  * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
- * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS, TUNNELS (a list), TARGET_THROUGHPUT (0.9),
- * TARGET_LATENCY (1.2), TARGET_MEMORY (1), TOLERANCE (0.05).
+ * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS (a number of them, and no further ones), MINUTES, TUNNELS (a
+ * list), TARGET_THROUGHPUT (0.9), TARGET_LATENCY (1.2), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
+import { mostMinutes, order } from 'k6/x/windtunnel/difference';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { envCount, sizesOf } from '../../lib/profiles.js';
+import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
+import { goFurther } from '../../lib/protocols/further.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { showTurns } from '../../lib/protocols/live.js';
 import { goesOn, worst } from '../../lib/protocols/outcome.js';
@@ -23,7 +26,7 @@ import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
 import { Turn } from '../../lib/protocols/turn.js';
 import { undisturbed } from '../../lib/protocols/undisturbed.js';
-import { verdictOf } from '../../lib/protocols/verdict.js';
+import { TURNS_MOST, undecidedRows, verdictOf } from '../../lib/protocols/verdict.js';
 
 /**
  * `alone` and `compared` are turns of each side; in the first of them, `extra`, datagrams, other sizes of writes and tunnels
@@ -71,7 +74,9 @@ const sides = candidate ? [baseline, candidate] : [baseline];
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(side)]));
 const rows = selectedRows();
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
-if (turns > 50) throw `TURNS=${turns}: at most 50`;
+if (turns > TURNS_MOST) throw `TURNS=${turns}: at most ${TURNS_MOST}`;
+/** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
+const minutes = candidate && !__ENV.TURNS ? envCount('MINUTES', mostMinutes(currentProfile())) : 0;
 const tunnels = (__ENV.TUNNELS || base.tunnels).split(',').map(Number);
 if (tunnels.some((number) => !Number.isInteger(number) || number < 1 || number > 4096))
   throw `TUNNELS=${__ENV.TUNNELS}: whole numbers from 1 to 4096 are wanted`;
@@ -115,7 +120,14 @@ const script = planeScenario({
   system: 'protocols',
   name: 'matrix',
   title: 'Every proxy protocol',
-  load: roundsLoad(rows.map(() => ({ loop: 'closed', count: 1, factor: 1 }))),
+  // The last round is of further turns.
+  load: roundsLoad(
+    Array.from({ length: rows.length + Number(minutes > 0) }, () => ({
+      loop: 'closed',
+      count: 1,
+      factor: 1,
+    })),
+  ),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     turns,
@@ -135,40 +147,52 @@ const script = planeScenario({
     return { instances: instanceIds() };
   },
   round(_round, index, plane) {
-    const row = rows[index];
-    /** @type {Record<string, Notes>} */
-    const notes = Object.fromEntries(
-      sides.map(({ name }) => [name, { turns: [], outcomes: [], version: null }]),
-    );
-    const able = sides.filter(({ engine }) => row.engines[engine] === true);
-    const measured = new Measured(plane, index, notes);
-    try {
-      for (let turn = 0; turn < turns; turn += 1) {
-        const name = `${row.row}, turn ${turn + 1}`;
-        undisturbed(plane, name, Object.values(notes), () => measured.pair(able, turn));
-      }
-    } finally {
-      for (const side of able) showTurns(operationOf(row.row, side), notes[side.name]);
-      tryAsk('POST', `/notes/${row.row}`, notes);
+    if (index === rows.length) further();
+    else {
+      measured[index] = new Measured(plane, index);
+      measured[index].go(turns);
     }
   },
   end(data) {
     const { instances } = /** @type {any} */ (data);
     stopAllBut(instances);
   },
-  more: () => ({
-    protocols: protocolsOf(tryAsk('GET', '/notes') ?? {}, {
-      rows,
-      baseline,
-      candidate,
-      turns,
-      extraTurns: extra,
-      targets,
-      digests,
-    }),
-  }),
+  more() {
+    const { [LOOKS]: looks, ...notes } = tryAsk('GET', '/notes') ?? {};
+    return { protocols: protocolsOf(notes, askedWith(looks ?? (minutes > 0 ? [turns] : []))) };
+  },
   judge: (result) => verdictOf(result, result.protocols.rows, candidate !== null),
 });
+
+/** The note that has them; no row is called so. */
+const LOOKS = '-looks';
+
+/** @param {number[]} looks @returns {import('../../lib/protocols/result.js').Asked} */
+const askedWith = (looks) => ({
+  rows,
+  baseline,
+  candidate,
+  turns,
+  extraTurns: extra,
+  looks,
+  targets,
+  digests,
+});
+
+/** @type {Measured[]} of this VU, the only one */
+const measured = [];
+
+function further() {
+  const notes = Object.fromEntries(measured.map((one) => [one.row.row, one.notes]));
+  goFurther({
+    planned: turns,
+    most: TURNS_MOST,
+    until: Date.now() + minutes * 60_000,
+    undecided: (looks) => undecidedRows(protocolsOf(notes, askedWith(looks)).rows),
+    turn: (row, most) => measured[row].more(most),
+    note: (looks) => tryAsk('POST', `/notes/${LOOKS}`, looks),
+  });
+}
 
 /** @param {Turn} turn @param {any} instance @param {number} number of the turn */
 function tunnelled(turn, instance, number) {
@@ -182,26 +206,46 @@ class Measured {
   /**
    * @param {import('../../lib/dataplane/scenario.js').Plane} plane
    * @param {number} index of the row
-   * @param {Record<string, Notes>} notes
    */
-  constructor(plane, index, notes) {
+  constructor(plane, index) {
     this.plane = plane;
-    this.index = index;
     this.row = rows[index];
-    this.notes = notes;
+    /** @type {Record<string, Notes>} */
+    this.notes = Object.fromEntries(
+      sides.map(({ name }) => [name, { turns: [], outcomes: [], version: null }]),
+    );
+    this.able = sides.filter(({ engine }) => this.row.engines[engine] === true);
+    this.lot = `${plane.data.runId} ${this.row.row}`;
+    this.turns = 0;
     /** @type {number | null} of a transfer, once it is known how fast the row is */
     this.bytes = null;
   }
 
-  /**
-   * One turn of each side that still runs the row, in an order that is reversed from turn to turn and from row to row.
-   * @param {import('../../lib/protocols/sides.js').Side[]} able
-   * @param {number} turn
-   */
-  pair(able, turn) {
+  /** Turns until there are so many; what was measured is kept, however it ends. @param {number} count */
+  go(count) {
+    try {
+      for (; this.turns < count; this.turns += 1) {
+        const name = `${this.row.row}, turn ${this.turns + 1}`;
+        undisturbed(this.plane, name, Object.values(this.notes), () => this.pair(this.turns));
+      }
+    } finally {
+      for (const side of this.able) showTurns(operationOf(this.row.row, side), this.notes[side.name]);
+      tryAsk('POST', `/notes/${this.row.row}`, this.notes);
+    }
+  }
+
+  /** One turn more, where there are fewer than so many and both sides go on. @param {number} most */
+  more(most) {
+    if (this.turns >= most || !sides.every(({ name }) => goesOn(this.notes[name]))) return false;
+    this.go(this.turns + 1);
+    return true;
+  }
+
+  /** One turn of each side that still runs the row. @param {number} turn */
+  pair(turn) {
     // One that others disturbed has not told how fast the row is.
     if (turn === 0) this.bytes = null;
-    const running = able.filter(({ name }) => goesOn(this.notes[name]));
+    const running = this.able.filter(({ name }) => goesOn(this.notes[name]));
     const carrying = this.take(running, turn);
     if (turn < extra) this.openTunnels(carrying, turn);
   }
@@ -223,15 +267,21 @@ class Measured {
         own.version = Object.values(started.started.versions)[0] ?? null;
         return [{ side, own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
       });
-      return this.measure((this.index + turn) % 2 === 0 ? begun : begun.reverse(), turn);
+      return this.measure(begun, turn);
     } finally {
       stopSides(up);
     }
   }
 
-  /** @param {Begun[]} begun @param {number} number of the turn @returns {Begun[]} those that still carry both ways */
+  /**
+   * Which side begins is by lot: what comes and goes then meets either side alike.
+   * @param {Begun[]} begun
+   * @param {number} number of the turn
+   * @returns {Begun[]} those that still carry both ways
+   */
   measure(begun, number) {
-    let reached = begun.filter(({ turn }) => turn.reach(base));
+    const drawn = order(begun.length, number + 1, this.lot).map((place) => begun[place]);
+    let reached = drawn.filter(({ turn }) => turn.reach(base));
     if (reached.length > 0) {
       this.bytes ??= bytesFor(
         reached.map(({ turn }) => turn.rate()),
@@ -241,14 +291,14 @@ class Measured {
     const bytes = Number(this.bytes);
     for (let pass = 0; pass < PASSES; pass += 1) {
       // What drifts meanwhile meets both alike.
-      const order = pass % 2 === 0 ? reached : reached.toReversed();
+      const now = pass % 2 === 0 ? reached : reached.toReversed();
       // The first round trips were those of `reach`.
-      if (pass > 0) for (const { turn } of order) turn.trips(base.round_trips);
-      for (const { turn } of order) turn.bulk(bytes);
+      if (pass > 0) for (const { turn } of now) turn.trips(base.round_trips);
+      for (const { turn } of now) turn.bulk(bytes);
       // What carries nothing costs seconds each time.
       reached = reached.filter(({ turn }) => turn.carries());
     }
-    if (number < extra) for (const { turn } of reached) turn.extras(base, bytes, this.row.udp);
+    if (number < extra) for (const { turn } of this.inTurn(reached, number)) turn.extras(base, bytes, this.row.udp);
     for (const { own, turn } of begun) {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);
@@ -256,12 +306,19 @@ class Measured {
     return reached;
   }
 
+  /** Of so few turns as many begin with the one side as with the other. @param {Begun[]} begun @param {number} number of the turn */
+  inTurn(begun, number) {
+    const own = this.able.flatMap(({ name }) => begun.filter(({ side }) => side.name === name));
+    return number % 2 === 0 ? own : own.reverse();
+  }
+
   /**
    * The turns' tunnels, through processes of their own: the others have grown by what they carried.
-   * @param {Begun[]} carrying
+   * @param {Begun[]} reached
    * @param {number} number of the turn
    */
-  openTunnels(carrying, number) {
+  openTunnels(reached, number) {
+    const carrying = this.inTurn(reached, number);
     const up = startSides(
       carrying.map(({ side }) => ({ row: this.row, side })),
       this.plane,

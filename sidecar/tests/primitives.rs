@@ -99,7 +99,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_tables_say_throughput_overhead_and_winner() {
+fn the_tables_say_throughput_and_overhead() {
     let output = bench(&answering(1000.0), &[]);
     let tables = text(&output.stdout);
     assert_eq!(
@@ -113,8 +113,8 @@ fn the_tables_say_throughput_overhead_and_winner() {
         "| memory | memcpy | 61.0 GiB/s |",
         "| aes-256-gcm | ring | 6.10 GiB/s |",
         "| aes-256-gcm encrypt | ring | 10.0 µs | 9.90 µs–10.1 µs | 6.10 GiB/s | 10.0 |",
-        "| ring | Bulk data | 64 KiB | 10.0 µs (6.10 GiB/s) | 30.0 µs (2.03 GiB/s) | aes-256-gcm (3.00×) |",
-        "| portable | Bulk data | 64 KiB | 800 µs (78.1 MiB/s) | 800 µs (78.1 MiB/s) | tie |",
+        "| ring | Bulk data | 64 KiB | 10.0 µs (6.10 GiB/s) | 30.0 µs (2.03 GiB/s) |",
+        "| portable | Bulk data | 64 KiB | 800 µs (78.1 MiB/s) | 800 µs (78.1 MiB/s) |",
         "| aes-256-gcm encrypt | 64 KiB | 78.1 MiB/s | — | 6.10 GiB/s (80.0×) |",
         "- twice the work (ok): took 2.00 times as long; 1.8 to 2.2 is accepted",
         "verdict: pass",
@@ -155,8 +155,7 @@ fn json_has_every_round_and_is_what_out_holds() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["schema"], "windtunnel.primitives/1");
     assert_eq!(report["known_answers"], 3 * 7);
-    assert_eq!(report["winners"][0]["winner"], "aes-256-gcm");
-    assert_eq!(report["winners"][1]["winner"], Value::Null);
+    assert_eq!(report.get("winners"), None, "k6 x primitives tells them");
     assert_eq!(report["measurements"][0]["rounds"][0]["samples"], 10);
     assert_eq!(
         fs::read(out.join("primitives.json")).unwrap(),

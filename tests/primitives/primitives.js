@@ -136,6 +136,18 @@ test('the result is valid, and its tables are those of the reference document', 
     assert.match(run.stdout, new RegExp(`^## ${title}`, 'm'));
 });
 
+test('which cipher is the faster one is added by k6, and one round cannot tell', async () => {
+  const { code, stdout, stderr } = await command('bin/k6', 'x', 'primitives', folder);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^## AES-256-GCM against ChaCha20-Poly1305$/m);
+  const { winners } = JSON.parse(readFileSync(join(folder, 'primitives.json'), 'utf8'));
+  assert.ok(winners.length > 0 && winners.length <= 42, `${winners.length} rows`);
+  for (const { winner, rounds, rounds_to_tell: more } of winners)
+    assert.deepEqual([winner, rounds, more === null || more > 1], [null, 1, true]);
+  const valid = await command('bin/k6', 'x', 'validate', join(folder, 'primitives.json'));
+  assert.equal(valid.code, 0, valid.stderr);
+});
+
 test('a result that says nonsense is refused', async () => {
   const path = join(folder, 'nonsense.json');
   writeFileSync(path, JSON.stringify({ ...run.report, verdict: 'fast' }));

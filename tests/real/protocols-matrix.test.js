@@ -82,7 +82,8 @@ test('a candidate with faults has a named outcome in each row, and the other row
     ONLY,
     CANDIDATE,
     PROFILE: 'smoke',
-    TURNS: '7',
+    // Ten rows with three targets each.
+    TURNS: '13',
     TUNNELS: '10,100',
     PROTOCOL: 'socks,http,http-tls,mixed,shadowsocks-aes-128-gcm,trojan,vmess,vless,tuic,anytls',
   });
@@ -129,6 +130,41 @@ test('a candidate with faults has a named outcome in each row, and the other row
       );
   } finally {
     bench.remove();
+  }
+});
+
+test('a row that the planned turns cannot decide goes on until it is, and a fixed number of turns does not', async () => {
+  const row = 'shadowsocks-aes-128-gcm';
+  const slow = { ONLY, CANDIDATE, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: row };
+  const bench = startBench(slow);
+  try {
+    assert.equal(await bench.ended, 99);
+    const { protocols } = bench.result('protocols-matrix');
+    assert.equal(protocols.turns, 2);
+    assert.equal(rowOf({ protocols }, row).turns, 18);
+    assert.deepEqual(
+      protocols.looks.map((/** @type {any} */ { turns }) => turns),
+      [8, 18],
+    );
+    const latency = rowOf({ protocols }, row).comparison[1];
+    assert.deepEqual([latency.target, latency.judged, latency.pairs], ['latency', 'missed', 18]);
+  } finally {
+    bench.remove();
+  }
+  const few = startBench({ ...slow, TURNS: '8' });
+  try {
+    assert.equal(await few.ended, 3);
+    const result = few.result('protocols-matrix');
+    assert.equal(rowOf(result, row).turns, 8);
+    assert.equal(result.protocols.turns_to_miss, 10);
+    assert.ok(
+      reasonsOf(result).some((line) =>
+        /latency: 8 turns cannot tell .*; about 10 would: TURNS=10$/.test(line),
+      ),
+      reasonsOf(result).join('\n'),
+    );
+  } finally {
+    few.remove();
   }
 });
 
@@ -247,6 +283,7 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
   [{ CANDIDATE, CANDIDATE_ENGINE: 'v2ray' }, /CANDIDATE_ENGINE=v2ray: choose from/],
   [{ PROFILE: 'soak' }, /choose smoke, quick or full/],
   [{ TURNS: '51' }, /TURNS=51: at most 50/],
+  [{ CANDIDATE, MINUTES: '0.5' }, /MINUTES=0\.5: a whole number/],
   [{ TUNNELS: '0' }, /TUNNELS=0/],
 ])) {
   test(`${JSON.stringify(variables)} is refused in one line`, () =>

@@ -85,7 +85,7 @@ test(
   { skip },
   async () => {
     const TESTBED = `tproxy-pair:binary=${socks},tproxy_udp_dispatch_queue_capacity=4`;
-    const sizes = { ROUND_TRIPS: '20', DATAGRAMS: '400', RUNS: '5', TIMEOUT_MS: '100' };
+    const sizes = { ROUND_TRIPS: '20', DATAGRAMS: '400', RUNS: '10', TIMEOUT_MS: '100' };
     const bench = startBench({ ONLY, PROFILE: 'smoke', TESTBED, VALUES: '4,2048', ...sizes });
     try {
       await bench.ended;

@@ -1,69 +1,67 @@
-/** The count of rows that are told apart: known numbers, and R's binom.test. */
+/** The count of what the matrix said of equal sides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, exactInterval } from '../../benchmarks/protocols-a-a/count.js';
+import { count } from '../../benchmarks/protocols-a-a/count.js';
 import { table } from '../../benchmarks/protocols-a-a/table.js';
 
-const digits = (/** @type {number[]} */ values) => values.map((value) => Number(value.toFixed(4)));
-
-test('the interval is that of Clopper and Pearson', () => {
-  assert.deepEqual(digits(exactInterval(0, 10)), [0, 0.3085]);
-  assert.deepEqual(digits(exactInterval(5, 10)), [0.1871, 0.8129]);
-  assert.deepEqual(digits(exactInterval(10, 10)), [0.6915, 1]);
-  assert.deepEqual(digits(exactInterval(3, 60)), [0.0104, 0.1392]);
-});
-
-/** @param {string} row @param {string[]} different targets @param {string[]} [missed] @param {number | null} [low] */
-const compared = (row, different, missed = [], low = 0.9) => ({
+/** @param {string} row @param {(string | null)[]} judged throughput, latency, memory, first reply @param {number} [turns] */
+const compared = (row, judged, turns = 8) => ({
   row,
-  comparison: ['throughput', 'latency', 'memory'].map((target) => ({
+  turns,
+  comparison: ['throughput', 'latency', 'memory', 'first reply'].map((target, index) => ({
     target,
-    low,
-    different: different.includes(target),
-    judged: missed.includes(target) ? 'missed' : 'met',
+    judged: judged[index] ?? null,
   })),
 });
 
 const RUNS = [
   {
-    rows: [
-      compared('socks', []),
-      compared('trojan', ['latency', 'memory'], ['memory']),
-      compared('tuic', [], [], null),
-    ],
+    verdict: 'fail',
+    protocols: {
+      rows: [compared('socks', ['met', 'met', 'met']), compared('trojan', ['bound', 'missed', 'missed'], 18)],
+    },
   },
-  { rows: [compared('socks', ['latency']), compared('trojan', ['latency']), { row: 'ssh', comparison: [] }] },
+  {
+    verdict: 'inconclusive',
+    protocols: {
+      rows: [
+        compared('socks', ['uncertain', 'met', 'met']),
+        compared('trojan', ['met', 'met', 'met']),
+        { row: 'ssh', turns: 0, comparison: [] },
+      ],
+    },
+  },
 ];
 
-test('a row is counted once a run, and one without intervals not at all', () => {
-  const counted = count(RUNS);
-  assert.deepEqual(
-    [counted.runs, counted.compared, counted.flagged, counted.missed, counted.share],
-    [2, 4, 3, 1, 0.75],
-  );
-  assert.deepEqual(counted.rows, [
-    { row: 'socks', compared: 2, flagged: 1, missed: 0, targets: { latency: 1 } },
-    { row: 'trojan', compared: 2, flagged: 2, missed: 1, targets: { latency: 2, memory: 1 } },
-  ]);
-});
-
-test('three of four refute one in twenty, three of sixty do not', () => {
-  assert.equal(count(RUNS).refuted, true);
-  const rows = Array.from({ length: 60 }, (_, index) =>
-    compared(`row-${index}`, index < 3 ? ['memory'] : []),
-  );
-  const { share, refuted } = count([{ rows }]);
-  assert.deepEqual([share, refuted], [0.05, false]);
+test('targets are counted by row, and a run that missed some once', () => {
+  assert.deepEqual(count(RUNS), {
+    runs: 2,
+    pass: 0,
+    fail: 1,
+    inconclusive: 1,
+    missing: 1,
+    rows: [
+      { row: 'socks', met: 5, missed: 0, uncertain: 1, turns: 8, untold: { throughput: 1 } },
+      {
+        row: 'trojan',
+        met: 3,
+        missed: 2,
+        uncertain: 1,
+        turns: 18,
+        untold: { throughput: 1, latency: 1, memory: 1 },
+      },
+    ],
+  });
 });
 
 test('the table says what was counted, or that nothing was', () => {
   const of = { baseline: { engine: 'sing-box', version: '1.12.12' }, turns: 8 };
   const text = table(count(RUNS), of);
-  assert.match(text, /^# sing-box 1\.12\.12 against itself, 2 runs of 8 turns\n/);
+  assert.match(text, /^# sing-box 1\.12\.12 against itself, 2 runs of 8 turns and further ones\n/);
   assert.match(
     text,
-    /Of 4 rows 3 were told apart: 75\.0 % .*\n1 missed a target\. At most 5\.0 % are promised: refuted\./,
+    /1 of 2 runs missed a target; 0 passed, 1 failed, 1 were inconclusive\. Of 12 targets\n8 were/,
   );
-  assert.match(text, /\| trojan \| 2 \| 2 \| latency 2, memory 1 \| 1 \|/);
+  assert.match(text, /\| trojan \| 3 \| 2 \| 1 \| throughput 1, latency 1, memory 1 \| 18 \|/);
   assert.match(table(count([]), of), /No row was compared/);
 });

@@ -1,13 +1,11 @@
-/** What the turns of two sides say: intervals against the textbook, no difference flagged as no difference. */
+/** How rows end, and what becomes of a run by them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FEWEST_TURNS, compareTurns, figuresOf, judgeTarget } from '../../lib/protocols/compare.js';
 import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
-import { fewestPairs, pairedShift } from '../../lib/protocols/signed-rank.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
-import { besideBaseline, excused, failsMore, knownOf } from '../../lib/protocols/excuse.js';
+import { besideBaseline, excused, knownOf } from '../../lib/protocols/excuse.js';
 import { MIB, SHORT_BYTES, bytesFor } from '../../lib/protocols/transfer.js';
-import { verdictOf } from '../../lib/protocols/verdict.js';
+import { undecidedRows, verdictOf } from '../../lib/protocols/verdict.js';
 import { wordsOf } from '../../lib/threshold-words.js';
 
 /** @param {{ reasons: { text: string }[] }} judged */
@@ -15,141 +13,12 @@ const texts = ({ reasons }) => reasons.map(({ text }) => text);
 
 const TARGETS = { throughput: 0.9, latency: 1.2, memory: 1, tolerance: 0.05 };
 
-/** A linear congruential generator, so that a failure can be repeated. @param {number} seed */
-function random(seed) {
-  let state = seed;
-  return () => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return (state + 1) / 2147483649;
-  };
-}
-
-/** @param {() => number} uniform */
-const normal = (uniform) => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
-
-/** @param {() => number} uniform @param {number} count @param {{ mbit?: number, rtt?: number, memory?: number, reply?: number }} [factors] */
-const turns = (uniform, count, { mbit = 1, rtt = 1, memory = 1, reply = 1 } = {}) =>
-  Array.from({ length: count }, () => ({
-    handshake_ms: 2 * reply * Math.exp(0.05 * normal(uniform)),
-    mbit_64k: 2000 * mbit * Math.exp(0.05 * normal(uniform)),
-    rtt_ms: 0.2 * rtt * Math.exp(0.05 * normal(uniform)),
-    peak_anon_mib: 55 * memory * Math.exp(0.01 * normal(uniform)),
-  }));
-
-test('the interval is that of the signed-rank test', () => {
-  // Hollander and Wolfe, depression scale factors of 9 patients: R's wilcox.test(paired, conf.int) says the same.
-  const x = [1.83, 0.5, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.3];
-  const y = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
-  const found = pairedShift(
-    x.map((value, index) => value - y[index]),
-    0.05,
-  );
-  assert.ok(found);
-  const digits = (/** @type {number | null} */ value) => Number(Number(value).toFixed(4));
-  assert.deepEqual([found.estimate, found.low, found.high].map(digits), [0.46, 0.01, 0.786]);
-});
-
-test('too few pairs have an estimate and no interval', () => {
-  assert.equal(pairedShift([], 0.05), null);
-  assert.deepEqual(pairedShift([1, 3], 0.05), { estimate: 2, low: null, high: null });
-  assert.deepEqual([fewestPairs(0.05), FEWEST_TURNS], [6, 7]);
-});
-
-test('of rows without any difference at most one in twenty is flagged, and fewer miss a target', () => {
-  const uniform = random(7);
-  const runs = 2000;
-  let flagged = 0;
-  let missed = 0;
-  for (let run = 0; run < runs; run += 1) {
-    const lines = compareTurns(turns(uniform, 8), turns(uniform, 8), TARGETS);
-    flagged += Number(lines.some(({ different, judged }) => different && judged !== null));
-    missed += Number(lines.some(({ judged }) => judged === 'missed'));
-  }
-  assert.ok(flagged / runs <= 0.05 + 0.015, `${flagged} of ${runs} flagged`);
-  assert.ok(flagged > 0, 'the interval is not so wide that nothing is ever told');
-  assert.ok(missed <= flagged);
-});
-
-for (const [what, factors, target] of /** @type {[string, object, string][]} */ ([
-  ['half the throughput', { mbit: 0.5 }, 'throughput'],
-  ['twice the round trip', { rtt: 2 }, 'latency'],
-  ['a fifth more memory', { memory: 1.2 }, 'memory'],
-])) {
-  test(`${what} misses ${target} and nothing else`, () => {
-    const uniform = random(3);
-    const lines = compareTurns(turns(uniform, 10), turns(uniform, 10, factors), TARGETS);
-    assert.deepEqual(
-      lines.filter(({ judged }) => judged === 'missed').map((line) => line.target),
-      [target],
-    );
-  });
-}
-
-test('another first reply is flagged beside the targets, and judges nothing', () => {
-  const uniform = random(5);
-  const lines = compareTurns(turns(uniform, 10), turns(uniform, 10, { reply: 1.5 }), TARGETS);
-  const { different, judged, bound } = lines[3];
-  assert.deepEqual([lines[3].target, different, judged, bound], ['first reply', true, null, null]);
-  assert.deepEqual(
-    lines.filter((line) => line.judged !== 'met' && line.judged !== null),
-    [],
-  );
-  const without = (/** @type {object[]} */ all) => all.map((turn) => ({ ...turn, handshake_ms: null }));
-  const one = turns(uniform, 10);
-  assert.equal(compareTurns(without(one), without(one), TARGETS).length, 3);
-});
-
-test('a throughput that the meter, or a told rate, bounds is met only where CPU does not say otherwise', () => {
-  const uniform = random(9);
-  const of = (/** @type {number} */ cpus, /** @type {number} */ cpu, told = false) => {
-    const [own, other] = [1, cpu].map((factor) =>
-      turns(uniform, 10).map((turn) => ({
-        ...turn,
-        // The candidate's are below the bound: it is the baseline that is faster than it looks.
-        measuring_cpus: factor === cpu ? cpus - 0.1 : cpus,
-        cpu_s_per_gib: 3 * factor * Math.exp(0.01 * normal(uniform)),
-      })),
-    );
-    const lines = compareTurns(own, other, TARGETS, told);
-    return [lines[0].judged, lines[4].target, lines[4].different];
-  };
-  assert.deepEqual(of(0.5, 1.5), ['met', 'CPU', true]);
-  assert.deepEqual(of(0.95, 1.5), ['bound', 'CPU', true]);
-  assert.deepEqual(of(0.5, 1.5, true), ['bound', 'CPU', true]);
-  assert.deepEqual(of(1, 1.1), ['met', 'CPU', true]);
-  assert.deepEqual(of(1, 0.5), ['met', 'CPU', true]);
-  assert.deepEqual(of(1, 1), ['met', 'CPU', false]);
-});
-
 test('a transfer is as long as the faster side needs, where the slower one can bear it', () => {
   assert.equal(bytesFor([400 * MIB, 200 * MIB], 0.25), 100 * MIB);
   assert.equal(bytesFor([400 * MIB, 20 * MIB], 0.25), 20 * MIB);
   assert.equal(bytesFor([400 * MIB, null], 0.25), 100 * MIB);
   assert.equal(bytesFor([1000], 0.25), MIB);
   assert.equal(bytesFor([null, null], 0.25), SHORT_BYTES);
-});
-
-test('a target is met, missed, or cannot be told', () => {
-  const of = (
-    /** @type {number} */ low,
-    /** @type {number} */ ratio,
-    /** @type {number} */ high,
-    bound = 0.9,
-  ) => judgeTarget({ ratio, low, high }, bound, bound < 1, 0.05);
-  assert.deepEqual([of(0.95, 0.97, 1), of(0.86, 0.95, 1), of(0.86, 0.87, 0.89)], ['met', 'met', 'met']);
-  assert.deepEqual([of(0.8, 0.9, 1), of(0.8, 0.87, 0.89)], ['uncertain', 'uncertain']);
-  assert.equal(of(0.7, 0.8, 0.89), 'missed');
-  assert.equal(of(1.21, 1.28, 1.3, 1.2), 'missed');
-  assert.deepEqual([of(1.02, 1.03, 1.04, 1), of(1.02, 1.04, 1.08, 1)], ['met', 'uncertain']);
-  assert.equal(of(1.02, 1.06, 1.08, 1), 'missed');
-  assert.equal(judgeTarget({ ratio: 1, low: null, high: null }, 1, false, 0.05), 'uncertain');
-});
-
-test('figures that one turn lacks are of the others', () => {
-  assert.deepEqual(figuresOf([{ a: 1, b: null }, { a: 3 }, { a: 2, b: null }]), {
-    a: { median: 2, min: 1, max: 3 },
-    b: null,
-  });
 });
 
 test('a start that failed has a name', () => {
@@ -237,6 +106,9 @@ const MET = {
   high: 1.2,
   different: true,
   judged: 'met',
+  pairs: 8,
+  confidence: 0.96,
+  to_decide: null,
 };
 
 test('the verdict is of rows and targets together', () => {
@@ -259,6 +131,38 @@ test('the verdict is of rows and targets together', () => {
   ]);
 });
 
+test('what cannot be told says how many turns would, those that take the most first', () => {
+  const line = {
+    ...MET,
+    target: /** @type {const} */ ('throughput'),
+    judged: /** @type {const} */ ('uncertain'),
+    pairs: 8,
+  };
+  const of = (/** @type {string} */ name, /** @type {number | null} */ needed, more = {}) =>
+    row({ row: name, candidate: side(), comparison: [{ ...line, to_decide: needed, ...more }] });
+  const rows = [
+    of('socks', 15),
+    of('trojan', 26),
+    of('vless', null),
+    of('vmess', 9, { ratio: null, low: null, high: null, pairs: 2 }),
+    { ...of('tuic', 30), candidate: side({ outcome: 'died in mid-run' }) },
+  ];
+  const { verdict, reasons } = verdictOf(base(), rows.slice(0, 4), true);
+  assert.equal(verdict, 'inconclusive');
+  assert.deepEqual(texts({ reasons }), [
+    'vless: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); nor would more: it takes a quieter machine',
+    'trojan: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 26 would: TURNS=26',
+    'socks: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 15 would: TURNS=15',
+    'vmess: throughput: 2 turns cannot tell; about 9 would: TURNS=9',
+  ]);
+  assert.deepEqual(
+    undecidedRows(rows),
+    [3, 0, 1, 2],
+    'what takes the fewest goes on first, what broke not at all',
+  );
+  assert.deepEqual(texts(verdictOf(base(), rows.slice(4), true)), ['tuic: candidate: died in mid-run']);
+});
+
 test('a known fault excuses a few operations of its own side, and no figure', () => {
   const failed = (/** @type {number} */ max) => ({ ...FIGURES, failed_share: { ...SPREAD, max } });
   const errors = side({ outcome: 'errors', detail: '1 × closed', figures: failed(0.01) });
@@ -273,13 +177,6 @@ test('a known fault excuses a few operations of its own side, and no figure', ()
   assert.equal(of({ outcome: 'corrupted payload' }), null);
   const other = row({ baseline: { ...errors, known: 'breaks' }, candidate: errors });
   assert.deepEqual(texts(verdictOf(base(), [other], false)), ['trojan: candidate: errors: 1 × closed']);
-});
-
-test('a candidate fails more often where chance would be it in less than one run of a hundred', () => {
-  const of = failsMore;
-  // One half to the power of 6 and of 7; of 12 failures 1 or fewer on one side: 13 / 4,096.
-  assert.deepEqual([of(0, 6), of(0, 7), of(1, 11), of(2, 10)], [false, true, true, false]);
-  assert.deepEqual([of(0, 0), of(5, 0), of(1000, 1000), of(1000, 1200)], [false, false, false, true]);
 });
 
 test('another build may have the fault of the baseline, where it does not show it more often', () => {

@@ -44,6 +44,43 @@ func main() {
 			row(fmt.Sprintf("%d | %.0f %%", pairs, cv*100), c, *comparisons, *seed)
 		}
 	}
+	fmt.Printf("\nThe protocol matrix: rows of three targets each, judged together.\n\n")
+	matrixHead()
+	for _, rows := range []int{1, 6, 49} {
+		for _, m := range []power.Matrix{{Turns: 8}, {Turns: 16}, {Looks: furtherLooks}} {
+			m.Noise, m.CV, m.Rows = power.Normal, 0.05, rows
+			matrixRow(m, *comparisons, *seed)
+		}
+	}
+	for _, noise := range power.Noises[1:] {
+		matrixRow(power.Matrix{Looks: furtherLooks, Noise: noise, CV: 0.05, Rows: 49}, *comparisons, *seed)
+	}
+}
+
+// furtherLooks are those of `make protocols-compare`, in quick.
+var furtherLooks = []int{8, 18, 26, 38}
+
+func matrixHead() {
+	fmt.Println("| Turns | Rows | Noise, CV 5 % | equal: all are met | one is missed | equal, at the target: one is missed | first row beyond by 1.5 tolerances: met | missed | by a fifth: missed |")
+	fmt.Println("|---|---:|---|---:|---:|---:|---:|---:|---:|")
+}
+
+func matrixRow(m power.Matrix, runs int, seed uint64) {
+	count := func(slower float64, byDefault bool) power.Answers {
+		own := m
+		own.Slower, own.Default = slower, byDefault
+		return own.Count(runs, seed)
+	}
+	equal, at, more, far := count(0, true), count(0, false), count(1.5*power.Tolerance, true), count(0.2, true)
+	turns := fmt.Sprint(m.Turns)
+	if len(m.Looks) > 0 {
+		turns = fmt.Sprintf("%d, further up to %d", m.Looks[0], m.Looks[len(m.Looks)-1])
+	}
+	fmt.Printf("| %s | %d | %s", turns, m.Rows, m.Noise)
+	for _, share := range []float64{equal.Share(equal.Passed), equal.Share(equal.Failed), at.Share(at.Failed), more.Share(more.Met), more.Share(more.Missed), far.Share(far.Missed)} {
+		fmt.Printf(" | %.1f %%", 100*share)
+	}
+	fmt.Println(" |")
 }
 
 func head(of string) {

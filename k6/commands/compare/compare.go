@@ -114,7 +114,7 @@ const auto = "auto"
 
 // length is how many pairs to make, or what is wrong with what was given.
 func (o Options) length(profile string) (l compare.Length, wrong string) {
-	minutes := compare.MostMinutes(profile)
+	minutes := difference.MostMinutes(profile)
 	if o.Minutes != "" {
 		n, err := strconv.Atoi(o.Minutes)
 		if err != nil || n < 1 || n > 10000 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -460,9 +461,9 @@ func TestRunsThatDidNotTakeTurns(t *testing.T) {
 func TestOrderOfPairs(t *testing.T) {
 	first := [2]int{}
 	for pair := 1; pair <= 100; pair++ {
-		of := order(pair, lotOf("x"))
+		of := order(pair, difference.Lot("x"))
 		first[of[0]]++
-		if of[0] == of[1] || of != order(pair, lotOf("x")) {
+		if of[0] == of[1] || of != order(pair, difference.Lot("x")) {
 			t.Errorf("%v", of)
 		}
 	}

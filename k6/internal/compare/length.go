@@ -17,19 +17,6 @@ type Length struct {
 	Most  time.Duration
 }
 
-// MostMinutes is how long a comparison of a profile runs until it knows, unless it is told.
-func MostMinutes(profile string) int {
-	switch profile {
-	case "smoke":
-		return 3
-	case "quick":
-		return 10
-	case "full":
-		return 60
-	}
-	return 120
-}
-
 // spare is how many pairs beyond a fixed number are made in place of those that the machine disturbed.
 func (l Length) spare() int { return max(2, l.Pairs/2) }
 

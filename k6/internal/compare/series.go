@@ -4,7 +4,6 @@ package compare
 
 import (
 	"fmt"
-	"hash/fnv"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,13 +24,6 @@ func order(pair int, lot uint64) [2]int {
 	return [2]int{0, 1}
 }
 
-// lotOf is drawn from the comparison's name, so that its order can be told again.
-func lotOf(id string) uint64 {
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(id))
-	return hash.Sum64()
-}
-
 // sideNames are for people and folders.
 var sideNames = [2]string{"a", "b"}
 
@@ -50,7 +42,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	session.Say("comparison %s: %s, %s, %s: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, length,
 		common.SpecA, common.SpecB)
 	begun := time.Now()
-	lot := lotOf(filepath.Base(session.Dir))
+	lot := difference.Lot(filepath.Base(session.Dir))
 	open := make([]bool, len(all))
 	for i := range open {
 		open[i] = true

@@ -2,7 +2,11 @@
 
 package difference
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aclements/go-moremath/mathx"
+)
 
 // MoreFailures is the one-sided p-value of B failing more than A, from the differences of the shares of failed operations
 // of pairs: Wilcoxon's test of those that differ, as pairs without a failure on either side say nothing of which side fails
@@ -18,6 +22,15 @@ func MoreFailures(differences []float64) float64 {
 		return 1
 	}
 	return tiedSignedRank(own)
+}
+
+// MoreOften is the one-sided p-value of B failing more often than A, from how often each failed in as many tries where both
+// fail rarely: of all failures, each is then on either side by the toss of a coin.
+func MoreOften(a, b int) float64 {
+	if b <= 0 {
+		return 1
+	}
+	return mathx.BetaInc(0.5, float64(b), float64(a+1))
 }
 
 // tiedSignedRank is the probability that random signs give as great a sum of positive ranks, ties having the middle of

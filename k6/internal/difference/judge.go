@@ -146,15 +146,30 @@ func PairsToDecide(m Metric, a Answer, look Look, tests int) int {
 	if a.Hi == nil || pairs == 0 {
 		return 0
 	}
-	// The interval shrinks with the square root of the number of pairs. To be within, its end must come below the bound; to
-	// be beyond, the estimate is there already, and it must leave 0 behind.
-	half, room, least := *a.Hi-a.Estimate, m.Bound-a.Estimate, pairs+1
+	room := m.Bound - a.Estimate
 	if room < 0 {
-		half, room, least = a.Estimate-*a.Lo, a.Estimate, max(least, look.FewestToBreak(tests))
+		// The estimate is there already: it must leave 0 behind.
+		return m.Shift.pairsToShow(look.gate() / float64(max(1, tests)))
 	}
+	return shrunk(pairs, *a.Hi-a.Estimate, room)
+}
+
+// pairsToShow estimates how many pairs it takes in all until B is worse at all, at a one-sided level.
+func (s Shift) pairsToShow(level float64) int {
+	estimate := s.Estimate()
+	lo, _, ok := s.Interval(level)
+	if s.N == 0 || !ok && estimate > 0 {
+		return FewestPairs(level)
+	}
+	return shrunk(s.N, estimate-lo, estimate)
+}
+
+// shrunk is how many pairs it takes in all until a half of an interval is less than room, which is what shrinks it by their
+// square root; more than there are.
+func shrunk(pairs int, half, room float64) int {
 	need := float64(pairs) * (half / room) * (half / room)
-	if room <= 0 || need > MostPairs {
+	if !(room > 0) || need > MostPairs {
 		return MostPairs + 1
 	}
-	return max(int(math.Ceil(need)), least)
+	return max(int(math.Ceil(need)), pairs+1)
 }

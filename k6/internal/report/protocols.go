@@ -132,8 +132,8 @@ func figuresTable(p result.Protocols, name string, ran result.Program, side side
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: known: %s.", row.Row, *own.Known))
 		}
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
-		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns%s, so that they tell factors and no per cents. Writes of 1 KiB are bound by the sender's system calls. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.", p.Turns, p.ExtraTurns, fewerTurns(p)))
+	t.Notes = append(t.Notes, fmt.Sprintf("Medians of %d turns%s, each with processes of its own. First reply is from dialling the client until 64 bytes are back; "+
+		"throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of %d turns%s, so that they tell factors and no per cents. Writes of 1 KiB are bound by the sender's system calls. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.", p.Turns, furtherTurns(p), p.ExtraTurns, fewerTurns(p)))
 	if sha := ran.SHA256; sha != nil {
 		t.Notes = append(t.Notes, "SHA-256 of the program: "+*sha+".")
 	}
@@ -146,6 +146,36 @@ func figuresTable(p result.Protocols, name string, ran result.Program, side side
 		t.Notes = append(t.Notes, "Told what to send at, which bounds the throughput: "+strings.Join(told, ", ")+". Compare CPU.")
 	}
 	return t
+}
+
+// furtherTurns names the rows that have more turns than were planned.
+func furtherTurns(p result.Protocols) string {
+	var more []string
+	for _, row := range p.Rows {
+		if row.Turns > p.Turns {
+			more = append(more, fmt.Sprintf("%s (%d)", row.Row, row.Turns))
+		}
+	}
+	if len(more) == 0 {
+		return ""
+	}
+	return ", and further ones of rows that these did not decide: " + strings.Join(more, ", ") + "; all"
+}
+
+// looksTold says when the rows were judged, and how sure an interval is.
+func looksTold(p result.Protocols) string {
+	var told []string
+	for _, look := range p.Looks {
+		text := fmt.Sprintf("%.4g %%", look.Confidence*100)
+		if look.Turns != nil {
+			text += fmt.Sprintf(" after %d turns", *look.Turns)
+		}
+		told = append(told, text)
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return " at " + strings.Join(told, ", ")
 }
 
 // manyTunnels, and more, are opened in half of the extra turns (scripts/protocols/matrix.js).
@@ -202,12 +232,16 @@ func comparisonTable(p result.Protocols) Table {
 	if p.Targets == nil || len(t.Rows) == 0 {
 		return t
 	}
+	counted := "all targets of all rows"
+	if len(p.Looks) == 0 { // kept from before
+		counted = "the row's targets"
+	}
 	t.Notes = []string{
-		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: all of the interval is beyond, and the ratio by more than %s; "+
-			"met: none of the interval is beyond by more than that; else the turns differ too much to tell, which more TURNS or a quieter machine mend.",
-			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), percent(p.Targets.Tolerance)),
-		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at 98.3 %: 95 % for a row's three together. " +
-			"An asterisk marks a difference: the interval leaves out 100 %, and of first reply and CPU (for each GiB), which have no target, more than the tolerance beside it.",
+		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: the candidate is significantly beyond the target, with %s counted, "+
+			"and the ratio by more than %s; met: none of the interval is beyond by more than that; else the turns differ too much, or are too few, to tell.",
+			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), counted, percent(p.Targets.Tolerance)),
+		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval" + looksTold(p) + ". " +
+			"An asterisk marks a difference that chance alone makes in less than 1 of 20. First reply and CPU (for each GiB) have no target.",
 	}
 	if slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
 		return row.Candidate != nil && (mayBound(p, row.Baseline) || row.ToldMbitPerS != nil)
@@ -219,8 +253,15 @@ func comparisonTable(p result.Protocols) Table {
 	}) {
 		t.Notes = append(t.Notes, "Rows with mux compare two protocols of one name: sing-box's multiplex (h2mux) and xray's mux (Mux.Cool).")
 	}
-	if p.Turns < p.FewestTurns {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d turns tell no difference: it takes %d.", p.Turns, p.FewestTurns))
+	most := p.Turns
+	for _, row := range p.Rows {
+		most = max(most, row.Turns)
+	}
+	switch {
+	case most < p.FewestTurns:
+		t.Notes = append(t.Notes, fmt.Sprintf("%d turns tell no difference: it takes %d.", most, p.FewestTurns))
+	case most < p.TurnsToMiss:
+		t.Notes = append(t.Notes, fmt.Sprintf("%d turns cannot tell that one of so many targets is missed: it takes %d.", most, p.TurnsToMiss))
 	}
 	return t
 }

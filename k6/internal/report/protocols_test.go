@@ -76,6 +76,30 @@ func TestProtocolTables(t *testing.T) {
 	}
 }
 
+func TestFurtherTurnsAndLooksAreSaid(t *testing.T) {
+	p := compared()
+	p.TurnsToMiss, p.Turns, p.Rows[0].Turns, p.Rows[1].Turns = 10, 8, 8, 8
+	p.Looks = []result.ProtocolLook{{Confidence: 0.96}}
+	told := func() string {
+		return strings.Join(slices.Concat(figuresTable(p, "", p.Baseline, baselineOf).Notes, comparisonTable(p).Notes), "\n")
+	}
+	for _, part := range []string{"Medians of 8 turns, each with", "signed-rank interval at 96 %. ", "8 turns cannot tell that one of so many targets is missed: it takes 10."} {
+		if !strings.Contains(told(), part) {
+			t.Errorf("no %q in %s", part, told())
+		}
+	}
+	p.Rows[0].Turns = 18
+	p.Looks = []result.ProtocolLook{{Turns: new(8), Confidence: 0.98}, {Turns: new(18), Confidence: 0.99333}}
+	for _, part := range []string{"did not decide: trojan (18); all, each", "interval at 98 % after 8 turns, 99.33 % after 18 turns. "} {
+		if !strings.Contains(told(), part) {
+			t.Errorf("no %q in %s", part, told())
+		}
+	}
+	if strings.Contains(told(), "cannot tell that one") {
+		t.Error("18 turns can")
+	}
+}
+
 func TestTunnelsHaveColumnsOfTheirOwn(t *testing.T) {
 	p := compared()
 	p.ExtraTurns = 2

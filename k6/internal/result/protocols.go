@@ -5,11 +5,15 @@ package result
 // Protocols are proxy protocols, each through a client and a server. Candidate and Targets are nil where only
 // a baseline was measured. ExtraTurns are those with all sizes of writes, and with tunnels.
 type Protocols struct {
-	Baseline    Program  `json:"baseline"`
-	Candidate   *Program `json:"candidate"`
-	Turns       int      `json:"turns"`
-	ExtraTurns  int      `json:"extra_turns"`
-	FewestTurns int      `json:"fewest_turns"`
+	Baseline   Program  `json:"baseline"`
+	Candidate  *Program `json:"candidate"`
+	Turns      int      `json:"turns"`
+	ExtraTurns int      `json:"extra_turns"`
+	// FewestTurns tell a difference, and TurnsToMiss that a target is missed, of a number that was fixed before.
+	FewestTurns int `json:"fewest_turns"`
+	TurnsToMiss int `json:"turns_to_miss"`
+	// Looks are when the rows were judged; none in runs that did not record them.
+	Looks []ProtocolLook `json:"looks"`
 	// MeasuringBoundCPUs is from which on probe and far end, a thread each, may be what bounds a transfer.
 	MeasuringBoundCPUs float64          `json:"measuring_bound_cpus"`
 	Targets            *ProtocolTargets `json:"targets"`
@@ -19,6 +23,13 @@ type Protocols struct {
 		Outbound  []Coverage       `json:"outbound"`
 		Protocols []ProtocolExtent `json:"protocols"`
 	} `json:"coverage"`
+}
+
+// ProtocolLook is a judgement of all rows after so many turns of a row at most, nil where their number was fixed before.
+// Confidence is that of its intervals, 0 to 1.
+type ProtocolLook struct {
+	Turns      *int    `json:"turns"`
+	Confidence float64 `json:"confidence"`
 }
 
 // Program is what ran as client and server.
@@ -50,6 +61,8 @@ type ProtocolRow struct {
 	Baseline     ProtocolSide         `json:"baseline"`
 	Candidate    *ProtocolSide        `json:"candidate"`
 	Comparison   []ProtocolComparison `json:"comparison"`
+	// Turns are of the side that has the most; 0 in runs that did not record it.
+	Turns int `json:"turns"`
 }
 
 // ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is

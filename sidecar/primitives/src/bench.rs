@@ -1,7 +1,7 @@
 //! Runs cases through Criterion, round by round, and reads back what Criterion wrote.
 //!
 //! All cases are measured once in each round, neighbours in the list one right after the other. So two neighbours can be
-//! compared within a round, where the machine was the same for both, and a comparison can ask that all rounds agree.
+//! compared by their rounds, in each of which the machine was the same for both.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -174,7 +174,8 @@ pub fn measure(suite: Suite, plan: &Plan, work: &Path) -> Result<Report, Error> 
     for round in 0..plan.rounds.max(1) {
         let name = format!("round-{round}");
         let mut group = criterion.benchmark_group(&name);
-        for (index, case) in cases.iter_mut().enumerate() {
+        for index in order(cases.len(), fastrand::bool()) {
+            let case = &mut cases[index];
             group.bench_function(index.to_string(), |bencher| (case.routine)(bencher));
         }
         group.finish();
@@ -195,6 +196,16 @@ pub fn measure(suite: Suite, plan: &Plan, work: &Path) -> Result<Report, Error> 
         measurements,
         skipped,
     })
+}
+
+/// The list, or the list backwards: which it is, is by lot in each round, so that of two neighbours either is as often the
+/// first, and what comes and goes meets both alike.
+fn order(count: usize, backwards: bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    if backwards {
+        order.reverse();
+    }
+    order
 }
 
 /// Nanoseconds that the main thread ran, and that it waited for a CPU (proc_pid_schedstat(5)). None without

@@ -1,4 +1,4 @@
-//! Can it be? Was the machine quiet? Who wins?
+//! Can it be? Was the machine quiet?
 
 use super::model::{Measurement, median};
 
@@ -8,7 +8,7 @@ const MOST_BYTES_PER_NS: f64 = 1024.0;
 const EMPTY_MARGIN: f64 = 1.2;
 /// Twice the work takes so many times as long.
 const TWICE: std::ops::RangeInclusive<f64> = 1.8..=2.2;
-/// The same work, measured again, may differ by so much; what differs by less is a tie.
+/// The same work, measured again, may differ by so much.
 const AGAIN: f64 = 0.05;
 /// The measuring thread may have waited for its CPU for so much of the time, in any part.
 const WAITED: f64 = 0.25;
@@ -75,55 +75,12 @@ pub fn implausible_block(measurement: &Measurement, fastest: f64) -> Option<Stri
     })
 }
 
-/// How one compares with another, round by round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Comparison {
-    /// The first is so many times as fast.
-    First(f64),
-    /// The second is so many times as fast.
-    Second(f64),
-    Tie,
-}
-
-/// A winner has to win every round with intervals that do not overlap, by more than `noise`, the difference that the same
-/// work had from itself, and by more than it may have.
-pub fn compare(first: &Measurement, second: &Measurement, noise: f64) -> Comparison {
-    let noise = noise.max(AGAIN);
-    let rounds = || first.rounds.iter().zip(&second.rounds);
-    let wins = |one: fn(&Rounds<'_>) -> bool| rounds().all(|pair| one(&pair));
-    let mut ratios: Vec<f64> = rounds()
-        .map(|(first, second)| second.time.median / first.time.median)
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    let ratio = median(&ratios);
-    if ratios.is_empty() {
-        Comparison::Tie
-    } else if wins(|(first, second)| first.time.high < second.time.low) && ratio > 1.0 + noise {
-        Comparison::First(ratio)
-    } else if wins(|(first, second)| second.time.high < first.time.low) && 1.0 / ratio > 1.0 + noise
-    {
-        Comparison::Second(1.0 / ratio)
-    } else {
-        Comparison::Tie
-    }
-}
-
-type Rounds<'a> = (&'a super::model::Round, &'a super::model::Round);
-
 /// How often the medians of `second` are those of `first`, by round.
 fn ratios(first: &Measurement, second: &Measurement) -> Vec<f64> {
     let rounds = first.rounds.iter().zip(&second.rounds);
     rounds
         .map(|(first, second)| second.time.median / first.time.median)
         .collect()
-}
-
-/// The most by which the same work differed from itself in a round, as a fraction.
-pub fn noise(work: &Measurement, again: &Measurement) -> f64 {
-    ratios(work, again)
-        .into_iter()
-        .map(|ratio| (ratio - 1.0).abs())
-        .fold(0.0, f64::max)
 }
 
 /// One thing that has to hold for the figures to be trusted.
@@ -225,53 +182,6 @@ mod tests {
         assert_eq!(judged("take and fill", &[800.0, 810.0]), None, "a copy");
         assert!(judged("take and fill", &[100.0, 101.0]).is_some());
         assert!(judged("encrypt", &[0.0]).is_some());
-    }
-
-    #[test]
-    fn a_winner_wins_every_round() {
-        let one = measured("a", "encrypt", "x", &[100.0, 102.0, 98.0]);
-        let slower = measured("b", "encrypt", "x", &[150.0, 160.0, 140.0]);
-        let mixed = measured("b", "encrypt", "x", &[150.0, 90.0, 140.0]);
-        assert!(
-            matches!(compare(&one, &slower, 0.02), Comparison::First(ratio) if (ratio - 1.5).abs() < 0.01)
-        );
-        assert!(
-            matches!(compare(&slower, &one, 0.02), Comparison::Second(ratio) if (ratio - 1.5).abs() < 0.01)
-        );
-        assert_eq!(compare(&one, &mixed, 0.02), Comparison::Tie);
-        let little = measured("b", "encrypt", "x", &[104.0, 106.0, 101.9]);
-        assert_eq!(compare(&one, &little, 0.0), Comparison::Tie, "4 %");
-        assert_eq!(
-            compare(&one, &slower, 0.6),
-            Comparison::Tie,
-            "less than the noise"
-        );
-    }
-
-    /// Intervals from a few samples next to each other know nothing of what changes from one case to the next.
-    #[test]
-    fn the_same_work_under_two_names_has_no_winner() {
-        let mut state = 7_u64;
-        let mut jittered = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            100.0 * (0.99 + 0.02 * (state >> 40) as f64 / (1 << 24) as f64)
-        };
-        for rounds in [1, 3, 5] {
-            for _ in 0..1000 {
-                let mut one = || {
-                    let medians: Vec<f64> = (0..rounds).map(|_| jittered()).collect();
-                    let mut measurement = measured("a", "encrypt", "x", &medians);
-                    for round in &mut measurement.rounds {
-                        round.time.low = round.time.median * 0.9999;
-                        round.time.high = round.time.median * 1.0001;
-                    }
-                    measurement
-                };
-                assert_eq!(compare(&one(), &one(), 0.0005), Comparison::Tie);
-            }
-        }
     }
 
     #[test]

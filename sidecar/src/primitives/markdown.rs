@@ -232,24 +232,12 @@ fn packets(report: &Report) -> Option<String> {
                 let row = find(report, "encrypt", subject, implementation, bytes);
                 cell(row, |row| format!("{} ({})", time(row), rate(row)))
             };
-            let winner = report.winners.iter().find(|winner| {
-                winner.operation == "encrypt"
-                    && winner.implementation == implementation
-                    && winner.bytes == bytes
-            });
             lines.push(vec![
                 implementation.to_owned(),
                 scenario.to_owned(),
                 text::size(bytes),
                 shown("aes-256-gcm"),
                 shown("chacha20-poly1305"),
-                match winner.map(|winner| (winner.winner, winner.factor)) {
-                    Some((Some(name), Some(factor))) => {
-                        format!("{name} ({}×)", text::digits(factor))
-                    }
-                    Some(_) => "tie".to_owned(),
-                    None => NONE.to_owned(),
-                },
             ]);
         }
     }
@@ -259,14 +247,8 @@ fn packets(report: &Report) -> Option<String> {
         "Size",
         "aes-256-gcm",
         "chacha20-poly1305",
-        "Winner",
     ]);
-    let mut text = table("Realistic packet sizes: encryption", &columns, 2, &lines)?;
-    text.push_str(
-        "\nA winner wins every round with 95 % intervals that do not overlap, and by more than 5 % and than the same work \
-         differed from itself.\n",
-    );
-    Some(text)
+    table("Realistic packet sizes: encryption", &columns, 2, &lines)
 }
 
 fn extensions(report: &Report) -> Option<String> {

@@ -1,7 +1,7 @@
 //! `sidecar bench primitives`: what encryption, hashing, rule sets, buffers and memory cost on this machine.
 //!
 //! The measurement itself is a program of its own (`primitives/`), which is built only for those who want it. Here its
-//! answers are judged (is it plausible, was the machine quiet, who wins) and printed.
+//! answers are judged (is it plausible, was the machine quiet) and printed.
 
 mod judge;
 mod markdown;

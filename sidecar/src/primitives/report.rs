@@ -1,11 +1,12 @@
-//! The result: `windtunnel.primitives/1`, which k6/schemas/primitives.schema.json describes.
+//! The result: `windtunnel.primitives/1`, which k6/schemas/primitives.schema.json describes. Which cipher wins is told by
+//! `k6 x primitives`, from the rounds, with the engine of all comparisons.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::judge::{self, Check, Comparison};
+use super::judge::{self, Check};
 use super::model::{Answer, Key, Measurement, Round, Skipped, Time};
 use super::plan::{Mode, Plan, Section};
 use crate::failure::{Failure, Result};
@@ -39,19 +40,6 @@ pub struct Gap {
     pub skipped: Skipped,
 }
 
-/// AES-256-GCM against ChaCha20-Poly1305.
-#[derive(Clone, Debug, Serialize)]
-pub struct Winner {
-    pub operation: String,
-    pub implementation: String,
-    pub bytes: u64,
-    /// Null is a tie
-    pub winner: Option<&'static str>,
-    /// How many times as fast the winner is
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub factor: Option<f64>,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -79,7 +67,6 @@ pub struct Report {
     pub known_answers: u64,
     pub measurements: Vec<Row>,
     pub skipped: Vec<Gap>,
-    pub winners: Vec<Winner>,
     pub validity: Vec<Check>,
     pub verdict: Verdict,
 }
@@ -112,7 +99,6 @@ impl Report {
                 })
         };
         let (work, again) = (find("work")?, find("work again")?);
-        let noise = judge::noise(work, again);
         let rows = rows(&outcome.answers, find("empty")?);
         let implausible = rows.iter().filter(|row| row.implausible.is_some()).count();
         let answers = || outcome.answers.iter().map(|(_, answer)| answer);
@@ -137,7 +123,6 @@ impl Report {
             cpu_features: first.cpu_features.clone(),
             versions: first.versions.clone(),
             known_answers: answers().map(|answer| answer.checked).sum(),
-            winners: winners(&outcome.answers, noise),
             skipped: outcome
                 .answers
                 .iter()
@@ -206,41 +191,4 @@ fn rows(answers: &[(Section, Answer)], empty: &Measurement) -> Vec<Row> {
         }
     }
     rows
-}
-
-fn winners(answers: &[(Section, Answer)], noise: f64) -> Vec<Winner> {
-    const AES: &str = "aes-256-gcm";
-    const CHACHA: &str = "chacha20-poly1305";
-    let aead = answers
-        .iter()
-        .filter(|(section, _)| *section == Section::Aead);
-    let mut winners = Vec::new();
-    for (_, answer) in aead {
-        for aes in answer
-            .measurements
-            .iter()
-            .filter(|one| one.key.subject == AES)
-        {
-            let same = Key {
-                subject: CHACHA.to_owned(),
-                ..aes.key.clone()
-            };
-            let Some(chacha) = answer.measurements.iter().find(|one| one.key == same) else {
-                continue;
-            };
-            let (winner, factor) = match judge::compare(aes, chacha, noise) {
-                Comparison::First(factor) => (Some(AES), Some(factor)),
-                Comparison::Second(factor) => (Some(CHACHA), Some(factor)),
-                Comparison::Tie => (None, None),
-            };
-            winners.push(Winner {
-                operation: same.operation,
-                implementation: same.implementation,
-                bytes: same.bytes.unwrap_or_default(),
-                winner,
-                factor,
-            });
-        }
-    }
-    winners
 }

@@ -5,6 +5,7 @@ package power
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"windtunnel/k6/internal/difference"
@@ -70,6 +71,71 @@ func TestPower(t *testing.T) {
 	equal := Case{Noise: Normal, CV: 0.07, Operations: 1, Most: 40}.Count(n, 4)
 	if equal.Share(equal.Passed) < 0.95 {
 		t.Errorf("equal sides pass in %d of %d", equal.Passed, n)
+	}
+}
+
+// TestMatrix: of 49 rows with three targets each, fixed turns and until it knows, equal sides miss a target in 1 % of runs at
+// most, and a row that misses its own by 1.5 times the tolerance is called met in 2 % at most.
+func TestMatrix(t *testing.T) {
+	const n = 100
+	mostFailed, mostMet := atMost(0.01, n), atMost(0.02, n)
+	for _, noise := range Noises {
+		for _, m := range []Matrix{{Turns: 16}, {Looks: []int{8, 18, 26}}} {
+			m.Noise, m.CV, m.Rows = noise, 0.05, 49
+			name := fmt.Sprintf("%s, looks %v, %d turns", noise, m.Looks, m.Turns)
+			if equal := m.Count(n, 1); equal.Failed > mostFailed {
+				t.Errorf("%s: equal sides miss a target in %d of %d", name, equal.Failed, n)
+			}
+			m.Slower = 1.5 * Tolerance
+			if slower := m.Count(n, 2); slower.Met > mostMet {
+				t.Errorf("%s: what misses by 1.5 times the tolerance is met in %d of %d", name, slower.Met, n)
+			}
+		}
+	}
+	// What misses by far is found as soon as the number of targets allows, and not before.
+	far := Matrix{Noise: Normal, CV: 0.05, Rows: 49, Slower: 0.5, Turns: 8}
+	if few := far.Count(50, 3); few.Missed > 0 || few.Met > 0 {
+		t.Errorf("8 turns: %+v", few)
+	}
+	far.Turns, far.Looks = 0, []int{8, 18}
+	if known := far.Count(50, 3); known.Missed < 50 {
+		t.Errorf("18 turns: %+v", known)
+	}
+}
+
+// TestEqualValuesAreNotToldApart: of the values of a sweep, in rounds whose order is by lot, and of two ciphers that are the
+// same work, none is the better one in 99 % of runs at least, on any machine.
+func TestEqualValuesAreNotToldApart(t *testing.T) {
+	const n = 400
+	most := atMost(0.01, n)
+	for _, noise := range Noises {
+		for name, c := range map[string]struct{ values, rounds, figures int }{"a sweep": {4, 12, 2}, "a long one": {12, 20, 2}, "ciphers": {2, 16, 42}} {
+			told := 0
+			for i := range n {
+				random := rand.New(rand.NewPCG(8, uint64(i)))
+				machine, lot := newMachine(random, noise, 0.05, c.values*c.rounds), random.Uint64()
+				all := make([][]float64, (c.values-1)*c.figures)
+				for round := range c.rounds {
+					met := make([]float64, c.values)
+					for _, value := range difference.Order(c.values, round+1, lot) {
+						met[value] = machine.next()
+					}
+					for j := range all {
+						all[j] = append(all[j], met[1+j%(c.values-1)]-met[0]+machine.draw()-machine.draw())
+					}
+				}
+				var shifts []difference.Shift
+				for _, samples := range all {
+					shifts = append(shifts, difference.Paired(samples))
+				}
+				if slices.ContainsFunc(difference.TellApart(shifts, 0), func(a difference.Apart) bool { return a.Better != difference.Neither }) {
+					told++
+				}
+			}
+			if told > most {
+				t.Errorf("%s, %s: told apart in %d of %d", noise, name, told, n)
+			}
+		}
 	}
 }
 

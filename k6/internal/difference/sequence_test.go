@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package difference
+
+import (
+	"math"
+	"reflect"
+	"testing"
+)
+
+func series(role Role, d []float64) Series { return Series{d, tenPercent, role} }
+
+// TestAFixedNumberIsOneLook: without looks the answers are those of Judge.
+func TestAFixedNumberIsOneLook(t *testing.T) {
+	all := []Series{series(Primary, around(0, 0.02, 12)), series(Primary, around(0.3, 0.02, 12)), series(Shown, around(0.3, 0.02, 12))}
+	got := Sequence(all, nil)
+	for i, want := range []Outcome{Within, Beyond, Unclear} {
+		if d := got[i]; d.Outcome != want || d.Pairs != 12 || d.Look != (Look{}) || d.ToDecide != 0 {
+			t.Errorf("%d: %+v, want %s", i, d, want)
+		}
+	}
+}
+
+// TestWhatIsDecidedStaysSo: a metric that is within its bound at the first look needs no more pairs, and the later look, whose
+// interval is wider, does not take that back.
+func TestWhatIsDecidedStaysSo(t *testing.T) {
+	// Of 8 pairs the first look has an interval without the ends, the second one with them.
+	quiet := around(0, 0.04, 8)
+	quiet[0] = 0.14
+	all := []Series{series(Primary, quiet), series(Primary, around(0.2, 0.15, 26))}
+	if late := Sequence(all, []int{1, 2, 8}); late[0].Outcome != Unclear {
+		t.Fatalf("the example is not one: %+v", late[0])
+	}
+	first := Sequence(all, []int{8})
+	if first[0].Outcome != Within || first[1].Outcome != Unclear || first[1].ToDecide <= 8 || first[1].Pairs != 8 {
+		t.Fatalf("%+v", first)
+	}
+	then := Sequence(all, []int{8, 18, 26})
+	if !reflect.DeepEqual(then[0], first[0]) {
+		t.Errorf("first %+v, then %+v", first[0], then[0])
+	}
+	if d := then[1]; d.Outcome != Beyond || d.Look.Number != 2 || d.Pairs != 18 || d.ToDecide != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestOneOfManyTakesMoreTurns: a target of 49 rows with three each that is missed by far takes 15 turns, and the sequence
+// says so; with fewer it is unclear.
+func TestOneOfManyTakesMoreTurns(t *testing.T) {
+	of := func(pairs int) Decision {
+		all := []Series{series(Primary, around(0.5, 0.02, pairs))}
+		for range 146 {
+			all = append(all, series(Primary, around(0, 0.02, pairs)))
+		}
+		return Sequence(all, nil)[0]
+	}
+	for pairs, want := range map[int]Outcome{2: Unclear, 8: Unclear, 14: Unclear, 15: Beyond} {
+		d := of(pairs)
+		if d.Outcome != want {
+			t.Errorf("%d: %s, want %s", pairs, d.Outcome, want)
+		}
+		if want == Unclear && d.ToDecide != 15 {
+			t.Errorf("%d: %d are said to decide", pairs, d.ToDecide)
+		}
+	}
+}
+
+func TestPairsWithoutAValue(t *testing.T) {
+	d := append(around(0, 0.02, 12), math.NaN(), math.NaN())
+	if got := Sequence([]Series{series(Primary, d)}, []int{13})[0]; got.Pairs != 12 || got.Outcome != Within {
+		t.Errorf("%+v", got)
+	}
+	none := Sequence([]Series{series(Primary, nil)}, nil)[0]
+	if none.Outcome != Unclear || none.Pairs != 0 || none.ToDecide != 6 || !math.IsNaN(none.Estimate) {
+		t.Errorf("%+v", none)
+	}
+}
+
+func TestTellApart(t *testing.T) {
+	of := func(bound float64, all ...[]float64) []Apart {
+		var shifts []Shift
+		for _, d := range all {
+			shifts = append(shifts, Paired(d))
+		}
+		return TellApart(shifts, bound)
+	}
+	for name, c := range map[string]struct {
+		d     []float64
+		bound float64
+		want  Side
+	}{
+		"B is worse":             {around(0.3, 0.05, 12), 0, A},
+		"B is better":            {around(-0.3, 0.05, 12), 0, B},
+		"equal":                  {around(0, 0.05, 12), 0, Neither},
+		"less than the bound":    {around(0.03, 0.01, 12), 0.05, Neither},
+		"too few, though so far": {around(0.3, 0.01, 8), 0, Neither},
+		"one":                    {[]float64{0.3}, 0, Neither},
+		"none":                   {nil, 0, Neither},
+	} {
+		if got := of(c.bound, c.d)[0]; got.Better != c.want || (got.ToTell == 0) != (c.want != Neither) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	// As many pairs as are said to be the fewest tell, one fewer does not.
+	for _, comparisons := range []int{1, 6, 22} {
+		fewest := FewestToTellApart(comparisons)
+		for pairs, want := range map[int]Side{fewest: B, fewest - 1: Neither} {
+			all := make([][]float64, comparisons)
+			for i := range all {
+				all[i] = around(0, 0.05, pairs)
+			}
+			all[0] = around(-0.3, 0.05, pairs)
+			got := of(0, all...)[0]
+			if got.Better != want || want == Neither && got.ToTell != fewest {
+				t.Errorf("%d comparisons, %d pairs: %+v", comparisons, pairs, got)
+			}
+		}
+	}
+	far, near := of(0, around(0.2, 0.3, 12))[0], of(0, around(0.1, 0.3, 12))[0]
+	if far.ToTell <= 12 || near.ToTell <= far.ToTell {
+		t.Errorf("%d and %d", far.ToTell, near.ToTell)
+	}
+}
+
+// One half to the power of 7; of 12 failures 1 or fewer on one side: 13 of 4,096.
+func TestMoreOften(t *testing.T) {
+	for _, c := range []struct {
+		a, b int
+		want float64
+	}{{0, 7, 1.0 / 128}, {1, 11, 13.0 / 4096}, {0, 0, 1}, {5, 0, 1}} {
+		if got := MoreOften(c.a, c.b); !near(got, c.want) {
+			t.Errorf("%d and %d: %g, want %g", c.a, c.b, got, c.want)
+		}
+	}
+	if even, more := MoreOften(1000, 1000), MoreOften(1000, 1200); even < 0.5 || more > 1e-4 || !(more > 0) {
+		t.Errorf("%g and %g", even, more)
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package difference
+
+import (
+	"fmt"
+
+	"windtunnel/k6/internal/difference"
+)
+
+// Compared are comparisons of which each asks which of its two sides is the better one, if any.
+type Compared struct {
+	Comparisons []Pairs `json:"comparisons"`
+}
+
+// Found is what is said of all comparisons. FewestPairs is the least number of them with which one can tell its sides apart;
+// Confidence is that of an interval, 0 to 1.
+type Found struct {
+	Comparisons []Side  `json:"comparisons"`
+	FewestPairs int     `json:"fewest_pairs"`
+	Confidence  float64 `json:"confidence"`
+}
+
+// Side is the better one of a comparison: "a", "b", or null where they cannot be told apart, all comparisons counted. ToTell
+// is about how many pairs in all would tell them apart; null where they are, and where no number would.
+type Side struct {
+	Shown
+	P      float64 `json:"p"`
+	Better *string `json:"better"`
+	Pairs  int     `json:"pairs"`
+	ToTell *int    `json:"to_tell"`
+}
+
+var sides = map[difference.Side]*string{difference.A: new("a"), difference.B: new("b")}
+
+// TellApart answers for all comparisons together.
+func TellApart(asked Compared) (Found, error) {
+	shifts := make([]difference.Shift, len(asked.Comparisons))
+	for i, c := range asked.Comparisons {
+		if err := c.check(); err != nil {
+			return Found{}, fmt.Errorf("comparison %d: %w", i, err)
+		}
+		samples := c.samples()
+		shifts[i] = difference.Paired(valued(samples, len(samples)))
+	}
+	found := Found{Comparisons: []Side{}, FewestPairs: difference.FewestToTellApart(len(shifts)), Confidence: difference.Look{}.Confidence()}
+	for i, apart := range difference.TellApart(shifts, 0) {
+		s := Side{Shown: asked.Comparisons[i].shown(apart.Answer, 0), P: apart.P, Better: sides[apart.Better], Pairs: shifts[i].N}
+		if apart.ToTell > 0 && apart.ToTell <= difference.MostPairs {
+			s.ToTell = &apart.ToTell
+		}
+		found.Comparisons = append(found.Comparisons, s)
+	}
+	return found, nil
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package difference is the module k6/x/windtunnel/difference: it lets a script ask the one engine of comparisons,
+// internal/difference. lib/globals.d.ts has its types.
+package difference
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/js/modules"
+
+	"windtunnel/k6/internal/difference"
+)
+
+// ImportPath is the module's name in scripts.
+const ImportPath = "k6/x/windtunnel/difference"
+
+func init() {
+	modules.Register(ImportPath, Module{})
+}
+
+// Module makes an instance for each VU.
+type Module struct{}
+
+// NewModuleInstance implements modules.Module.
+func (Module) NewModuleInstance(vu modules.VU) modules.Instance { return instance{vu} }
+
+type instance struct{ vu modules.VU }
+
+// Exports implements modules.Instance.
+func (i instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{
+		"judge":       func(asked sobek.Value) (sobek.Value, error) { return answer(i.vu.Runtime(), asked, Judge) },
+		"tellApart":   func(asked sobek.Value) (sobek.Value, error) { return answer(i.vu.Runtime(), asked, TellApart) },
+		"moreOften":   difference.MoreOften,
+		"nextLook":    difference.Next,
+		"mostMinutes": difference.MostMinutes,
+		"order":       func(sides, round int, name string) []int { return difference.Order(sides, round, difference.Lot(name)) },
+	}}
+}
+
+// answer asks by value and answers with plain objects, as JSON has both. An unknown field or a number that is none is an
+// exception in the script.
+func answer[Q, A any](rt *sobek.Runtime, asked sobek.Value, ask func(Q) (A, error)) (sobek.Value, error) {
+	var question Q
+	text, err := json.Marshal(asked.Export())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ImportPath, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&question); err != nil {
+		return nil, fmt.Errorf("%s: %w", ImportPath, err)
+	}
+	told, err := ask(question)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ImportPath, err)
+	}
+	if text, err = json.Marshal(told); err != nil {
+		return nil, fmt.Errorf("%s: %w", ImportPath, err)
+	}
+	parse, ok := sobek.AssertFunction(rt.GlobalObject().Get("JSON").ToObject(rt).Get("parse"))
+	if !ok {
+		return nil, fmt.Errorf("%s: JSON.parse is no function", ImportPath)
+	}
+	return parse(sobek.Undefined(), rt.ToValue(string(text)))
+}

@@ -1,0 +1,40 @@
+/** Further turns of the rows that the planned ones have not decided, until they are, or the time is over. */
+import { nextLook } from 'k6/x/windtunnel/difference';
+
+/** A first look at fewer turns tells nothing; a second one needs many more. */
+const FIRST_LOOK = 8;
+const SECOND_LOOK = 18;
+
+/**
+ * @typedef {object} Further
+ * @property {number} planned turns of each row so far
+ * @property {number} most turns of a row
+ * @property {number} until when a turn may begin, ms since 1970
+ * @property {(looks: number[]) => number[]} undecided places of the rows that these looks have left undecided, in the order in
+ *   which to go on with them
+ * @property {(row: number, turns: number) => boolean} turn measures one more turn of a row that has fewer than so many; false
+ *   where it has them, or cannot go on
+ * @property {(looks: number[]) => void} note keeps the looks
+ * @property {() => number} [clock] ms since 1970
+ */
+
+/**
+ * One row after the other has as many turns as the next look takes; then all are looked at again. A look that is begun counts,
+ * whether or not each row has its turns when the time is over.
+ * @param {Further} further
+ * @returns {number[]} the looks, numbers of turns
+ */
+export function goFurther({ planned, most, until, undecided, turn, note, clock = Date.now }) {
+  const looks = [Math.max(planned, FIRST_LOOK)];
+  for (;;) {
+    const last = looks[looks.length - 1];
+    note(looks);
+    for (const row of undecided(looks)) {
+      let goesOn = true;
+      while (goesOn && clock() < until) goesOn = turn(row, last);
+    }
+    const next = Math.max(SECOND_LOOK, nextLook(last));
+    if (next > most || clock() >= until || undecided(looks).length === 0) return looks;
+    looks.push(next);
+  }
+}

@@ -1,0 +1,168 @@
+/** What the turns of two sides say, by the engine in bin/k6, and which rows go on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareRows, figuresOf } from '../../lib/protocols/compare.js';
+import { goFurther } from '../../lib/protocols/further.js';
+
+const TARGETS = { throughput: 0.9, latency: 1.2, memory: 1, tolerance: 0.05 };
+
+/** A linear congruential generator, so that a failure can be repeated. @param {number} seed */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return (state + 1) / 2147483649;
+  };
+}
+
+/** @param {() => number} uniform */
+const normal = (uniform) => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+
+/** @param {() => number} uniform @param {number} count @param {{ mbit?: number, rtt?: number, memory?: number, reply?: number }} [factors] */
+const turns = (uniform, count, { mbit = 1, rtt = 1, memory = 1, reply = 1 } = {}) =>
+  Array.from({ length: count }, () => ({
+    handshake_ms: 2 * reply * Math.exp(0.05 * normal(uniform)),
+    mbit_64k: 2000 * mbit * Math.exp(0.05 * normal(uniform)),
+    rtt_ms: 0.2 * rtt * Math.exp(0.05 * normal(uniform)),
+    peak_anon_mib: 55 * memory * Math.exp(0.01 * normal(uniform)),
+  }));
+
+/**
+ * The lines of one row.
+ * @param {import('../../lib/protocols/compare.js').Turn[]} baseline
+ * @param {import('../../lib/protocols/compare.js').Turn[]} candidate
+ */
+const compareTurns = (baseline, candidate, paced = false) =>
+  compareRows([{ baseline, candidate, paced }], TARGETS, []).comparisons[0];
+
+test('a target that is missed by far is told as soon as the number of all targets allows, and not before', () => {
+  const uniform = random(7);
+  const of = (/** @type {number} */ rows, /** @type {number} */ count) => {
+    const all = Array.from({ length: rows }, (_, row) => ({
+      baseline: turns(uniform, count),
+      candidate: turns(uniform, count, row === 0 ? { mbit: 0.4 } : {}),
+      paced: false,
+    }));
+    const { comparisons, turnsToMiss } = compareRows(all, TARGETS, []);
+    const [{ judged, to_decide: needed }] = comparisons[0];
+    return { judged, needed, turnsToMiss };
+  };
+  assert.deepEqual(of(1, 2), { judged: 'uncertain', needed: 10, turnsToMiss: 10 });
+  assert.deepEqual(of(1, 8), { judged: 'uncertain', needed: 10, turnsToMiss: 10 });
+  assert.deepEqual(of(1, 10), { judged: 'missed', needed: null, turnsToMiss: 10 });
+  assert.deepEqual(of(49, 10), { judged: 'uncertain', needed: 15, turnsToMiss: 15 });
+  assert.deepEqual(of(49, 15), { judged: 'missed', needed: null, turnsToMiss: 15 });
+});
+
+test('what is decided at a look has no further turns, and stays so', () => {
+  const uniform = random(11);
+  const quiet = { baseline: turns(uniform, 8), candidate: turns(uniform, 8, { memory: 0.9 }), paced: false };
+  const slow = { baseline: turns(uniform, 18), candidate: turns(uniform, 18, { mbit: 0.4 }), paced: false };
+  const { comparisons, looks } = compareRows([quiet, slow], TARGETS, [8, 18]);
+  const of = (/** @type {number} */ row) => comparisons[row].map(({ judged, pairs }) => [judged, pairs]);
+  assert.deepEqual(of(0).slice(0, 3), Array(3).fill(['met', 8]));
+  assert.deepEqual(of(1)[0], ['missed', 18]);
+  assert.deepEqual(
+    looks.map(({ turns: at, confidence }) => [at, Number(confidence.toFixed(4))]),
+    [
+      [8, 0.98],
+      [18, 0.9933],
+    ],
+  );
+});
+
+test('rows go on until they are decided, or the time or the turns are over', () => {
+  /** @param {{ planned?: number, until?: number, needs: number[] }} run turns that it takes to decide each row */
+  const of = ({ planned = 8, until = Infinity, needs }) => {
+    const made = needs.map(() => planned);
+    /** @type {number[][]} */
+    const noted = [];
+    let time = 0;
+    const looks = goFurther({
+      planned,
+      most: 50,
+      until,
+      clock: () => time,
+      undecided: (at) =>
+        needs.flatMap((need, row) => (Math.min(made[row], at.at(-1) ?? 0) < need ? [row] : [])),
+      turn(row, most) {
+        if (made[row] >= most) return false;
+        made[row] += 1;
+        time += 1;
+        return true;
+      },
+      note: (at) => noted.push([...at]),
+    });
+    assert.deepEqual(noted.at(-1), looks);
+    return { looks, made };
+  };
+  assert.deepEqual(of({ needs: [7, 8] }), { looks: [8], made: [8, 8] });
+  assert.deepEqual(of({ needs: [8, 16, 20] }), { looks: [8, 18, 26], made: [8, 18, 26] });
+  assert.deepEqual(of({ needs: [99] }), { looks: [8, 18, 26, 38], made: [38] });
+  assert.deepEqual(of({ planned: 2, needs: [7, 0] }), { looks: [8], made: [8, 2] }, 'too few for any look');
+  assert.deepEqual(of({ planned: 12, needs: [16] }), { looks: [12, 18], made: [18] });
+  assert.deepEqual(
+    of({ needs: [16, 16], until: 13 }),
+    { looks: [8, 18], made: [18, 11] },
+    'the time is over',
+  );
+  assert.deepEqual(of({ needs: [16], until: 0 }), { looks: [8], made: [8] });
+});
+
+for (const [what, factors, target] of /** @type {[string, object, string][]} */ ([
+  ['half the throughput', { mbit: 0.5 }, 'throughput'],
+  ['twice the round trip', { rtt: 2 }, 'latency'],
+  ['a fifth more memory', { memory: 1.2 }, 'memory'],
+])) {
+  test(`${what} misses ${target} and nothing else`, () => {
+    const uniform = random(3);
+    const lines = compareTurns(turns(uniform, 10), turns(uniform, 10, factors));
+    assert.deepEqual(
+      lines.filter(({ judged }) => judged === 'missed').map((line) => line.target),
+      [target],
+    );
+  });
+}
+
+test('another first reply is flagged beside the targets, and judges nothing', () => {
+  const uniform = random(5);
+  const lines = compareTurns(turns(uniform, 10), turns(uniform, 10, { reply: 1.5 }));
+  const { different, judged, bound } = lines[3];
+  assert.deepEqual([lines[3].target, different, judged, bound], ['first reply', true, null, null]);
+  assert.deepEqual(
+    lines.filter((line) => line.judged !== 'met' && line.judged !== null),
+    [],
+  );
+  const without = (/** @type {object[]} */ all) => all.map((turn) => ({ ...turn, handshake_ms: null }));
+  const one = turns(uniform, 10);
+  assert.equal(compareTurns(without(one), without(one)).length, 3);
+});
+
+test('a throughput that the meter, or a told rate, bounds is met only where CPU does not say otherwise', () => {
+  const uniform = random(9);
+  const of = (/** @type {number} */ cpus, /** @type {number} */ cpu, told = false) => {
+    const [own, other] = [1, cpu].map((factor) =>
+      turns(uniform, 10).map((turn) => ({
+        ...turn,
+        // The candidate's are below the bound: it is the baseline that is faster than it looks.
+        measuring_cpus: factor === cpu ? cpus - 0.1 : cpus,
+        cpu_s_per_gib: 3 * factor * Math.exp(0.01 * normal(uniform)),
+      })),
+    );
+    const lines = compareTurns(own, other, told);
+    return [lines[0].judged, lines[4].target, lines[4].different];
+  };
+  assert.deepEqual(of(0.5, 1.5), ['met', 'CPU', true]);
+  assert.deepEqual(of(0.95, 1.5), ['bound', 'CPU', true]);
+  assert.deepEqual(of(0.5, 1.5, true), ['bound', 'CPU', true]);
+  assert.deepEqual(of(1, 1.1), ['met', 'CPU', true]);
+  assert.deepEqual(of(1, 0.5), ['met', 'CPU', true]);
+  assert.deepEqual(of(1, 1), ['met', 'CPU', false]);
+});
+
+test('figures that one turn lacks are of the others', () => {
+  assert.deepEqual(figuresOf([{ a: 1, b: null }, { a: 3 }, { a: 2, b: null }]), {
+    a: { median: 2, min: 1, max: 3 },
+    b: null,
+  });
+});
