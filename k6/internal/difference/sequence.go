@@ -51,9 +51,14 @@ func take(decisions []Decision, all []Series, pairs int, look Look) {
 	metrics := metricsOf(all, pairs)
 	answers, _ := Judge(metrics, nil, look)
 	for i, a := range answers {
-		// What is only shown is shown of all pairs.
-		if all[i].Role == Shown || !decided(decisions[i]) {
-			decisions[i] = Decision{Answer: a, Look: look, Pairs: metrics[i].Shift.N}
+		old, judged := decisions[i], all[i].Role != Shown
+		if judged && decided(old) {
+			continue
+		}
+		now := Decision{Answer: a, Look: look, Pairs: metrics[i].Shift.N}
+		// A later look at the same pairs has a wider interval, and nothing new to say but a decision.
+		if old.Outcome == "" || now.Pairs > old.Pairs || judged && decided(now) {
+			decisions[i] = now
 		}
 	}
 }

@@ -35,7 +35,13 @@ func TestWhatIsDecidedStaysSo(t *testing.T) {
 	if first[0].Outcome != Within || first[1].Outcome != Unclear || first[1].ToDecide <= 8 || first[1].Pairs != 8 {
 		t.Fatalf("%+v", first)
 	}
+	all = append(all, series(Shown, around(0, 0.3, 8)), series(Primary, around(0, 0.3, 8)))
 	then := Sequence(all, []int{8, 18, 26})
+	for _, d := range then[2:] {
+		if d.Look.Number != 1 || d.Lo == nil || d.Outcome != Unclear {
+			t.Errorf("a look at no new pairs is told: %+v", d)
+		}
+	}
 	if !reflect.DeepEqual(then[0], first[0]) {
 		t.Errorf("first %+v, then %+v", first[0], then[0])
 	}
