@@ -190,3 +190,14 @@ for (const percent of TAKEN) {
   ];
   console.log(`| ${cells.join(' | ')} |`);
 }
+
+/** What the sidecar sees of others where there is nobody: the kernel's ticks. @param {Time[]} times */
+function ticks(times) {
+  const ms = times.map(({ others_s: others, steal_s: steal }) => 1000 * (others + steal));
+  return `${quantile(ms, 0.5).toFixed(0)} ms at the median, ${quantile(ms, 0.95).toFixed(0)} at P95, ${Math.max(...ms).toFixed(0)} at most`;
+}
+
+const alone = all[0].map(({ parts }) => parts);
+console.log(
+  `\nalone, others seem to use ${ticks(alone.map(together))} of a scenario, ${ticks(alone.flat())} of a round`,
+);
