@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.k6.io/k6/cmd"
+
+	_ "windtunnel/k6/modules/difference" // what scripts import
 )
 
 // TestMain lets the test binary stand for the k6 that is asked which operations a script has.
