@@ -298,7 +298,8 @@ class Measured {
       // What carries nothing costs seconds each time.
       reached = reached.filter(({ turn }) => turn.carries());
     }
-    if (number < extra) for (const { turn } of this.inTurn(reached, number)) turn.extras(base, bytes, this.row.udp);
+    if (number < extra)
+      for (const { turn } of this.inTurn(reached, number)) turn.extras(base, bytes, this.row.udp);
     for (const { own, turn } of begun) {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);
