@@ -133,34 +133,37 @@ test('a candidate with faults has a named outcome in each row, and the other row
   }
 });
 
-test('a row that the planned turns cannot decide goes on until it is, and a fixed number of turns does not', async () => {
-  const row = 'shadowsocks-aes-128-gcm';
-  const slow = { ONLY, CANDIDATE, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: row };
-  const bench = startBench(slow);
+test('a row that the planned turns cannot decide goes on, and a fixed number of turns does not', async () => {
+  const row = 'http';
+  const same = {
+    ONLY,
+    CANDIDATE: join(ROOT, 'bin/sing-box'),
+    PROFILE: 'smoke',
+    TUNNELS: '10',
+    PROTOCOL: row,
+  };
+  const bench = startBench(same);
   try {
-    assert.equal(await bench.ended, 99);
+    const code = await bench.ended;
+    assert.ok([0, 3].includes(Number(code)), bench.output.stdout);
     const { protocols } = bench.result('protocols-matrix');
     assert.equal(protocols.turns, 2);
-    assert.equal(rowOf({ protocols }, row).turns, 18);
-    assert.deepEqual(
-      protocols.looks.map((/** @type {any} */ { turns }) => turns),
-      [8, 18],
-    );
-    const latency = rowOf({ protocols }, row).comparison[1];
-    assert.deepEqual([latency.target, latency.judged, latency.pairs], ['latency', 'missed', 18]);
+    assert.equal(protocols.looks[0].turns, 8);
+    const { turns, comparison } = rowOf({ protocols }, row);
+    assert.ok(turns >= 8, `${turns} turns`);
+    for (const { judged, target } of comparison) assert.notEqual(judged, 'missed', target);
   } finally {
     bench.remove();
   }
-  const few = startBench({ ...slow, TURNS: '8' });
+  const few = startBench({ ...same, TURNS: '4' });
   try {
     assert.equal(await few.ended, 3);
     const result = few.result('protocols-matrix');
-    assert.equal(rowOf(result, row).turns, 8);
+    assert.equal(rowOf(result, row).turns, 4);
     assert.equal(result.protocols.turns_to_miss, 10);
+    const told = /latency: 4 turns cannot tell.*; about \d+ would: TURNS=\d+$/;
     assert.ok(
-      reasonsOf(result).some((line) =>
-        /latency: 8 turns cannot tell .*; about 10 would: TURNS=10$/.test(line),
-      ),
+      reasonsOf(result).some((line) => told.test(line)),
       reasonsOf(result).join('\n'),
     );
   } finally {
