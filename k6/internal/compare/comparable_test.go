@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/testbed"
+)
+
+func TestIncomparableAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*result.Result){
+		"": func(r *result.Result) {
+			r.Run.Testbed.Name, r.Run.Testbed.Variables["queue"] = "other", 128.0
+			r.Run.Versions["proxy"] = "2"
+		},
+		"scenario":                               func(r *result.Result) { r.Run.Scenario = "socks-udp" },
+		"profile":                                func(r *result.Result) { r.Run.Profile = "smoke" },
+		"parameter payload_bytes (1024 and 512)": func(r *result.Result) { r.Run.Parameters["payload_bytes"] = 512.0 },
+		"parameter window (— and 4)":             func(r *result.Result) { r.Run.Parameters["window"] = 4.0 },
+		"placement":                              func(r *result.Result) { r.Run.Placement.SystemCPUs = "0" },
+		`placement ({"name":"shared"`:            func(r *result.Result) { r.Run.Placement = nil },
+		"host":                                   func(r *result.Result) { r.Run.Host.Kernel = "k2" },
+		"windtunnel version (0.1.0 and 0.2.0)":   func(r *result.Result) { r.Run.Versions["windtunnel"] = "0.2.0" },
+	} {
+		q := pairsOf(2, noise(1), noise(2))
+		for i := range q.B {
+			change(q.B[i].Result)
+		}
+		got := Refusal(q.A, q.B, noBeds)
+		if want == "" && got != "" || !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	q := pairsOf(2, noise(1), noise(2))
+	q.A[1].Result.Run.Testbed.Variables["queue"] = 1.0
+	if got := Refusal(q.A, q.B, noBeds); !strings.Contains(got, "the runs of A are not of one thing: they differ in testbed variables") {
+		t.Error(got)
+	}
+	// A port by its type, whatever its name.
+	q = pairsOf(2, noise(1), noise(2))
+	q.A[1].Result.Run.Testbed.Variables["inlet"] = 7.0
+	ports := func(string) testbed.Testbed {
+		return testbed.Testbed{Variables: map[string]testbed.Variable{"inlet": {Type: "port"}, "socks_port": {Type: "port"}}}
+	}
+	if Refusal(q.A, q.B, noBeds) == "" || Refusal(q.A, q.B, ports) != "" {
+		t.Error("the type of a port is not seen")
+	}
+}
+
+func TestRunsThatWereStreamedAndOthersAreToldApart(t *testing.T) {
+	folder := func(name string, record *run.Run) string {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile("../report/testdata/run/pulsar-ingest.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "pulsar-ingest.json"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if record != nil {
+			record.Schema, record.ID = run.Schema, name
+			record.Scenarios = []run.Scenario{{System: "pulsar", Scenario: "ingest", Outcome: run.Pass, Result: "pulsar-ingest.json"}}
+			if err := record.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	yes, no, unknown := folder("yes", &run.Run{Streamed: true}), folder("no", &run.Run{}), folder("unknown", nil)
+	const note = "the runs differ in streaming to InfluxDB (streamed and not streamed)"
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{yes, no, true},
+		{filepath.Join(yes, "pulsar-ingest.json"), no, true},
+		{yes, yes, false},
+		{no, no, false},
+		{yes, unknown, false},
+	} {
+		a, err := Load([]string{c.a}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Load([]string{c.b}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(Make(Request{A: a, B: b, Beds: noBeds}).Notes, note); got != c.want {
+			t.Errorf("%s and %s: %v", c.a, c.b, got)
+		}
+	}
+}
