@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +18,6 @@ import (
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
-	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/testbed"
 )
