@@ -160,6 +160,11 @@ benchmark-judge: ## How often the engine of comparisons errs, and how soon it kn
 	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
 
 # quick is what one would compare with, so it is the default here.
+.PHONY: benchmark-variance
+benchmark-variance: build ## Where the noise of runs comes from: make benchmark-variance [SCENARIO=dataplane/socks-tcp] [STARTS=6] [RUNS=5] [TIMES=1,4]
+	@$(call need,node,install Node.js 20.19 or newer)
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node --import ./tests/fakes/register.js benchmarks/variance/run.js
+
 .PHONY: benchmark-compare
 benchmark-compare: build ## Compare sing-box with itself and with a slowed one, and count the verdicts: make benchmark-compare [RUNS=20] [SLOWER=15] [SCENARIO=dataplane/socks-tcp] [MINUTES=10]
 	@$(call need,node,install Node.js 20.19 or newer)

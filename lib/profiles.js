@@ -32,6 +32,7 @@ export const PROFILES = /** @type {const} */ ([
  * @property {number} seconds how long the load lasts, where time bounds it; 0 where iterations do
  * @property {string[]} notes on what the profile does not mean for this kind of load
  * @property {number} warmupSeconds of the open loop or of the client load, not recorded
+ * @property {number} [times] of a fixed number: how many times as much it is as the profile or its variable says
  */
 
 /** Open-loop seconds at the start that are not recorded: connections are being opened. */
@@ -62,6 +63,7 @@ const MOST = {
   SECONDS: 3600,
   SUBSCRIBERS: 10_000,
   TIMEOUT_MS: 60_000,
+  TIMES: 100,
   TOPICS: 10_000,
   TRANSFER_MIB: 65_536,
 };
@@ -90,6 +92,9 @@ export function envCount(name, fallback) {
     throw `${name}=${value}: a whole number from 1 to ${grouped(mostOf(name))} is wanted`;
   return value;
 }
+
+/** How many times as much a load of a fixed number does as its profile or its variable says, from TIMES. */
+export const envTimes = () => envCount('TIMES', 1);
 
 /** How long a request of the load may take, ms, from REQUEST_TIMEOUT_S. @param {number} fallback seconds */
 export function requestTimeoutMs(fallback) {
@@ -206,7 +211,8 @@ const asDuration = (seconds) => `${Math.round(seconds * 1000)}ms`;
  * @returns {Load}
  */
 function fixedLoad(clients, iterations) {
-  const each = Math.ceil(iterations / clients);
+  const times = envTimes();
+  const each = Math.ceil(iterations / clients) * times;
   return {
     scenarios: {
       closed: {
@@ -223,6 +229,7 @@ function fixedLoad(clients, iterations) {
     seconds: 0,
     notes: [],
     warmupSeconds: 0,
+    times,
   };
 }
 

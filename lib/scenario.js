@@ -203,6 +203,9 @@ function disturbedOf(definition, begun, usage) {
   };
 }
 
+/** The parameter of a load that does more than its profile says. @param {import('./profiles.js').Load} load */
+const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
+
 /**
  * handleSummary: the result as a file, and its table on the terminal.
  * @param {Definition} definition
@@ -236,7 +239,7 @@ function summaryOf(definition, bounds) {
         profile: currentProfile(),
         environment: environment.name,
         target: environment.url,
-        parameters: { ...definition.parameters, ...definition.decided?.(begun) },
+        parameters: { ...definition.parameters, ...timesOf(definition.load), ...definition.decided?.(begun) },
         testbed: instance && { name: instance.testbed, variables: instance.variables },
         host: sidecar.host(),
         versions: versionsOf(instance),

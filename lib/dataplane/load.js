@@ -3,7 +3,7 @@
  * other; in each a probe goes through the proxy and its control goes direct, so that
  * whatever changes on the machine meets both.
  */
-import { currentProfile, durationSeconds, envCount, envNumber } from '../profiles.js';
+import { currentProfile, durationSeconds, envCount, envNumber, envTimes } from '../profiles.js';
 
 /**
  * @typedef {{ loop: 'closed', count: number, factor: 1 } | { loop: 'open', rate: number, seconds: number, factor: number }} Round
@@ -74,10 +74,11 @@ export function probeLoad(base, countVariable) {
   if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
     const rounds = CLOSED_ROUNDS[profile];
     const count = Math.ceil(envCount(countVariable, base[profile]) / rounds);
-    for (let index = 0; index < rounds; index += 1) closed.push({ loop: 'closed', count, factor: 1 });
+    for (let index = 0; index < rounds * envTimes(); index += 1)
+      closed.push({ loop: 'closed', count, factor: 1 });
   }
   const shape = SHAPES[profile];
-  if (!shape) return roundsLoad(closed);
+  if (!shape) return { ...roundsLoad(closed), times: envTimes() };
   const rate = envNumber('RATE', base.rate);
   const open = shapeRounds(shape, profile).map(({ factor, seconds }) => ({
     loop: /** @type {const} */ ('open'),
@@ -91,7 +92,7 @@ export function probeLoad(base, countVariable) {
   if (large) {
     throw `a probe of ${Math.round(large.seconds)} s at ${Math.round(large.rate)} a second is more than the sidecar measures at once (${PROBE_MOST_S} s, ${SAMPLES_MOST} samples): give a shorter DURATION or a lower RATE, or PROFILE=soak, which goes in short rounds`;
   }
-  return roundsLoad([...closed, ...open]);
+  return { ...roundsLoad([...closed, ...open]), ...(closed.length > 0 ? { times: envTimes() } : {}) };
 }
 
 /**
@@ -105,7 +106,12 @@ export function repeatedLoad(base, what) {
   const profile = currentProfile();
   if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
     const { rounds, count } = base[profile];
-    return roundsLoad(Array.from({ length: rounds }, () => ({ loop: 'closed', count, factor: 1 })));
+    const times = envTimes();
+    const all = Array.from(
+      { length: rounds * times },
+      () => /** @type {Round} */ ({ loop: 'closed', count, factor: 1 }),
+    );
+    return { ...roundsLoad(all), times };
   }
   const { factors } = SHAPES[profile];
   const { count } = base.quick;

@@ -30,6 +30,8 @@ export async function startSidecar(logs, environment = {}) {
   return {
     pid: Number(child.pid),
     ask,
+    /** What a k6 is told that is to use it. */
+    variables: { SIDECAR_URL: url, SIDECAR_TOKEN: token ?? '' },
     /** Starts a testbed that must start. @param {string} name @param {object} variables */
     start: async (name, variables) => {
       const { status, body } = await ask('POST', `/testbeds/${name}/start`, { variables });

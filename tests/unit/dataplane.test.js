@@ -37,6 +37,21 @@ test('quick deals its operations to rounds; full adds an open loop', () => {
   assert.deepEqual(open, Array(6).fill({ loop: 'open', rate: 100, seconds: 1, factor: 1 }));
 });
 
+test('TIMES makes more rounds of the same size', () => {
+  given({ PROFILE: 'quick', TIMES: '3' });
+  const quick = probeLoad(base, 'ROUND_TRIPS');
+  assert.deepEqual(quick.rounds, Array(12).fill({ loop: 'closed', count: 500, factor: 1 }));
+  assert.equal(quick.times, 3);
+  const sizes = {
+    smoke: { rounds: 1, count: 4 },
+    quick: { rounds: 3, count: 32 },
+    full: { rounds: 9, count: 99 },
+  };
+  assert.equal(repeatedLoad(sizes, '').rounds.length, 9);
+  given({ PROFILE: 'stress', TIMES: '3' });
+  assert.equal(probeLoad(base, 'ROUND_TRIPS').times, undefined);
+});
+
 test('a soak repeats rounds of ten seconds, half of the time for the control', () => {
   given({ PROFILE: 'soak', DURATION: '5m' });
   const { rounds, seconds } = probeLoad(base, 'ROUND_TRIPS');

@@ -38,6 +38,18 @@ test('variables override the base figures', () => {
   assert.equal(clientLoad(clients, 'ROUNDS').scenarios.closed.vus, 2);
 });
 
+test('TIMES multiplies a fixed number, whoever says it, and nothing that time bounds', () => {
+  given({ PROFILE: 'quick', TIMES: '3' });
+  assert.deepEqual([requestLoad(base, 'MESSAGES').iterations, requestLoad(base, 'MESSAGES').times], [306, 3]);
+  given({ PROFILE: 'quick', TIMES: '3', ROUNDS: '2', CLIENTS: '2' });
+  assert.equal(clientLoad(clients, 'ROUNDS').iterations, 6);
+  given({ PROFILE: 'full', TIMES: '3', DURATION: '10s' });
+  const { iterations, times, seconds } = requestLoad(base, 'MESSAGES');
+  assert.deepEqual([iterations, times, seconds], [undefined, undefined, 21]);
+  given({ PROFILE: 'quick', TIMES: '1.5' });
+  assert.throws(() => requestLoad(base, 'MESSAGES'), /TIMES=1.5: a whole number from 1 to 100 is wanted/);
+});
+
 test('full has a closed loop, then an open one at the rate', () => {
   given({ PROFILE: 'full', DURATION: '10s', RATE: '100' });
   const load = requestLoad(base, 'MESSAGES');
