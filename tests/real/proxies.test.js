@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ const STAND_IN = join(ROOT, 'tests/fixtures/socks');
 /** @typedef {{ variables?: object, processes?: string[], version?: [string, string] }} Testbed */
 
 const pair = ['server', 'client'];
+const pairWithSite = ['site', ...pair];
 const testbeds = /** @type {[string, Testbed][]} */ ([
   ['sing-box', { version: ['sing-box', '1.12.12'] }],
   ['sing-box', { variables: { auth: true, gomaxprocs: 1, gogc: 50 } }],
@@ -28,8 +29,10 @@ const testbeds = /** @type {[string, Testbed][]} */ ([
   ['xray', { variables: { auth: true, buffer_kib: 0, udp_receive_kib: 64 } }],
   ['xray-pair', { processes: pair, version: ['xray', '26.3.27'] }],
   ['xray-pair', { processes: pair, variables: { auth: true, cipher: 'aes-256-gcm', udp_receive_kib: 64 } }],
-  ['socks-pair', { processes: pair, variables: { binary: STAND_IN } }],
-  ['socks-pair', { processes: pair, variables: { binary: STAND_IN, auth: true } }],
+  ['socks-pair', { processes: pairWithSite, variables: { binary: STAND_IN } }],
+  ['socks-pair', { processes: pairWithSite, variables: { binary: STAND_IN, auth: true } }],
+  ['socks-next-pair', { processes: pairWithSite, variables: { binary: STAND_IN } }],
+  ['socks-next-pair', { processes: pairWithSite, variables: { binary: STAND_IN, auth: true, vision: true } }],
 ]);
 
 const logs = temporaryFolder('proxies');
@@ -93,7 +96,7 @@ for (const [name, { variables = {}, processes = ['proxy'], version }] of testbed
     try {
       assert.deepEqual(
         instance.processes.map((/** @type {any} */ one) => [one.name, one.role, one.cpus]),
-        processes.map((process) => [process, 'system', cpus]),
+        processes.map((process) => [process, process === 'site' ? 'support' : 'system', cpus]),
       );
       if (version) assert.equal(instance.versions[version[0]], version[1]);
       const place = reach(instance);
@@ -121,7 +124,8 @@ test('keys are made anew at each start and appear in no log and no argument', as
   const one = await sidecar.start('socks-pair', variables);
   const two = await sidecar.start('socks-pair', variables);
   const keys = [one, two].map(({ processes }) => {
-    const folder = `/proc/${processes[0].pid}/cwd`;
+    const { pid } = processes.find(({ name }) => name === 'server');
+    const folder = `/proc/${pid}/cwd`;
     return JSON.parse(readFileSync(`${folder}/server.json`, 'utf8')).reality.private_key;
   });
   assert.ok(keys[0] !== keys[1] && keys.every((key) => /^[\w-]{43}$/.test(key)));
@@ -138,6 +142,11 @@ for (const [name, variables, error] of /** @type {[string, object, RegExp][]} */
   ['socks-pair', {}, /socks-pair needs its variable binary: the absolute path of your socks binary/],
   ['socks-pair', { binary: 'socks' }, /variable binary of testbed socks-pair is socks, and must be/],
   ['socks-pair', { binary: '/nowhere/socks' }, /socks-pair needs \/nowhere\/socks, which does not exist/],
+  [
+    'socks-pair',
+    { binary: STAND_IN, udp_session_recv_channel_capacity: 65536 },
+    /must be an integer from 1 to 65535/,
+  ],
   ['socks-pair', { binary: '/bin/true' }, /generate reality .*\/bin\/true x25519 printed 0 lines/],
   ['xray', { binary: '/bin' }, /process proxy of testbed xray: there is no program \/bin/],
   ['sing-box', { cpus: '4096' }, /variable cpus: .*4096/],
@@ -150,6 +159,50 @@ for (const [name, variables, error] of /** @type {[string, object, RegExp][]} */
   });
 }
 
+test('socks-pair keeps five tunnels up, and no more', async () => {
+  const instance = await sidecar.start('socks-pair', { binary: STAND_IN });
+  const server = `127.0.0.1:${instance.variables.server_port}`;
+  const tunnels = () => spawnSync('ss', ['-Htn', 'state', 'established', 'dst', server]).stdout.toString();
+  await until(() => tunnels().split('\n').filter(Boolean).length === 5, 'five connections to the server');
+  await sidecar.ask('DELETE', `/instances/${instance.id}`);
+});
+
+/** Starts a testbed where there is nothing but loopback. @param {string} name @param {string[]} more */
+function startAlone(name, more = []) {
+  const variables = [`binary=${STAND_IN}`, ...more].flatMap((text) => ['--var', text]);
+  const script = `ip link set lo up && exec bin/sidecar testbed run ${name} --log-dir "$LOGS" "$@" -- true`;
+  return spawnSync('unshare', ['--net', 'sh', '-c', script, 'sh', ...variables], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env: { ...process.env, LOGS: logs.path },
+  });
+}
+
+for (const name of ['socks-pair', 'socks-next-pair']) {
+  test(`${name} asks nothing outside of this machine: it starts without a network`, () => {
+    const { status, stderr } = startAlone(name);
+    assert.equal(status, 0, stderr);
+  });
+}
+
+test('the stand-in wants what the real one wants', async () => {
+  const { path, remove } = temporaryFolder('socks');
+  const keys = { private_key: 'p', public_key: 'k', short_id: '01', sni: 'windtunnel.invalid' };
+  const queues = { udp_session_recv_channel_capacity: 128, tproxy_udp_dispatch_queue_capacity: 2048 };
+  const shared = { reality: keys, timeout: { idle: 1 }, limits: { max_connections: 5 }, queues };
+  const refused = (mode, more) => {
+    writeFileSync(`${path}/${mode}.json`, JSON.stringify({ mode, ...shared, ...more }));
+    return spawnSync(STAND_IN, ['-c', `${mode}.json`], { cwd: path, encoding: 'utf8' }).stderr;
+  };
+  const place = { host: '127.0.0.1', port: 1 };
+  const client = { outbound: place, socks: { ...place, auth: false }, tproxy: { enabled: false } };
+  assert.match(refused('client', client), /failed to load router data: block_ip.txt, direct_ip.txt/);
+  assert.match(refused('server', { inbound: place }), /windtunnel.invalid:443 does not answer/);
+  const long = { queues: { ...queues, udp_session_recv_channel_capacity: 65536 } };
+  assert.match(refused('client', { ...client, ...long }), /queues must be 1-65535/);
+  remove();
+});
+
 test('two builds are compared by the path of the binary', async () => {
   const instance = await sidecar.start('sing-box', { binary: join(ROOT, 'bin/sing-box') });
   await moveBytes(reach(instance));
@@ -161,7 +214,7 @@ test('a sidecar that is killed leaves no proxy, and none of the stand-in’s own
   await other.start('socks-pair', { binary: STAND_IN });
   await other.start('xray-pair', {});
   const started = descendants(other.pid).map(({ pid }) => pid);
-  assert.ok(started.length >= 9, 'four proxies, their guards and the TLS server');
+  assert.ok(started.length >= 10, 'four proxies, the site and their guards');
   process.kill(other.pid, 'SIGKILL');
   await until(() => !started.some(isAlive), 'the end of all');
   await other.stop();
