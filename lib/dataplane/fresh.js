@@ -2,7 +2,7 @@
  * Instances of the run's own testbed with processes of their own, for what a process that has
  * done other work before cannot tell.
  */
-import { ask } from './meter.js';
+import { ask, askOrError, stop } from './meter.js';
 
 const START_MOST_MS = 120_000;
 const STOP_MOST_MS = 60_000;
@@ -25,25 +25,43 @@ export function findTestbed() {
   return { testbed, variables, types, instances };
 }
 
-/**
- * Starts one on free ports, and stops it after use.
- * @template T
- * @param {Found} found
- * @param {Variables} own variables that differ from those of the run's
- * @param {(instance: Started) => T} use
- * @returns {T}
- */
-export function withFresh({ testbed, variables, types }, own, use) {
+/** One on free ports. @param {Found} found @param {Variables} own variables that differ from those of the run's */
+function start({ testbed, variables, types }, own) {
   const free = Object.fromEntries(
     Object.entries(types)
       .filter(([, type]) => type === 'port')
       .map(([name]) => [name, 0]),
   );
   const body = { variables: { ...variables, ...free, ...own } };
-  const instance = ask('POST', `/testbeds/${testbed}/start`, body, START_MOST_MS);
+  return askOrError('POST', `/testbeds/${testbed}/start`, body, START_MOST_MS);
+}
+
+/**
+ * Starts one, and stops it after use.
+ * @template T
+ * @param {Found} found
+ * @param {Variables} own variables that differ from those of the run's
+ * @param {(instance: Started) => T} use
+ * @returns {{ used: T, refused: null } | { used: null, refused: string }} `refused`: why it does not start
+ */
+export function tryFresh(found, own, use) {
+  const { answer: instance, error } = start(found, own);
+  if (error !== null) return { used: null, refused: error };
   const used = use(instance);
   ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
-  return used;
+  return { used, refused: null };
+}
+
+/**
+ * The same with variables with which it has started before: that it does not start ends the run.
+ * @template T
+ * @param {Found} found @param {Variables} own @param {(instance: Started) => T} use
+ * @returns {T}
+ */
+export function withFresh(found, own, use) {
+  const { used, refused } = tryFresh(found, own, use);
+  if (refused !== null) return stop(`sidecar: ${refused}`);
+  return /** @type {T} */ (used);
 }
 
 /** How a probe gets through an instance. @param {Started} instance @returns {import('./environment.js').Proxy} */

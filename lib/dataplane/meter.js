@@ -31,23 +31,33 @@ const PATIENCE_S = 20;
  * @typedef {{ id: string, tcp: string, udp: string }} Echo
  */
 
-/** @param {string} line @returns {never} */
-function stop(line) {
+/** Ends the run. @param {string} line that says why @returns {never} */
+export function stop(line) {
   exec.test.abort(line);
   throw new Error(line);
 }
 
 /** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] @param {number} [timeout] ms @returns {any} */
 export function ask(method, path, body, timeout) {
+  const { answer, error } = askOrError(method, path, body, timeout);
+  return error === null ? answer : stop(`sidecar: ${error}`);
+}
+
+/**
+ * The same where the sidecar may say no, in one line.
+ * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] @param {number} [timeout] ms
+ * @returns {{ answer: any, error: string | null }}
+ */
+export function askOrError(method, path, body, timeout) {
   if (!present()) {
     return stop(
       'SIDECAR_URL is not set: the sidecar does the raw measuring: run `make dataplane`, or start `bin/sidecar serve` and set SIDECAR_URL and SIDECAR_TOKEN',
     );
   }
   const response = request(method, path, body, timeout);
-  if (response.status >= 200 && response.status < 300) return response.json();
+  if (response.status >= 200 && response.status < 300) return { answer: response.json(), error: null };
   if (response.status === 0) return stop(`the sidecar ended or does not answer (${response.error})`);
-  return stop(`sidecar: ${reason(response)}`);
+  return { answer: null, error: reason(response) };
 }
 
 /**

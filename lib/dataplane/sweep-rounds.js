@@ -5,7 +5,8 @@
 import { Gauge } from 'k6/metrics';
 import { order } from 'k6/x/windtunnel/difference';
 import { envCount, sizesOf } from '../profiles.js';
-import { findTestbed, withFresh } from './fresh.js';
+import { findTestbed, tryFresh } from './fresh.js';
+import { ask, stop, tryAsk } from './meter.js';
 import { record } from './held.js';
 import { RUNS_MOST, sweepOf } from './sweep.js';
 
@@ -43,6 +44,9 @@ function readValues() {
   return values;
 }
 
+/** The note of why values were refused. */
+const REFUSED = 'refused';
+
 /** @param {string} value */
 const operationOf = (value) => `value_${value.replace(/[^A-Za-z0-9]/g, '_')}`;
 
@@ -62,6 +66,8 @@ export class SweepRounds {
     this.values = readValues();
     this.runs = envCount('RUNS', runs);
     if (this.runs > RUNS_MOST) throw `RUNS=${this.runs}: at most ${RUNS_MOST}`;
+    /** Why the system does not start with a value. @type {Record<string, string>} */
+    this.refused = {};
     this.gauges = Object.fromEntries(FIGURES.map((figure) => [figure, new Gauge(`sweep_${figure}`)]));
   }
 
@@ -82,7 +88,8 @@ export class SweepRounds {
   operations(row) {
     const entries = this.values.map((value) => [
       operationOf(value),
-      { ...row, title: `${this.variable} = ${value}` },
+      // Of a value that the system refuses there is nothing.
+      { ...row, title: `${this.variable} = ${value}`, optional: true },
     ]);
     return Object.fromEntries(entries);
   }
@@ -113,6 +120,7 @@ export class SweepRounds {
   findTestbed() {
     if (!__ENV.INSTANCE)
       throw 'a sweep starts testbeds by itself and needs one to know which: run it by make, such as `make dataplane-queue-sweep`';
+    ask('DELETE', '/notes');
     const found = findTestbed();
     const { testbed, variables, types } = found;
     if (!(this.variable in types)) {
@@ -131,15 +139,23 @@ export class SweepRounds {
   }
 
   /**
-   * One run of one value, with processes of its own.
+   * One run of one value, with processes of its own; none once the system has refused the value.
    * @param {Turn} turn
    * @param {Found} found
    * @param {(instance: Started) => import('./meter.js').Measured | null} measure
    */
   run(turn, found, measure) {
-    const own = { [this.variable]: this.typed(turn.value, found) };
-    const measured = withFresh(found, own, measure);
-    record(() => (measured ? this.note(turn, measured) : this.noteFailure(turn)));
+    const { value } = turn;
+    if (value in this.refused) return;
+    const own = { [this.variable]: this.typed(value, found) };
+    const { used: measured, refused } = tryFresh(found, own, measure);
+    if (refused === null) {
+      record(() => (measured ? this.note(turn, measured) : this.noteFailure(turn)));
+      return;
+    }
+    if (value === String(found.variables[this.variable])) stop(`sidecar: ${refused}`);
+    this.refused[value] = refused;
+    tryAsk('POST', `/notes/${REFUSED}`, this.refused);
   }
 
   /** A run that could not be measured carried nothing. @param {Turn} turn */
@@ -184,11 +200,13 @@ export class SweepRounds {
     }));
   }
 
-  /** The sweep of the result. @param {import('../result.js').Metrics} metrics @param {Found} found */
+  /** The sweep of the result, in handleSummary(). @param {import('../result.js').Metrics} metrics @param {Found} found */
   result(metrics, found) {
+    const { [REFUSED]: refused = {} } = tryAsk('GET', '/notes') ?? {};
     const values = this.values.map((value) => ({
       value: this.typed(value, found),
       runs: this.runsOf(metrics, value),
+      refused: refused[value] ?? null,
     }));
     return sweepOf(this.variable, values, found.variables[this.variable]);
   }

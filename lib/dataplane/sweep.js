@@ -5,7 +5,7 @@ import { tellApart } from 'k6/x/windtunnel/difference';
  * @typedef {{ round: number, mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
  * @typedef {{ median: number, min: number, max: number }} Spread
  * @typedef {string | number | boolean} Value
- * @typedef {{ value: Value, runs: SweepRun[] }} SweepValue
+ * @typedef {{ value: Value, runs: SweepRun[], refused?: string | null }} SweepValue `refused`: why the system does not start with it
  * @typedef {import('k6/x/windtunnel/difference').Side} Side
  */
 
@@ -157,6 +157,7 @@ export function sweepOf(variable, values, inUse) {
       rtt_p99_ms: spread(entry, 'rtt_p99_ms'),
       peak_rss_bytes: spread(entry, 'peak_rss_bytes'),
       lost_share: spread(entry, 'lost_share'),
+      ...(entry.refused ? { refused: entry.refused } : {}),
     })),
     ...(measured.length < 2
       ? { recommended: null, reason: 'fewer than two values were measured' }

@@ -110,8 +110,14 @@ func sweepTable(r result.Result) Table {
 	if r.Sweep.Recommended != nil {
 		advice = fmt.Sprintf("Recommendation: %s = %s: ", r.Sweep.Variable, plain(r.Sweep.Recommended))
 	}
-	t.Notes = []string{advice + r.Sweep.Reason, "Medians of the runs with each value, the least and the most in brackets; the runs took turns.",
-		"Lost are round trips at the probe, wherever on the way a datagram or its answer was dropped."}
+	t.Notes = []string{advice + r.Sweep.Reason}
+	for _, v := range r.Sweep.Values {
+		if v.Refused != "" {
+			t.Notes = append(t.Notes, fmt.Sprintf("The system refuses %s = %s: %s", r.Sweep.Variable, plain(v.Value), v.Refused))
+		}
+	}
+	t.Notes = append(t.Notes, "Medians of the runs with each value, the least and the most in brackets; the runs took turns.",
+		"Lost are round trips at the probe, wherever on the way a datagram or its answer was dropped.")
 	return t
 }
 

@@ -184,6 +184,7 @@ type SweepValue struct {
 	RTTP99MS     *Spread `json:"rtt_p99_ms"`
 	PeakRSSBytes *Spread `json:"peak_rss_bytes"`
 	LostShare    *Spread `json:"lost_share"`
+	Refused      string  `json:"refused,omitempty"` // why the system does not start with it, "" where it does
 }
 
 // Spread is over the runs of one value.
@@ -317,9 +318,17 @@ func (op Operation) IsDatagrams() bool {
 	return op.Transfer != nil && (lost || strings.HasPrefix(op.Name, "udp"))
 }
 
-// LostShare is the share of an operation's requests that were lost, 0 to 1.
+// unanswered are the kinds of errors of datagrams that have no answer: lost on the way, or with the association, or never
+// sent because it had ended.
+var unanswered = []string{"lost", "control_closed", "cut"}
+
+// LostShare is the share of an operation's datagrams that have no answer, 0 to 1.
 func (op Operation) LostShare() float64 {
-	return float64(op.Errors["lost"]) / float64(max(1, op.Requests))
+	lost := int64(0)
+	for _, kind := range unanswered {
+		lost += op.Errors[kind]
+	}
+	return float64(lost) / float64(max(1, op.Requests))
 }
 
 // Find returns an operation by its name, false where there is none.
