@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
 use regex::Regex;
 
 use super::redact::Redactor;
@@ -142,7 +143,8 @@ impl Log {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
         {
-            let line = String::from_utf8_lossy(line);
+            // Colours are for a terminal: neither a message nor a pattern wants them.
+            let line = strip_str(&String::from_utf8_lossy(line)).to_string();
             if !state.matched
                 && state
                     .awaited
@@ -306,6 +308,20 @@ mod tests {
         assert!(!log.matched());
         log.follow(&b"starting\nlistening on 80\n"[..]);
         assert!(log.matched());
+    }
+
+    #[test]
+    fn colours_are_in_the_file_alone() {
+        let (_folder, path, log) = log(1000, "s3cret", Some("^ERROR port 80$"));
+        log.follow(&b"\x1b[1;31mERROR\x1b[0m port \x1b[38;5;9m80\x1b[m\n"[..]);
+        assert!(log.matched());
+        assert_eq!(log.tail(Duration::ZERO), ["ERROR port 80"]);
+        assert_eq!(log.first_line().unwrap(), "ERROR port 80");
+        assert!(
+            std::fs::read_to_string(path)
+                .unwrap()
+                .contains("\x1b[1;31m")
+        );
     }
 
     #[test]
