@@ -58,6 +58,7 @@ export const OUTCOMES = mapped({
   'crashed at start': ['crashed at start', 'red'],
   'not ready': ['not ready', 'red'],
   'refused configuration': ['refused configuration', 'red'],
+  'ended at start': ['ended at start', 'red'],
   'missing binary': ['missing binary', 'red'],
   'impossible here': ['impossible here', 'gray'],
   'not reached': ['not reached', 'gray'],

@@ -1,8 +1,8 @@
 /** How a row ended on one side, by name. */
 
 /**
- * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'crashed at start' | 'not ready' |
- *   'died in mid-run' | 'corrupted payload' | 'impossible here' | 'not reached'} Name
+ * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
+ *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'impossible here' | 'not reached'} Name
  * @typedef {{ outcome: Name, detail: string | null }} Outcome
  */
 
@@ -15,6 +15,10 @@ const FOREIGN = { sshd: 'server', 'naive-client': 'client', namespaces: null };
 /** Whether the file that a start lacks is the program under test. @param {string} path @param {string} binary */
 const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-box|xray)$/.test(path));
 
+/** What a program says of a configuration that it does not take, in its last lines. */
+const OF_CONFIGURATION =
+  /\b(config(uration|s)?|json|pars(e|er|ing)|decod(e|ing)|unmarshal\w*|(unknown|unsupported|unexpected|missing|invalid) (\w+ )?(field|type|key|value|variant|option|transport|cipher|method|inbound|outbound))\b/i;
+
 /** What a program under test says that does not come up. @param {string} line @returns {Name} */
 function ofProgram(line) {
   if (/ was not ready within /.test(line)) return 'not ready';
@@ -25,7 +29,9 @@ function ofProgram(line) {
   if (status === 126 || status === 127) return 'missing binary';
   // Go's panics end with 2, Rust's with 101; so does many a program that does not know its arguments.
   if (status > 127 || status === 101) return 'crashed at start';
-  return status === 2 && !/\busage\b|--help/i.test(line) ? 'crashed at start' : 'refused configuration';
+  const said = line.slice(line.indexOf('); ') + 1);
+  if (OF_CONFIGURATION.test(said)) return 'refused configuration';
+  return status === 2 && !/\busage\b|--help/i.test(said) ? 'crashed at start' : 'ended at start';
 }
 
 /**
@@ -70,6 +76,7 @@ const ORDER = /** @type {Name[]} */ ([
   'missing binary',
   'impossible here',
   'refused configuration',
+  'ended at start',
   'crashed at start',
   'not ready',
   'corrupted payload',

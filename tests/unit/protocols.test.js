@@ -40,7 +40,7 @@ test('a start that failed has a name', () => {
     [needs('/r/bin/naive-client'), 'not reached', { needs: 'naive-client' }],
     [ended('exit status 1', 'no such device'), 'impossible here', { cannot: true }],
     [ended('exit status 1'), 'impossible here', { needs: 'sshd' }],
-    [ended('exit status 1'), 'refused configuration', { needs: 'naive-client' }],
+    [ended('exit status 1'), 'ended at start', { needs: 'naive-client' }],
     ['generate keys of testbed protocols: sh make-keys failed (exit status 2); x', 'not reached'],
     ['process site of testbed protocols ended before it was ready (exit status 2); x', 'not reached'],
     ['the sidecar does not answer: request timeout', 'not reached'],
@@ -49,8 +49,17 @@ test('a start that failed has a name', () => {
     [ended('signal 11'), 'crashed at start'],
     [ended('exit status 2', 'panic: x'), 'crashed at start'],
     [ended('exit status 101'), 'crashed at start'],
-    [ended('exit status 2', "Usage: proxy [OPTIONS] | try '--help'"), 'refused configuration'],
-    [ended('exit status 1'), 'refused configuration'],
+    [ended('exit status 2', "Usage: proxy [OPTIONS] | try '--help'"), 'ended at start'],
+    [ended('exit status 1'), 'ended at start'],
+    [ended('exit status 0'), 'ended at start'],
+    [ended('exit status 1', 'its last lines: bind: address already in use'), 'ended at start'],
+    [
+      ended('exit status 1', 'its last lines: FATAL decode config at server.json: x'),
+      'refused configuration',
+    ],
+    [ended('exit status 1', 'its last lines: Error: unknown field `username`'), 'refused configuration'],
+    [ended('exit status 1', 'its last lines: unknown inbound type: anytls'), 'refused configuration'],
+    [ended('exit status 2', 'its last lines: parse config failed'), 'refused configuration'],
     [server('was not ready within 5 s (127.0.0.1:1: refused); it printed nothing'), 'not ready'],
   ]);
   for (const [line, outcome, more] of lines) assert.equal(of(line, more), outcome, line);
