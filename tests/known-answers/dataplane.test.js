@@ -116,6 +116,23 @@ for (const [behaviour, kind] of /** @type {[import('../support/socks-server.js')
   });
 }
 
+test('answers that wait for delayed acknowledgements are named so', async () => {
+  const server = await startSocksServer('nagle');
+  const ENV = writeEnvironment(folder.path, { auth: { mode: 'none' }, url: server.url }, 'dataplane');
+  const bench = startBench({ ENV, ONLY: 'dataplane/socks-tcp', ROUND_TRIPS: '100' });
+  try {
+    await bench.ended;
+    const { latency_ms: latency, success } = operation(bench.result('dataplane-socks-tcp'), 'tcp');
+    assert.equal(success, 100);
+    within(latency.p50, 42, 0.1);
+    const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+    assert.match(report, /TCP round trip: P50 4\d\.\d ms \(one wait\): as long as delayed acknowledgements/);
+  } finally {
+    bench.remove();
+    server.stop();
+  }
+});
+
 const LOGIN = { mode: 'password', username: 'u', password_env: 'PROXY_PASSWORD' };
 
 for (const [

@@ -2,8 +2,9 @@
 import { connect, createServer } from 'node:net';
 
 /**
- * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | { reply: number }} Behaviour what it does with a
- *   request; it greets properly first, but for silent and garbage; login refuses every password
+ * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | 'nagle' | { reply: number }} Behaviour what it does with a
+ *   request; it greets properly first, but for silent and garbage; login refuses every password; nagle carries what it is
+ *   given, and each answer in two writes of which the second waits until the first is acknowledged
  */
 
 /**
@@ -16,6 +17,7 @@ export async function startSocksServer(behaviour, good = 0) {
     connections += 1;
     socket.on('error', () => {});
     if (connections <= good) return carry(socket);
+    if (behaviour === 'nagle') return carry(socket, inTwoWrites);
     if (behaviour === 'silent') return undefined;
     if (behaviour === 'garbage') {
       return socket.once('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
@@ -31,14 +33,29 @@ export async function startSocksServer(behaviour, good = 0) {
   return { url: `socks5://127.0.0.1:${port}`, stop: () => server.close() };
 }
 
-/** A tunnel to an IPv4 address. @param {import('node:net').Socket} socket */
-function carry(socket) {
+/** Without TCP_NODELAY. @param {import('node:net').Socket} from @param {import('node:net').Socket} to */
+function inTwoWrites(from, to) {
+  to.setNoDelay(false);
+  from.on('data', (data) => {
+    to.write(data.subarray(0, 1));
+    to.write(data.subarray(1));
+  });
+  from.on('end', () => to.end());
+}
+
+/**
+ * A tunnel to an IPv4 address.
+ * @param {import('node:net').Socket} socket
+ * @param {(from: import('node:net').Socket, to: import('node:net').Socket) => void} back how answers get back
+ */
+function carry(socket, back = (from, to) => from.pipe(to)) {
   socket.once('data', () => {
     socket.write(Buffer.from([5, 0]));
     socket.once('data', (request) => {
       const far = connect(request.readUInt16BE(8), [...request.subarray(4, 8)].join('.'), () => {
         socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
-        socket.pipe(far).pipe(socket);
+        socket.pipe(far);
+        back(far, socket);
       });
       far.on('error', () => socket.destroy());
     });

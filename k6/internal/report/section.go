@@ -22,7 +22,7 @@ func section(e Entry, options Options) Section {
 	s.Title = r.Run.Title
 	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
 		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
-	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), bottleneckNotes(*r), r.Notes)
+	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), bottleneckNotes(*r), nagleNotes(*r), r.Notes)
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r)},
 		protocolTables(*r), []Table{dnsTable(*r)}, componentTables(*r), databaseTables(*r),
