@@ -44,7 +44,7 @@ for (const [scenario, row] of [
   ['socks-udp', 'udp'],
 ]) {
   test(`${scenario} reports an injected delay, through the proxy and direct`, async () => {
-    await withEcho(['--delay-ms', '120'], async (entry) => {
+    await withEcho(['--delay-ms', '60'], async (entry) => {
       const thresholds = { [scenario]: { [row]: { 'p(95)': 200 } } };
       const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
       // That others use the machine is told, and is no fault of what is tested.
@@ -53,7 +53,7 @@ for (const [scenario, row] of [
       for (const name of [row, `${row}_direct`]) {
         const { latency_ms: latency, success } = operation(result, name);
         assert.equal(success, 40);
-        within(latency.p50, 120, 0.1);
+        within(latency.p50, 60, 0.1);
       }
     });
   });
