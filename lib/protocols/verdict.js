@@ -37,8 +37,12 @@ function told(row, name, side) {
   ];
 }
 
+/** From so many times as much on per cents are no help. */
+const MANY_TIMES = 10;
+
 /** @param {number | null} value */
-const percent = (value) => `${(100 * Number(value)).toFixed(0)} %`;
+const percent = (value) =>
+  Number(value) >= MANY_TIMES ? `${Number(value).toFixed(0)} times` : `${(100 * Number(value)).toFixed(0)} %`;
 
 /** @param {import('./compare.js').Comparison} line */
 function missed({ target, ratio, low, high, bound }) {

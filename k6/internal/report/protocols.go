@@ -222,6 +222,9 @@ func comparisonTable(p result.Protocols) Table {
 				flagged = append(flagged, c.Target+" "+c.Judged)
 			}
 		}
+		if failed := failedSides(row); len(failed) > 0 {
+			verdict, flagged = "missed", append(failed, flagged...)
+		}
 		state := map[string]*bool{"met": new(true), "missed": new(false)}[verdict]
 		targets := "met"
 		if len(flagged) > 0 {
@@ -266,19 +269,46 @@ func comparisonTable(p result.Protocols) Table {
 	return t
 }
 
+// failedSides says how the sides of a row ended that did not end well, whatever their figures are.
+func failedSides(row result.ProtocolRow) []string {
+	var failed []string
+	if side := row.Baseline; side.Outcome != result.Measured && side.Known == nil {
+		failed = append(failed, "baseline: "+side.Outcome)
+	}
+	if side := row.Candidate; side != nil && side.Outcome != result.Measured && side.Known == nil {
+		failed = append(failed, side.Outcome)
+	}
+	return failed
+}
+
 // ratio is `97 % (91–104 %)`, with an asterisk where it differs from 100 %.
 func ratio(c result.ProtocolComparison) string {
 	if c.Ratio == nil {
 		return format.None
 	}
-	text := percent(*c.Ratio)
-	if c.Low != nil && c.High != nil {
+	text := multiple(*c.Ratio)
+	switch {
+	case c.Low == nil || c.High == nil:
+	case *c.High >= manyTimes:
+		text += fmt.Sprintf(" (%s–%s)", multiple(*c.Low), multiple(*c.High))
+	default:
 		text += fmt.Sprintf(" (%.0f–%s)", *c.Low*100, percent(*c.High))
 	}
 	if c.Different {
 		text += " *"
 	}
 	return text
+}
+
+// manyTimes is a ratio from which on per cents are no help.
+const manyTimes = 10.0
+
+// multiple is `97 %`, and `577 ×` of what is many times as much.
+func multiple(ratio float64) string {
+	if ratio >= manyTimes {
+		return fmt.Sprintf("%.0f ×", ratio)
+	}
+	return percent(ratio)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

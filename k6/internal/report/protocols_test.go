@@ -172,3 +172,30 @@ func TestWhereTheMeasuringSideMayBeTheBound(t *testing.T) {
 		t.Errorf("bound: %q", row)
 	}
 }
+
+func TestARowWithErrorsIsNotMet(t *testing.T) {
+	one, low, high := 1.0, 0.95, 1.04
+	errors := side("errors", "14 × closed")
+	row := result.ProtocolRow{Row: "vless", Baseline: side(result.Measured, ""), Candidate: &errors,
+		Comparison: []result.ProtocolComparison{{Target: "throughput", Ratio: &one, Low: &low, High: &high, Judged: "met"}}}
+	cells := comparisonTable(result.Protocols{Rows: []result.ProtocolRow{row}}).Rows[0]
+	if cells[0] != tickBad || cells[len(cells)-1] != "errors" {
+		t.Errorf("%q", cells)
+	}
+	known := "closes now and then"
+	errors.Known = &known
+	if cells := comparisonTable(result.Protocols{Rows: []result.ProtocolRow{row}}).Rows[0]; cells[0] != tickOK {
+		t.Errorf("%q, though the fault is known", cells)
+	}
+}
+
+func TestManyTimesAreNoPerCents(t *testing.T) {
+	for _, c := range []struct {
+		ratio, low, high float64
+		want             string
+	}{{0.97, 0.91, 1.04, "97 % (91–104 %)"}, {576.66, 540.2, 610, "577 × (540 ×–610 ×)"}, {9.4, 8.8, 10.2, "940 % (880 %–10 ×)"}} {
+		if got := ratio(result.ProtocolComparison{Ratio: &c.ratio, Low: &c.low, High: &c.high}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
