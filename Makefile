@@ -161,7 +161,7 @@ benchmark-judge: ## How often the engine of comparisons errs, and how soon it kn
 
 # quick is what one would compare with, so it is the default here.
 .PHONY: benchmark-variance
-benchmark-variance: build ## Where the noise of runs comes from: make benchmark-variance [SCENARIO=dataplane/socks-tcp] [STARTS=6] [RUNS=5] [TIMES=1,4]
+benchmark-variance: build ## Where the noise of runs comes from: make benchmark-variance [SCENARIO=dataplane/socks-tcp] [PAIRS=6] [RUNS=5] [TIMES=1,4]
 	@$(call need,node,install Node.js 20.19 or newer)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node --import ./tests/fakes/register.js benchmarks/variance/run.js
 

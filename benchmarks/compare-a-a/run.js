@@ -47,13 +47,19 @@ if (!system) {
 }
 
 const program = join(folder, 'slowed');
+const listed = join(folder, 'slowed.pids');
+mkdirSync(listed);
 const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)}'`;
-const helper = quoted(join(import.meta.dirname, 'slowed.py'));
 writeFileSync(
   program,
-  `#!/bin/sh\nexec python3 ${helper} ${slower} ${quoted(join(ROOT, system.program))} "$@"\n`,
+  `#!/bin/sh\n: > ${quoted(listed)}/$$\nexec ${quoted(join(ROOT, system.program))} "$@"\n`,
 );
 chmodSync(program, 0o755);
+const slowing = spawn('python3', [join(import.meta.dirname, 'slowed.py'), String(slower), listed], {
+  // Ctrl-C is ours: what stands still must go on.
+  detached: true,
+  stdio: ['pipe', 'inherit', 'inherit'],
+});
 
 /** @type {Record<string, { b: string, made: import('./count.js').Made[] }>} */
 const cases = {
@@ -114,6 +120,7 @@ for (let number = 1; number <= runs && !interrupted; number += 1) {
     );
   }
 }
+slowing.stdin.end();
 const text = write();
 if (text === '') process.exit(4);
 console.log(text);

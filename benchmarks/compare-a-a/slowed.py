@@ -1,48 +1,50 @@
-"""Run a program that gets slower by a known share: slowed.py PERCENT PROGRAM [ARGUMENTS].
+"""Slow programs by a known share: slowed.py PERCENT FOLDER.
 
-Of each 50 ms it stands still for as long as makes it slower by so many per cent. The periods are those of the
-machine's clock, so that a client and a server stand still together: two that did so in turn would be twice as slow.
-The program keeps the process's id, so that whoever started it meets, measures and ends the program itself; a helper
-stops it and lets it go on.
+A file in FOLDER is called by the id of a process that is to be slowed; one that has ended is removed. Of each 50 ms all of
+them stand still together for as long as makes them slower by so many per cent. It ends with its standard input. It is no
+child of theirs, nor they of it: what it takes is none of what they take.
 """
 
+import contextlib
 import os
+import select
 import signal
 import sys
 import time
+from pathlib import Path
 
 PERIOD_S = 0.05
 
 
-def until(moment: float) -> None:
-    """Sleep until then, by the clock that all processes of the machine share."""
-    time.sleep(max(0.0, moment - time.monotonic()))
+def send(folder: Path, what: signal.Signals) -> None:
+    """To all that are listed."""
+    for entry in folder.iterdir():
+        try:
+            os.kill(int(entry.name), what)
+        except ProcessLookupError:
+            entry.unlink(missing_ok=True)
 
 
-def hold(program: int, share: float) -> None:
-    """Stop and continue the program until it has ended."""
-    while os.getppid() == program:
-        begin = (time.monotonic() // PERIOD_S + 1) * PERIOD_S
-        until(begin)
-        if os.getppid() != program:
-            return
-        os.kill(program, signal.SIGSTOP)
-        until(begin + PERIOD_S * share)
-        os.kill(program, signal.SIGCONT)
+def until(moment: float) -> bool:
+    """Wait until then; false once the input has ended."""
+    readable, _, _ = select.select([sys.stdin], [], [], max(0.0, moment - time.monotonic()))
+    return not readable
 
 
 def main() -> None:
-    slower = float(sys.argv[1]) / 100
-    program = os.getpid()
-    if os.fork() == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        os.closerange(0, 256)
-        try:
-            hold(program, slower / (1 + slower))
-        finally:
-            os._exit(0)
-    os.execvp(sys.argv[2], sys.argv[2:])
+    slower, folder = float(sys.argv[1]) / 100, Path(sys.argv[2])
+    still_s = PERIOD_S * slower / (1 + slower)
+    begin = time.monotonic()
+    goes_on = True
+    while goes_on:
+        begin = max(begin + PERIOD_S, time.monotonic())
+        goes_on = until(begin)
+        if not goes_on:
+            break
+        send(folder, signal.SIGSTOP)
+        goes_on = until(begin + still_s)
+        send(folder, signal.SIGCONT)
 
 
-main()
+with contextlib.suppress(KeyboardInterrupt):
+    main()

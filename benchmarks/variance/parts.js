@@ -1,10 +1,9 @@
-/** Where the noise of runs comes from: how much is between starts of the system, and how much between runs on one start. */
+/** Where the noise of runs comes from: from start to start of the system, from run to run on one start, or from slow drift. */
+
+/** @typedef {{ a: number[], b: number[] }} Starts values, above 0, of as many runs on each of two starts, in turn */
 
 /** @param {number[]} values */
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** The mean of squares, as a deviation. @param {number[]} deviations */
-const rootMeanSquare = (deviations) => Math.sqrt(mean(deviations.map((value) => value * value)));
 
 /** @param {number[]} values */
 function variance(values) {
@@ -13,27 +12,26 @@ function variance(values) {
 }
 
 /**
- * Deviations of the logarithm, which are shares: 0.1 is 10 %. `successive` is that of two runs that follow each other on one
- * start, so that slow drift is not in it; `within` is of all runs on one start; `between` is what starts differ by beyond that,
- * 0 where they differ less than their runs explain (one-way analysis of variance, random effects).
- * @param {number[][]} starts values of the runs on each start, above 0; at least two starts of as many runs, at least two
+ * Deviations of the logarithm, which are shares: 0.1 is 10 %. `run` is that of a run beside the next one on the other start, so
+ * that drift is not in it; `start` is what starts differ by beyond that, 0 where their runs explain it; `all` is of all runs,
+ * drift and starts too.
+ * @param {Starts[]} pairs at least two, of at least two runs on each start
  */
-export function partsOf(starts) {
-  const logs = starts.map((runs) => runs.map(Math.log));
-  const within = mean(logs.map(variance));
-  const steps = logs.flatMap((runs) => runs.slice(1).map((value, index) => value - runs[index]));
-  const between = variance(logs.map(mean)) - within / logs[0].length;
+export function partsOf(pairs) {
+  const differences = pairs.map(({ a, b }) => a.map((value, run) => Math.log(value) - Math.log(b[run])));
+  const run = mean(differences.map(variance)) / 2;
+  const start = mean(differences.map((own) => mean(own) ** 2)) / 2 - run / pairs[0].a.length;
   return {
-    successive: rootMeanSquare(steps) / Math.SQRT2,
-    within: Math.sqrt(within),
-    between: Math.sqrt(Math.max(0, between)),
+    run: Math.sqrt(run),
+    start: Math.sqrt(Math.max(0, start)),
+    all: Math.sqrt(variance(pairs.flatMap(({ a, b }) => [...a, ...b]).map(Math.log))),
   };
 }
 
 /** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
-export const HEAD = `| TIMES | metric | measured in a run | of the run | successive runs | runs on one start | between starts |
+export const HEAD = `| TIMES | metric | a run lasts | of that measured | a run | a start | all, with drift |
 |---:|---|---:|---:|---:|---:|---:|`;
 
 /**
@@ -41,5 +39,5 @@ export const HEAD = `| TIMES | metric | measured in a run | of the run | success
  * @param {number} times @param {string} metric @param {ReturnType<typeof partsOf>} parts
  * @param {{ measured: number, whole: number }} seconds of a run
  */
-export const row = (times, metric, { successive, within, between }, { measured, whole }) =>
-  `| ${times} | ${metric} | ${measured.toFixed(2)} s | ${percent(measured / whole)} | ${percent(successive)} | ${percent(within)} | ${percent(between)} |`;
+export const row = (times, metric, { run, start, all }, { measured, whole }) =>
+  `| ${times} | ${metric} | ${whole.toFixed(2)} s | ${percent(measured / whole)} | ${percent(run)} | ${percent(start)} | ${percent(all)} |`;

@@ -1,9 +1,10 @@
 /**
- * Where does the noise of a scenario come from: from one start of the system to the next, or from run to run on one start?
- * And does a run that measures longer have less of it?
+ * Where does the noise of a scenario come from: from one start of the system to the next, from run to run on one start, or
+ * from slow drift? And does a run that measures longer have less of it?
  *
- * Run by `make benchmark-variance`: for each of TIMES (1,4), STARTS starts of the scenario's testbed with RUNS runs on each.
- * SCENARIO and PROFILE are the runs' own. Writes variance.json and variance.md into results/RUN_ID, anew after each start.
+ * Run by `make benchmark-variance`: for each of TIMES (1,4), PAIRS times two starts of the scenario's testbed at once with RUNS
+ * runs on each, in turn. SCENARIO and PROFILE are the runs' own. Writes variance.json and variance.md into results/RUN_ID, anew
+ * after each pair.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +33,7 @@ const TESTBEDS = /** @type {Record<string, string>} */ ({
   panel: 'panel',
   pulsar: 'pulsar-relay',
 });
-const starts = number('STARTS', 6, 2);
+const pairs = number('PAIRS', 6, 2);
 const runs = number('RUNS', 5, 2);
 const sizes = (process.env.TIMES || '1,4').split(',');
 if (!sizes.every((times) => /^([1-9]\d?|100)$/.test(times))) {
@@ -60,71 +61,73 @@ const placement = pinned ? { PLACEMENT: 'shared', PROBE_CPUS: cpu, ECHO_CPUS: cp
 const sidecar = await startSidecar(join(folder, 'logs'));
 
 /**
- * The runs on one start of the testbed.
- * @param {string} times @param {number} start
- * @returns {Promise<Measured[]>}
+ * Two starts of the testbed at once, and runs on them in turn, A B B A.
+ * @param {string} times @param {number} pair
+ * @returns {Promise<{ a: Measured[], b: Measured[] }>}
  */
-async function measure(times, start) {
-  const instance = await sidecar.start(testbed, pinned ? { cpus: cpu } : {});
-  const told = { ...sidecar.variables, ...instance.outputs, ...instance.secret_outputs, ...placement };
-  const measured = [];
+async function measureTwo(times, pair) {
+  const variables = pinned ? { cpus: cpu } : {};
+  const instances = [await sidecar.start(testbed, variables), await sidecar.start(testbed, variables)];
+  /** @type {Measured[][]} */
+  const measured = [[], []];
   for (let run = 1; run <= runs; run += 1) {
-    const out = join(folder, `times-${times}-start-${start}-run-${run}`);
-    mkdirSync(out);
-    const own = {
-      RESULT_DIR: out,
-      RUN_ID: `${id}-${times}-${start}-${run}`,
-      TIMES: times,
-      INSTANCE: instance.id,
-    };
-    const begun = performance.now();
-    const child = spawn('bin/k6', ['run', '--quiet', `scripts/${system}/${name}.js`], {
-      cwd: ROOT,
-      env: { ...process.env, ...told, ...own, K6_NO_USAGE_REPORT: 'true' },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    await once(child, 'close');
-    const whole = (performance.now() - begun) / 1000;
-    const { operations, verdict } = JSON.parse(readFileSync(join(out, `${system}-${name}.json`), 'utf8'));
-    if (verdict === 'fail') throw new Error(`${out}: the run failed`);
-    const [{ rate_per_s: rate, latency_ms: latency, window_s: window }] = operations;
-    measured.push({ rate, p50: latency.p50, measured: window, whole });
+    for (const side of run % 2 === 0 ? [1, 0] : [0, 1])
+      measured[side].push(
+        await measure(instances[side], times, `times-${times}-pair-${pair}-${'ab'[side]}-${run}`),
+      );
   }
-  await sidecar.ask('DELETE', `/instances/${instance.id}`);
-  return measured;
+  for (const { id: instance } of instances) await sidecar.ask('DELETE', `/instances/${instance}`);
+  return { a: measured[0], b: measured[1] };
 }
 
-/** @param {Record<string, Measured[][]>} all of each size, those of each start */
+/** @param {any} instance @param {string} times @param {string} run @returns {Promise<Measured>} */
+async function measure(instance, times, run) {
+  const out = join(folder, run);
+  mkdirSync(out);
+  const told = { ...sidecar.variables, ...instance.outputs, ...instance.secret_outputs, ...placement };
+  const own = { RESULT_DIR: out, RUN_ID: `${id}-${run}`, TIMES: times, INSTANCE: instance.id };
+  const begun = performance.now();
+  const child = spawn('bin/k6', ['run', '--quiet', `scripts/${system}/${name}.js`], {
+    cwd: ROOT,
+    env: { ...process.env, ...told, ...own, K6_NO_USAGE_REPORT: 'true' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await once(child, 'close');
+  const whole = (performance.now() - begun) / 1000;
+  const { operations, verdict } = JSON.parse(readFileSync(join(out, `${system}-${name}.json`), 'utf8'));
+  if (verdict === 'fail') throw new Error(`${out}: the run failed`);
+  const [{ rate_per_s: rate, latency_ms: latency, window_s: window }] = operations;
+  return { rate, p50: latency.p50, measured: window, whole };
+}
+
+/** @param {Record<string, { a: Measured[], b: Measured[] }[]>} all of each size, those of each pair of starts */
 function write(all) {
   const rows = Object.entries(all)
-    .filter(([, measured]) => measured.length > 1)
-    .flatMap(([times, measured]) => {
-      const each = measured.flat();
+    .filter(([, found]) => found.length > 1)
+    .flatMap(([times, found]) => {
+      const each = found.flatMap(({ a, b }) => [...a, ...b]);
       const mean = (/** @type {'measured' | 'whole'} */ key) =>
         each.reduce((sum, run) => sum + run[key], 0) / each.length;
       const seconds = { measured: mean('measured'), whole: mean('whole') };
-      return /** @type {const} */ (['rate', 'p50']).map((metric) =>
-        row(
-          Number(times),
-          metric === 'rate' ? 'rate' : 'P50',
-          partsOf(measured.map((of) => of.map((run) => run[metric]))),
-          seconds,
-        ),
-      );
+      return /** @type {const} */ (['rate', 'p50']).map((metric) => {
+        const of = (/** @type {Measured[]} */ side) => side.map((run) => run[metric]);
+        const parts = partsOf(found.map(({ a, b }) => ({ a: of(a), b: of(b) })));
+        return row(Number(times), metric === 'rate' ? 'rate' : 'P50', parts, seconds);
+      });
     });
-  const text = `# ${scenario}, ${process.env.PROFILE || 'smoke'}: ${starts} starts of ${runs} runs\n\n${HEAD}\n${rows.join('\n')}\n`;
+  const text = `# ${scenario}, ${process.env.PROFILE || 'smoke'}: ${pairs} pairs of starts, ${runs} runs on each\n\n${HEAD}\n${rows.join('\n')}\n`;
   writeFileSync(join(folder, 'variance.json'), `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(join(folder, 'variance.md'), text);
   return text;
 }
 
-/** @type {Record<string, Measured[][]>} */
+/** @type {Record<string, { a: Measured[], b: Measured[] }[]>} */
 const all = Object.fromEntries(sizes.map((times) => [times, []]));
 let text = '';
 // The sizes in turn, so that the machine's slow hour meets each.
-for (let start = 1; start <= starts; start += 1) {
+for (let pair = 1; pair <= pairs; pair += 1) {
   for (const times of sizes) {
-    all[times].push(await measure(times, start));
+    all[times].push(await measureTwo(times, pair));
     text = write(all);
   }
 }

@@ -172,10 +172,9 @@ for (const driver of ['pymysql', 'asyncmy']) {
         assert.ok(database.statements_per_request >= 3, `${name}: ${database.statements_per_request}`);
         assert.equal(database.statements_per_request, database.statements / 100);
         const creations = database.digests.filter((/** @type {any} */ { text }) => CREATION.test(text));
-        assert.deepEqual(
-          creations.map((/** @type {any} */ digest) => digest.calls),
-          name === 'users-create' ? [100] : [],
-        );
+        assert.equal(creations.length, name === 'users-create' ? 1 : 0);
+        // MariaDB counts without a lock: of 40,000 statements of four clients at once 21 were not in the digests.
+        for (const { calls: made } of creations) assert.ok(made >= 97 && made <= 100, `${made} of 100`);
         const panel = components.find((/** @type {any} */ part) => part.name === 'database');
         assert.ok(database.total_ms > 0 && database.total_ms < panel.calls * panel.avg_ms, name);
       }

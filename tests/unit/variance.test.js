@@ -9,49 +9,55 @@ function* noise() {
   for (;;) yield Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next());
 }
 
-/** @param {{ between: number, within: number, drift?: number }} truth */
-function simulated({ between, within, drift = 0 }) {
+/** @param {{ start: number, run: number, drift?: number }} truth */
+function simulated({ start, run, drift = 0 }) {
   const random = noise();
   const one = () => /** @type {number} */ (random.next().value);
-  return Array.from({ length: 400 }, () => {
-    const start = between * one();
-    return Array.from({ length: 5 }, (_, run) => 100 * Math.exp(start + within * one() + drift * run));
+  return Array.from({ length: 400 }, (_, pair) => {
+    const own = () => {
+      const level = start * one();
+      return Array.from(
+        { length: 5 },
+        (_, turn) => 100 * Math.exp(level + run * one() + drift * (pair + turn)),
+      );
+    };
+    return { a: own(), b: own() };
   });
 }
 
 const near = (found, truth) => assert.ok(Math.abs(found - truth) < 0.015, `${found}, not ${truth}`);
 
-test('what starts differ by and what runs differ by are told apart', () => {
-  for (const truth of [
-    { between: 0.2, within: 0.05 },
-    { between: 0.05, within: 0.2 },
-    { between: 0, within: 0.1 },
-  ]) {
+for (const truth of [
+  { start: 0.2, run: 0.05 },
+  { start: 0.05, run: 0.2 },
+  { start: 0, run: 0.1 },
+]) {
+  test(`a start that has ${truth.start} and a run that has ${truth.run} are told apart`, () => {
     const found = partsOf(simulated(truth));
-    near(found.within, truth.within);
-    near(found.successive, truth.within);
-    near(found.between ** 2, truth.between ** 2);
-  }
+    near(found.run, truth.run);
+    near(found.start ** 2, truth.start ** 2);
+    near(found.all, Math.hypot(truth.start, truth.run));
+  });
+}
+
+test('drift is in all runs together, and in neither part', () => {
+  const found = partsOf(simulated({ start: 0, run: 0.02, drift: 0.01 }));
+  near(found.run, 0.02);
+  near(found.start, 0);
+  // A line of 400 steps of 0.01.
+  assert.ok(found.all > 1.1, String(found.all));
 });
 
-test('slow drift is in the runs of a start, and hardly in successive ones', () => {
-  const found = partsOf(simulated({ between: 0, within: 0.02, drift: 0.1 }));
-  // Of 5 steps of 0.1 the deviation is 0.158; successive runs differ by 0.1 in each step, which is 0.07 of one run.
-  near(found.within, Math.hypot(0.02, 0.158));
-  near(found.successive, Math.hypot(0.02, 0.1 / Math.SQRT2));
-});
-
-test('by hand: two starts of two runs', () => {
+test('by hand: two pairs of starts, two runs on each', () => {
   const found = partsOf([
-    [Math.E, Math.E ** 3],
-    [Math.E ** 2, Math.E ** 4],
+    { a: [Math.E ** 3, Math.E ** 4], b: [1, Math.E] },
+    { a: [1, Math.E], b: [Math.E, 1] },
   ]);
-  // Logarithms 1, 3 and 2, 4: variance 2 in each; the means 2 and 3 differ with variance 0.5, less than 2 / 2.
-  near(found.within, Math.SQRT2);
-  near(found.successive, Math.SQRT2);
-  assert.equal(found.between, 0);
+  // Differences 3, 3 and -1, 1: variances 0 and 2, so a run has (1) / 2; means 3 and 0, so a start has 4.5 / 2 - 0.5 / 2.
+  near(found.run ** 2, 0.5);
+  near(found.start ** 2, 2);
   assert.equal(
-    row(4, 'rate', { successive: 0.1, within: 0.123, between: 0 }, { measured: 1.5, whole: 2 }),
-    '| 4 | rate | 1.50 s | 75.0 % | 10.0 % | 12.3 % | 0.0 % |',
+    row(4, 'rate', { run: 0.1, start: 0, all: 0.123 }, { measured: 1.5, whole: 2 }),
+    '| 4 | rate | 2.00 s | 75.0 % | 10.0 % | 0.0 % | 12.3 % |',
   );
 });

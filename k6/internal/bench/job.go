@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -44,7 +43,6 @@ type job struct {
 	runID     string
 	dir       string // for the result; it has a folder logs
 	again     bool   // the machine spoilt it the time before
-	times     int    // as much as the profile says; 0 where the caller's environment says
 }
 
 // job is a scenario of the plan.
@@ -268,9 +266,6 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 	set["MEASURED_AGAIN"] = ""
 	if j.again {
 		set["MEASURED_AGAIN"] = "1" // it waits until others leave the CPUs alone, for some seconds
-	}
-	if j.times > 0 {
-		set["TIMES"] = strconv.Itoa(j.times)
 	}
 	if b.sidecar != nil {
 		set["SIDECAR_URL"] = b.sidecar.URL

@@ -172,16 +172,10 @@ func (s *Session) makeFolder() *fault {
 	return nil
 }
 
-// Turn is one run of a scenario: the path of its folder below Dir, what its lines begin with, and how many times as much as its
-// profile says it does (TIMES), 0 where the caller's environment says.
-type Turn struct {
-	Folder, Label string
-	Times         int
-}
-
-// Run runs a scenario once on the side-th testbed. The entry's Result is the name of the result file in the turn's folder.
-func (s *Session) Run(scenario Scenario, side int, turn Turn) run.Scenario {
-	p, folder, label := s.sides[side], turn.Folder, turn.Label
+// Run runs a scenario once on the side-th testbed, into the folder of that path below Dir. The
+// entry's Result is the name of the result file in it.
+func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Scenario {
+	p := s.sides[side]
 	dir := filepath.Join(s.Dir, folder)
 	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.env.Name,
 		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),
@@ -198,7 +192,6 @@ func (s *Session) Run(scenario Scenario, side int, turn Turn) run.Scenario {
 	begin := time.Now()
 	s.stream.RunStarted(s.ofRun(record.ID), "environment "+p.env.Name+", "+label)
 	j := p.job(s.Options, scenario, label, record.ID, dir)
-	j.times = turn.Times
 	s.attempt(s.ctx, j, entry)
 	s.screen.Line("%s  %s  %s", label, s.paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
 	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
@@ -214,9 +207,6 @@ func (s *Session) Run(scenario Scenario, side int, turn Turn) run.Scenario {
 // Say prints a line, Warn one on the error output.
 func (s *Session) Say(format string, args ...any)  { s.screen.Line(format, args...) }
 func (s *Session) Warn(format string, args ...any) { s.screen.Error(format, args...) }
-
-// Given reports whether the caller's environment sets a variable.
-func (s *Session) Given(variable string) bool { return s.getenv(variable) != "" }
 
 // Interrupted reports whether there was a signal.
 func (s *Session) Interrupted() bool { return s.interrupts.any() }

@@ -24,7 +24,6 @@ type Request struct {
 	SpecA, SpecB string
 	Planned      int // pairs, 0 where none were, or where it ran until it knew
 	Look         difference.Look
-	times        int    // as much as its profile says each run does; 0 where the caller's environment says
 	looked       int    // pairs at the last look
 	told         string // what it saw, for people
 	Interrupted  bool

@@ -29,7 +29,7 @@ var sideNames = [2]string{"a", "b"}
 
 // Measure runs scenarios, a list with commas, in pairs on two testbeds into results/RUN/pairNN-a and -b,
 // where there are several into results/RUN/SYSTEM-NAME/pairNN-a and -b: in each turn all on one testbed,
-// then all on the other. Where it runs until it knows, a run before them tells how long each is to measure. A scenario that has as many pairs as it takes is left out of the next turns. It returns a request for
+// then all on the other. A scenario that has as many pairs as it takes is left out of the next turns. It returns a request for
 // each, made of the one that says what is common, with what came of it. Where it cannot begin, or a side cannot be set up at
 // its first run, it says why and returns a code other than exitcode.Pass.
 func Measure(o bench.Options, scenarios string, length Length, common Request) (dir string, all []Request, code int) {
@@ -42,16 +42,6 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	session.Say("comparison %s: %s, %s, %s: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, length,
 		common.SpecA, common.SpecB)
 	begun := time.Now()
-	if length.Pairs == 0 && !session.Given("TIMES") && slices.Contains(sized, session.Profile) {
-		for i, scenario := range session.Scenarios {
-			if session.Interrupted() {
-				return session.Dir, interrupted(all), exitcode.Pass
-			}
-			if !all[i].size(session, scenario, length.Most/time.Duration(len(all))) {
-				return session.Dir, nil, exitcode.Setup
-			}
-		}
-	}
 	lot := difference.Lot(filepath.Base(session.Dir))
 	open := make([]bool, len(all))
 	for i := range open {
@@ -115,8 +105,7 @@ func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side,
 	if q.Planned > 0 {
 		of = fmt.Sprintf("/%d", q.Planned)
 	}
-	label := fmt.Sprintf("[pair %d%s %s] %s", pair, of, sideNames[side], scenario)
-	entry := session.Run(scenario, side, bench.Turn{Folder: folder, Label: label, Times: q.times})
+	entry := session.Run(scenario, side, folder, fmt.Sprintf("[pair %d%s %s] %s", pair, of, sideNames[side], scenario))
 	runs := &q.A
 	if side == 1 {
 		runs = &q.B
