@@ -19,11 +19,8 @@ const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-bo
 const OF_CONFIGURATION =
   /\b(config(uration|s)?|json|pars(e|er|ing)|decod(e|ing)|unmarshal\w*|(unknown|unsupported|unexpected|missing|invalid) (\w+ )?(field|type|key|value|variant|option|transport|cipher|method|inbound|outbound))\b/i;
 
-/** What a program under test says that does not come up. @param {string} line @returns {Name} */
-function ofProgram(line) {
-  if (/ was not ready within /.test(line)) return 'not ready';
-  if (/ did not get port /.test(line)) return 'not reached';
-  if (/\(signal \d+\)/.test(line)) return 'crashed at start';
+/** What a program under test says that ended at its start. @param {string} line @returns {Name} */
+function ofExit(line) {
   const status = Number(/\(exit status (\d+)\)/.exec(line)?.[1] ?? 0);
   // A shell's, of what it cannot run.
   if (status === 126 || status === 127) return 'missing binary';
@@ -32,6 +29,14 @@ function ofProgram(line) {
   const said = line.slice(line.indexOf('); ') + 1);
   if (OF_CONFIGURATION.test(said)) return 'refused configuration';
   return status === 2 && !/\busage\b|--help/i.test(said) ? 'crashed at start' : 'ended at start';
+}
+
+/** What a program under test says that does not come up. @param {string} line @returns {Name} */
+function ofProgram(line) {
+  if (/ was not ready within /.test(line)) return 'not ready';
+  if (/ did not get port /.test(line)) return 'not reached';
+  if (/\(signal \d+\)/.test(line)) return 'crashed at start';
+  return ofExit(line);
 }
 
 /**

@@ -18,7 +18,7 @@ function simulated({ start, run, drift = 0 }) {
       const level = start * one();
       return Array.from(
         { length: 5 },
-        (_, turn) => 100 * Math.exp(level + run * one() + drift * (pair + turn)),
+        (__, turn) => 100 * Math.exp(level + run * one() + drift * (pair + turn)),
       );
     };
     return { a: own(), b: own() };
