@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{ verdict: string, pairs: number, seconds: number, primary: { title: string, change: number | null }[] }} Made
- * @typedef {{ comparisons: number, pass: number, fail: number, inconclusive: number, pairs: number, seconds: number, slowest: number }} Count
+ * @typedef {{ comparisons: number, pass: number, fail: number, inconclusive: number, pairs: number, seconds: number, slowest: number, change: number }} Count
  */
 
 /** @param {number[]} values */
@@ -20,6 +20,16 @@ export function madeOf(comparison, seconds) {
   return { verdict: comparison.verdict, pairs: comparison.a.runs.length, seconds, primary };
 }
 
+/** The median of what was estimated of each primary metric, in per cent. @param {Made[]} all */
+function changesOf(all) {
+  const estimated = all.flatMap(({ primary }) => primary).filter(({ change }) => change !== null);
+  const titles = [...new Set(estimated.map(({ title }) => title))];
+  return titles.map((title) => ({
+    title,
+    change: median(estimated.filter((one) => one.title === title).map(({ change }) => Number(change))),
+  }));
+}
+
 /** Medians of pairs and seconds; `slowest` is the 95th percentile of the seconds. @param {Made[]} all @returns {Count} */
 export function count(all) {
   const of = (/** @type {string} */ verdict) => all.filter((made) => made.verdict === verdict).length;
@@ -32,12 +42,18 @@ export function count(all) {
     pairs: median(all.map(({ pairs }) => pairs)),
     seconds: median(seconds),
     slowest: seconds[Math.ceil(0.95 * seconds.length) - 1],
+    changes: changesOf(all),
   };
 }
 
-/** @param {string} name @param {Count} counted */
-export const row = (name, counted) =>
-  `| ${name} | ${counted.comparisons} | ${counted.pass} | ${counted.fail} | ${counted.inconclusive} | ${counted.pairs} | ${counted.seconds.toFixed(0)} s | ${counted.slowest.toFixed(0)} s |`;
+const signed = (/** @type {number} */ change) => `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(1)} %`;
 
-export const HEAD = `| | comparisons | pass | fail | inconclusive | pairs | time to the verdict | 95 % within |
-|---|---:|---:|---:|---:|---:|---:|---:|`;
+/** @param {string} name @param {Count} counted */
+export function row(name, counted) {
+  const changes = counted.changes.map(({ title, change }) => `${title} ${signed(change)}`).join(', ');
+  const times = `${counted.seconds.toFixed(0)} s | ${counted.slowest.toFixed(0)} s`;
+  return `| ${name} | ${changes} | ${counted.comparisons} | ${counted.pass} | ${counted.fail} | ${counted.inconclusive} | ${counted.pairs} | ${times} |`;
+}
+
+export const HEAD = `| | estimated | comparisons | pass | fail | inconclusive | pairs | time to the verdict | 95 % within |
+|---|---|---:|---:|---:|---:|---:|---:|---:|`;
