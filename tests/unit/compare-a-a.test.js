@@ -36,7 +36,10 @@ test('the verdicts of comparisons are counted, with how long they took', () => {
     slowest: 100,
     changes: [{ title: 'TCP throughput', change: -13 }],
   });
-  assert.equal(row('equal', counted), '| equal | TCP throughput −13.0 % | 4 | 2 | 1 | 1 | 15 | 35 s | 100 s |');
+  assert.equal(
+    row('equal', counted),
+    '| equal | TCP throughput −13.0 % | 4 | 2 | 1 | 1 | 15 | 35 s | 100 s |',
+  );
 });
 
 test('what is slowed stands still for its share of the time, and goes on', async () => {
