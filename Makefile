@@ -29,6 +29,8 @@ SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
 LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -m -f '{{slice .Version 1}}' github.com/sagernet/sing-box)
+TAGS_sing-box-1.13 := $(TAGS_sing-box)
+LDFLAGS_sing-box-1.13 = $(LDFLAGS_sing-box)
 TAGS_sing-box-next := $(TAGS_sing-box)
 LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
@@ -112,10 +114,19 @@ panel-compare: $(RUNNERS) ## Two database drivers of the panel in turn: make pan
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
-protocols-compare: $(RUNNERS) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
-	@test -n '$(CANDIDATE)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
+protocols-compare: $(RUNNERS) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
+	@test -n '$(CANDIDATE)$(CANDIDATE_CLIENT)$(CANDIDATE_SERVER)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
 	+@$(call build,ONLY='$(call within,protocols/matrix)' bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY='$(call within,protocols/matrix)' bin/k6 x bench
+
+# What no testbed starts unless it is asked to.
+INTEROP_PROGRAMS := sing-box,sing-box-1.13,sing-box-next,xray
+
+.PHONY: protocols-interop
+protocols-interop: $(RUNNERS) ## Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
+	+@$(call build,ONLY=protocols/interop bin/k6 x needs)
+	+@$(MAKE) --silent $(addprefix bin/,$(subst $(comma), ,$(or $(PROGRAMS),$(INTEROP_PROGRAMS))))
+	@PROGRAMS='$(or $(PROGRAMS),$(INTEROP_PROGRAMS))' ONLY=protocols/interop bin/k6 x bench
 
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
@@ -234,7 +245,7 @@ bin/primitives-portable: $(PRIMITIVES_SOURCES)
 	@install -m 755 sidecar/primitives/target/portable/release/primitives $@
 
 .PHONY: testbeds
-testbeds: $(VENVS) $(filter-out bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
+testbeds: $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
 
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 

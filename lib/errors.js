@@ -213,10 +213,20 @@ const MENDS = /** @type {Record<string, string>} */ ({
   dns_other: 'the DNS server answered with another RCODE than NOERROR',
 });
 
+/** Of what goes through a proxy, where the same without it was clean: the target is not to blame. */
+const THROUGH_PROXY = /** @type {Record<string, string>} */ ({
+  connection_refused: 'nothing accepted the connection: the proxy is down or died in mid-run',
+  connection_reset: 'the proxy broke connections off: without it none broke',
+  timeout: 'the proxy brought no answer in time: without it there were answers',
+  closed: 'the proxy closed the connection half-way: without it none was closed',
+  stalled: 'nothing at all came through the proxy for the stall time-out: without it answers came',
+});
+
 /**
  * One line on a kind of error, for reasons and reports.
  * @param {string} kind
+ * @param {boolean} [proxy] whether it met what goes through a proxy, and not the same without it
  */
-export function explain(kind) {
-  return MENDS[kind] ?? kind.replace(/_/g, ' ');
+export function explain(kind, proxy = false) {
+  return (proxy && THROUGH_PROXY[kind]) || MENDS[kind] || kind.replace(/_/g, ' ');
 }

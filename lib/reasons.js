@@ -40,7 +40,7 @@ const MORE = /** @type {const} */ ({
  * @property {Kind} kind
  * @property {string} name what parts those of a kind: the kind of error, a target; empty where nothing does
  * @property {string} text a sentence of its own
- * @property {{ operation: string, count: number }} [error] where it is of the kind error
+ * @property {{ operation: string, count: number, mend: string }} [error] where it is of the kind error
  *
  * @typedef {object} Folded
  * @property {'cause' | 'consequence'} role a cause may have brought about all consequences
@@ -53,18 +53,25 @@ const MORE = /** @type {const} */ ({
 /** @param {Kind} kind @param {string} text @param {string} [name] @returns {Reason} */
 export const reasonOf = (kind, text, name = '') => ({ kind, name, text });
 
-/** @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations @returns {Reason[]} */
-export const errorReasons = (operations) =>
-  operations.flatMap(({ name: operation, requests, errors }) =>
-    Object.entries(errors).map(([name, times]) => ({
-      ...reasonOf(
-        'error',
-        `${operation}: ${times} × ${name} in ${requests} requests: ${explain(name)}`,
-        name,
-      ),
-      error: { operation, count: times },
-    })),
-  );
+/**
+ * @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations
+ * @param {{ operation: string, control: string }[]} controls which operation does the same without the proxy
+ * @returns {Reason[]}
+ */
+export function errorReasons(operations, controls) {
+  const errorsOf = (/** @type {string | undefined} */ name) =>
+    operations.find((operation) => operation.name === name)?.errors;
+  return operations.flatMap(({ name: operation, requests, errors }) => {
+    const direct = errorsOf(controls.find((pair) => pair.operation === operation)?.control);
+    return Object.entries(errors).map(([name, times]) => {
+      const mend = explain(name, direct !== undefined && !direct[name]);
+      return {
+        ...reasonOf('error', `${operation}: ${times} × ${name} in ${requests} requests: ${mend}`, name),
+        error: { operation, count: times, mend },
+      };
+    });
+  });
+}
 
 /** @param {import('./thresholds.js').Judged[]} thresholds */
 export const crossedReasons = (thresholds) =>
@@ -90,7 +97,7 @@ function sentence([first, ...rest]) {
   const more = `${rest.length} more ${MORE[first.kind][rest.length === 1 ? 0 : 1]}`;
   if (!first.error) return `${first.text} (and ${more})`;
   const times = [first, ...rest].reduce((sum, { error }) => sum + (error?.count ?? 0), 0);
-  return `${first.error.operation} and ${more}: ${count(times)} × ${first.name}: ${explain(first.name)}`;
+  return `${first.error.operation} and ${more}: ${count(times)} × ${first.name}: ${first.error.mend}`;
 }
 
 /** @param {Kind} kind */

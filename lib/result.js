@@ -226,7 +226,7 @@ export function evaluate(measured) {
   const { limit, bounds, integrity } = measured;
   const judged = limit
     ? findLimit(metrics, bounds, limit.steps, limit.loadOf, checks)
-    : { notes: [], ...decide(thresholds, checks, operations) };
+    : { notes: [], ...decide(thresholds, checks, operations, controls) };
   const found = withIntegrity(judged, integrity ?? [], checks);
   return {
     operations,

@@ -16,6 +16,7 @@ import { disturbedSeconds } from './placement-load.js';
 import { fold } from './reasons.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
 import { repeatedOf } from './repeated.js';
+import { restOf, restSeconds } from './rest.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
@@ -78,7 +79,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   say it all
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
- *   neighbourStays: boolean, window: string | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
+ *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
 
@@ -216,6 +217,7 @@ function summaryOf(definition, bounds) {
   const { notes, leftovers, remarks } = { ...DEFAULTS, ...definition };
   const steps = limitSteps(load);
   const placement = isForeignTo(definition) ? undefined : definition.placement;
+  const restFor = restSeconds();
   const limit = steps && { steps, loadOf: definition.loadOfStep ?? loadOfStep(load, steps) };
 
   /** @param {any} data @returns {Record<string, string>} */
@@ -225,6 +227,7 @@ function summaryOf(definition, bounds) {
     if (!begun) return {};
     const usage = sidecar.usageOf(begun.window);
     const instance = sidecar.instance();
+    const rest = restOf(begun.rest, sidecar.atRest(__ENV.INSTANCE, restFor));
     const seconds = usage?.duration_s ?? (data.state.testRunDurationMs - begun.loadFrom) / 1000;
     const result = {
       schema: 'windtunnel.result/1',
@@ -269,7 +272,7 @@ function summaryOf(definition, bounds) {
         integrity: definition.integrity?.(data.metrics, begun),
       }),
     };
-    Object.assign(result, disturbedOf(definition, begun, usage));
+    Object.assign(result, rest ? { rest } : {}, disturbedOf(definition, begun, usage));
     result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
     Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
     Object.assign(result, definition.judge?.(result));
@@ -341,6 +344,7 @@ export function defineScenario(definition) {
         startedAt: new Date().toISOString(),
         loadFrom: now(),
         wallOffset,
+        rest: sidecar.atRest(__ENV.INSTANCE, restSeconds()),
         neighbourStays: !quiet,
         window: sidecar.openWindow(
           definition.ownInstances ? (/** @type {any} */ (data).instance ?? null) : __ENV.INSTANCE || null,

@@ -100,6 +100,17 @@ export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
 /** Who used each CPU while a window ran, over time. @param {string | null | undefined} id @returns {import('./placement-load.js').Sample[]} */
 export const cpusOverTime = (id) => (id ? ask('GET', `/windows/${id}/cpus`) : null) ?? [];
 
+/** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of a process, CPU in per cent of one */
+
+/**
+ * What an instance's processes do while nothing is sent.
+ * @param {string | null | undefined} id
+ * @param {number} seconds
+ * @returns {AtRest[] | null} null where nobody can tell
+ */
+export const atRest = (id, seconds) =>
+  id && seconds > 0 ? (ask('POST', `/instances/${id}/rest`, { seconds })?.processes ?? null) : null;
+
 /** @returns {Instance | null} */
 export const instance = () => (__ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null);
 

@@ -24,13 +24,14 @@ export const ABOUT_ERRORS = ['operation_failed', 'operation_errors', 'operation_
  * @param {import('./thresholds.js').Judged[]} thresholds
  * @param {import('./validity.js').Check[]} validity
  * @param {{ name: string, requests: number, errors: Record<string, number> }[]} operations
+ * @param {{ operation: string, control: string }[]} [controls]
  * @returns {{ verdict: 'pass' | 'fail' | 'inconclusive', reasons: import('./reasons.js').Reason[] }}
  */
-export function decide(thresholds, validity, operations) {
+export function decide(thresholds, validity, operations, controls = []) {
   const invalid = invalidReasons(validity);
   const crossed = thresholds.filter((line) => !line.ok);
   const aboutErrors = crossed.filter((line) => ABOUT_ERRORS.includes(line.metric));
-  const reasons = [...errorReasons(operations), ...crossedReasons(thresholds), ...invalid];
+  const reasons = [...errorReasons(operations, controls), ...crossedReasons(thresholds), ...invalid];
   if (systemEnded(validity)) return { verdict: 'fail', reasons };
   if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
   if (aboutErrors.length > 0 && !meterFailed(validity)) return { verdict: 'fail', reasons };

@@ -3,9 +3,9 @@ import crypto from 'k6/crypto';
 import { pathOf } from '../file.js';
 
 /**
- * SHA-256 of a side's program, hexadecimal; null where it cannot be read, which its start will tell. It reads a file, and
+ * SHA-256 of a program's file, hexadecimal; null where it cannot be read, which its start will tell. It reads a file, and
  * so works only while a script is loaded (k6's init context).
- * @param {import('./sides.js').Side} side
+ * @param {Pick<import('./sides.js').Program, 'engine' | 'binary'>} program
  * @returns {string | null}
  */
 export function digestOf({ engine, binary }) {

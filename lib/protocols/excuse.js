@@ -28,9 +28,10 @@ const hasFew = ({ outcome, figures }) =>
 /**
  * What our own build of a side's engine is known to get wrong now and then; of another program nothing is.
  * @param {Pick<Row, 'known'>} row
- * @param {Pick<Side, 'engine' | 'binary'>} side
+ * @param {Pick<Side, 'engine' | 'binary' | 'server'>} side
  */
-export const knownOf = ({ known }, { engine, binary }) => (binary === '' ? (known?.[engine] ?? null) : null);
+export const knownOf = ({ known }, { engine, binary, server }) =>
+  binary === '' && !server ? (known?.[engine] ?? null) : null;
 
 /**
  * @param {Pick<Row, 'known'>} row

@@ -5,10 +5,13 @@ import { ofFailedStart } from './outcome.js';
 import { variablesOf } from './way.js';
 
 /**
+ *
  * @typedef {object} Wanted
  * @property {import('./matrix.js').Row} row
- * @property {import('./sides.js').Side} side
+ * @property {import('./sides.js').Program} side the program that is the client, and the server too where no other is given
+ * @property {import('./sides.js').Program} [server]
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
+ * @property {string} logName the folder of its logs
  *
  * @typedef {{ started: any } | { failed: import('./outcome.js').Outcome }} Started
  */
@@ -19,6 +22,16 @@ const STOP_MOST_MS = 60_000;
 const CANNOT = 501;
 
 /**
+ * A program as variables of the testbed.
+ * @param {import('./sides.js').Program} program
+ * @param {string} [prefix] of the variables
+ */
+const programOf = ({ engine, binary, args = '', env = '', filter = '' }, prefix = '') =>
+  Object.fromEntries(
+    Object.entries({ engine, binary, args, env, filter }).map(([name, value]) => [prefix + name, value]),
+  );
+
+/**
  * All at once.
  * @param {Wanted[]} wanted
  * @param {import('../dataplane/scenario.js').Plane} plane
@@ -27,14 +40,25 @@ const CANNOT = 501;
 export function startSides(wanted, plane) {
   const target = { tcp: plane.target('tcp'), udp: plane.target('udp') };
   const { system_cpus: cpus } = plane.environment.placement;
-  const requests = wanted.map(({ row, side: { engine, binary }, more }) => ({
+  const requests = wanted.map(({ row, side, server, more, logName }) => ({
     path: '/testbeds/protocols/start',
-    body: { variables: { ...variablesOf(row, target), ...more, engine, binary, cpus } },
+    body: {
+      log_name: logName,
+      variables: {
+        ...variablesOf(row, target),
+        ...more,
+        ...programOf(side),
+        ...(server ? programOf(server, 'server_') : {}),
+        cpus,
+      },
+    },
   }));
   return requestAll('POST', requests, START_MOST_MS).map((response, index) => {
     if (response.status === 201) return { started: response.json() };
-    const { row, side } = wanted[index];
-    return { failed: ofFailedStart(row, side.binary, lineOf(response), response.status === CANNOT) };
+    const { row, side, server } = wanted[index];
+    const line = lineOf(response);
+    const { binary } = server && /^process server /.test(line) ? server : side;
+    return { failed: ofFailedStart(row, binary, line, response.status === CANNOT) };
   });
 }
 
@@ -56,6 +80,12 @@ export function stopSides(sides) {
     STOP_MOST_MS,
   );
 }
+
+/** The files that an instance's processes really run, each by itself. @param {string} id @returns {{ file: string, sha256: string }[]} */
+export const programsOf = (id) =>
+  (tryAsk('GET', `/instances/${id}/programs`)?.processes ?? []).flatMap(
+    (/** @type {{ programs: { file: string, sha256: string }[] }} */ { programs }) => programs,
+  );
 
 /** @returns {string[]} ids of the instances that there are */
 export const instanceIds = () =>

@@ -203,6 +203,16 @@ const coverageOf = (side, types) =>
     };
   });
 
+/** What encrypts by itself, whatever carries it. */
+const ENCRYPTS = ['shadowsocks', 'vmess', 'ssh', 'wireguard'];
+
+/** Whether nobody in between may read what goes through a row's hop. @param {Pick<Row, 'security' | 'variables'>} row */
+export const isEncrypted = ({ security, variables }) =>
+  security !== 'none' || ENCRYPTS.includes(String(variables.protocol));
+
+/** Whether a row has a hop: a client and a server. @param {Pick<Row, 'variables'>} row */
+export const hasHop = ({ variables }) => variables.protocol !== 'direct' && variables.protocol !== 'block';
+
 /** A row's protocol: its name's first word. @param {Row} row */
 export const protocolOf = ({ row }) => row.split('-')[0];
 

@@ -1,8 +1,9 @@
 /** How a row ended on one side, by name. */
 
 /**
+ * @typedef {{ name: string, exit: string | null, complaint?: { line: string, count: number } | null }} Process
  * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
- *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'impossible here' | 'not reached'} Name
+ *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'too slow' | 'impossible here' | 'not reached'} Name
  * @typedef {{ outcome: Name, detail: string | null }} Outcome
  */
 
@@ -59,9 +60,27 @@ export function ofFailedStart({ needs }, binary, line, cannot = false) {
   return { outcome, detail: outcome === 'missing binary' ? `cannot be executed: ${line}` : line };
 }
 
+/** Longer lines of a program are cut. */
+const LINE_MOST = 160;
+
+/**
+ * What an instance's processes complained of most often, and where the rest is.
+ * @param {{ processes: Process[], log_dir: string } | null} instance
+ * @returns {string | null} null where none did
+ */
+export function complained(instance) {
+  const told = (instance?.processes ?? []).flatMap(({ name, complaint }) =>
+    complaint ? [`${name} says ${complaint.count} × "${complaint.line.slice(0, LINE_MOST)}"`] : [],
+  );
+  return told.length > 0 ? `${told.join(', ')} (${logsOf(instance)})` : null;
+}
+
+/** As the run's folder has it: logs/ROW/SIDE-TURN. @param {{ log_dir: string } | null} instance */
+const logsOf = (instance) => (instance?.log_dir ?? '').replace(/^.*\/(?=logs\/)/, '');
+
 /**
  * @param {Record<string, number>} errors by kind, of all probes of the row
- * @param {{ name: string, exit: string | null }[]} processes of the instance, after them
+ * @param {Process[]} processes of the instance, after them
  * @returns {Outcome}
  */
 export function ofProbes(errors, processes) {
@@ -76,6 +95,45 @@ export function ofProbes(errors, processes) {
   return { outcome: kinds.some((kind) => CORRUPT.includes(kind)) ? 'corrupted payload' : 'errors', detail };
 }
 
+/** A candidate that is so many times slower than the baseline is measured no further. */
+const SLOW = 20;
+/** @type {{ figure: string, what: string, unit: string, wait: boolean, digits: (value: number) => string }[]} */
+const SPEEDS = [
+  {
+    figure: 'handshake_ms',
+    what: 'a first reply takes',
+    unit: 'ms',
+    wait: true,
+    digits: (ms) => ms.toPrecision(3),
+  },
+  { figure: 'rtt_ms', what: 'a round trip takes', unit: 'ms', wait: true, digits: (ms) => ms.toPrecision(3) },
+  {
+    figure: 'bytes_per_s',
+    what: 'a download reaches',
+    unit: 'Mbit/s',
+    wait: false,
+    digits: (rate) => ((rate * 8) / 1e6).toPrecision(3),
+  },
+];
+
+/**
+ * Why a candidate is cut short, from what one turn of each side has measured; null where it is not.
+ * @param {import('./compare.js').Turn} [baseline]
+ * @param {import('./compare.js').Turn} [candidate]
+ */
+export function tooSlow(baseline, candidate) {
+  const told = SPEEDS.flatMap(({ figure, what, unit, wait, digits }) => {
+    const [own, other] = [baseline?.[figure], candidate?.[figure]];
+    if (!own || !other) return [];
+    const times = wait ? other / own : own / other;
+    if (times <= SLOW) return [];
+    return [
+      `${what} ${digits(other)} ${unit}, the baseline's ${digits(own)}: ${Math.round(times)} times slower`,
+    ];
+  });
+  return told.length > 0 ? `${told.join('; ')}; cut short` : null;
+}
+
 /** Worst first: what a row is called whose turns ended differently. */
 const ORDER = /** @type {Name[]} */ ([
   'missing binary',
@@ -84,8 +142,11 @@ const ORDER = /** @type {Name[]} */ ([
   'ended at start',
   'crashed at start',
   'not ready',
+  'does not interoperate',
+  'not encrypted',
   'corrupted payload',
   'died in mid-run',
+  'too slow',
   'errors',
   'not reached',
   'measured',

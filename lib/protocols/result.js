@@ -12,6 +12,8 @@ import { worst } from './outcome.js';
  * @property {import('./compare.js').Turn[]} turns
  * @property {import('./outcome.js').Outcome[]} outcomes of the turns; a side that cannot go on has no more of them
  * @property {string | null} version
+ * @property {{ file: string, sha256: string }[]} [ran] files that its processes really ran
+ * @property {number | null} [roundTrips] of the hop, until a tunnel has opened, answered and closed
  *
  * @typedef {object} Asked
  * @property {Row[]} rows
@@ -70,15 +72,29 @@ function comparisonOf(notes, { rows, baseline, candidate, targets, looks = [] })
   };
 }
 
+/**
+ * The files that a side's processes really ran, each once.
+ * @param {AllNotes} notes
+ * @param {string} side
+ */
+const ranOf = (notes, side) => {
+  const all = Object.values(notes).flatMap((row) => row[side]?.ran ?? []);
+  return all.filter(({ sha256 }, index) => all.findIndex((other) => other.sha256 === sha256) === index);
+};
+
+/** @param {import('./sides.js').Program} program */
+const fileOf = ({ engine, binary }) => binary.split('/').pop() || engine;
+
 /** @param {AllNotes} notes @param {Side} side @param {Asked['digests']} digests */
-const describe = (notes, { name, engine, binary }, digests) => ({
-  engine,
-  binary: binary.split('/').pop() || engine,
+const describe = (notes, { name, ...side }, digests) => ({
+  engine: side.engine,
+  binary: side.server ? `client ${fileOf(side)}, server ${fileOf(side.server)}` : fileOf(side),
   version:
     Object.values(notes)
       .map((row) => row[name]?.version)
       .find(Boolean) ?? null,
   sha256: digests[name] ?? null,
+  ran: ranOf(notes, name),
 });
 
 /**
@@ -87,7 +103,7 @@ const describe = (notes, { name, engine, binary }, digests) => ({
  * @param {Asked} asked
  * @param {import('./compare.js').Comparison[]} comparison
  */
-function rowOf(row, notes, { baseline, candidate }, comparison) {
+function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
   const own = excused(row, baseline, sideOf(row, notes, baseline));
   const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
   return {
@@ -102,9 +118,21 @@ function rowOf(row, notes, { baseline, candidate }, comparison) {
     baseline: own,
     candidate:
       candidate && besideBaseline(row, { baseline, candidate }, own, sideOf(row, notes, candidate), failed),
+    round_trips: roundTripsOf(notes, targets.round_trips),
     turns: Math.max(...Object.values(notes ?? {}).map((side) => side.turns.length), 0),
     comparison,
   };
+}
+
+/**
+ * A count of both sides, no statistic.
+ * @param {Record<string, Notes> | undefined} notes
+ * @param {number} most times the baseline's
+ */
+function roundTripsOf(notes, most) {
+  const [own, other] = [notes?.baseline?.roundTrips, notes?.candidate?.roundTrips];
+  if (!own || !other) return null;
+  return { baseline: own, candidate: other, ok: other <= own * most };
 }
 
 /** What a row's protocol is told to send at; null where it finds out by itself. @param {Row} row */

@@ -3,7 +3,16 @@ import { envNumber } from '../profiles.js';
 import { MATRIX } from './matrix.js';
 
 /** @typedef {'sing-box' | 'xray'} Engine */
-/** @typedef {{ name: 'baseline' | 'candidate', engine: Engine, binary: string }} Side `binary` '' is our own build */
+/**
+ * @typedef {object} Program
+ * @property {Engine} engine whose configuration it reads
+ * @property {string} binary '' is our own build
+ * @property {string} [args] what it is started with besides, words with spaces between them
+ * @property {string} [env] NAME=VALUE of its environment, with spaces between them
+ * @property {string} [filter] a program that rewrites its configuration
+ *
+ * @typedef {Program & { name: 'baseline' | 'candidate', server?: Program }} Side the program of both ends, or of the client where `server` is another
+ */
 
 /** @param {string} variable @param {Engine} fallback @returns {Engine} */
 function engineOf(variable, fallback) {
@@ -20,30 +29,52 @@ function binaryOf(variable) {
 }
 
 /**
+ * CANDIDATE, or CANDIDATE_CLIENT and CANDIDATE_SERVER apart, as a program with what it needs besides.
+ * @param {string} variable
+ * @param {Engine} fallback
+ * @returns {Program | null} null where it is not set
+ */
+export function candidateOf(variable, fallback) {
+  const given = __ENV[variable] || '';
+  if (given === '') return null;
+  const own = given === 'xray' || given === 'sing-box';
+  return {
+    engine: own ? given : engineOf('CANDIDATE_ENGINE', fallback),
+    binary: own ? '' : binaryOf(variable),
+    args: __ENV.CANDIDATE_ARGS || '',
+    env: __ENV.CANDIDATE_ENV || '',
+    filter: binaryOf('CANDIDATE_FILTER'),
+  };
+}
+
+/**
  * BASELINE and CANDIDATE are absolute paths, BASELINE_ENGINE and CANDIDATE_ENGINE whose configuration each reads;
- * CANDIDATE=xray is our own xray.
+ * CANDIDATE=xray is our own xray. Of CANDIDATE_CLIENT and CANDIDATE_SERVER the one that is not set is the baseline's.
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {
   const engine = engineOf('BASELINE_ENGINE', 'sing-box');
   const baseline = { name: /** @type {const} */ ('baseline'), engine, binary: binaryOf('BASELINE') };
-  const given = __ENV.CANDIDATE || '';
-  if (given === '') return { baseline, candidate: null };
-  if (given === 'xray' || given === 'sing-box')
-    return { baseline, candidate: { name: 'candidate', engine: given, binary: '' } };
-  return {
-    baseline,
-    candidate: {
-      name: 'candidate',
-      engine: engineOf('CANDIDATE_ENGINE', engine),
-      binary: binaryOf('CANDIDATE'),
-    },
-  };
+  const name = /** @type {const} */ ('candidate');
+  const both = candidateOf('CANDIDATE', engine);
+  const client = candidateOf('CANDIDATE_CLIENT', engine);
+  const server = candidateOf('CANDIDATE_SERVER', engine);
+  if (both && (client || server))
+    throw 'CANDIDATE is both ends: leave CANDIDATE_CLIENT and CANDIDATE_SERVER out';
+  if (both) return { baseline, candidate: { name, ...both } };
+  if (!client && !server) return { baseline, candidate: null };
+  const own = { engine, binary: baseline.binary };
+  return { baseline, candidate: { name, ...(client ?? own), server: server ?? own } };
 }
+
+/** The program of a side that is not our own build, the client's first. @param {Side} side @returns {Program} */
+export const namedProgram = (side) => (side.binary === '' && side.server ? side.server : side);
 
 /** A note of a scenario that compares nothing. @returns {string[]} */
 export const candidateLeft = () =>
-  __ENV.CANDIDATE ? ['CANDIDATE was not measured: protocols/matrix alone compares'] : [];
+  __ENV.CANDIDATE || __ENV.CANDIDATE_CLIENT || __ENV.CANDIDATE_SERVER
+    ? ['CANDIDATE was not measured: protocols/matrix alone compares']
+    : [];
 
 /**
  * PROTOCOL is a list of rows; a name that ends with * is all rows that begin so.
@@ -71,6 +102,8 @@ export function rowNamed(name, variable) {
 export const targetsOf = () => ({
   throughput: envNumber('TARGET_THROUGHPUT', 0.9),
   latency: envNumber('TARGET_LATENCY', 1.2),
+  first_reply: envNumber('TARGET_FIRST_REPLY', 2),
+  round_trips: envNumber('TARGET_ROUND_TRIPS', 2),
   memory: envNumber('TARGET_MEMORY', 1),
   tolerance: envNumber('TOLERANCE', 0.05),
 });

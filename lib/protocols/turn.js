@@ -10,9 +10,9 @@ import {
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
-import { closeWindow, openWindow, usageOf } from '../sidecar.js';
+import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
-import { CORRUPT, ofProbes } from './outcome.js';
+import { CORRUPT, complained, ofProbes } from './outcome.js';
 import { MIB, SHORT_BYTES } from './transfer.js';
 import { FAR_HOST, entryOf } from './way.js';
 
@@ -41,6 +41,10 @@ const OTHERS = {
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
 /** Requests over all tunnels, however many are open: enough for a 95th percentile. */
 const TUNNEL_REQUESTS = 1000;
+/** For so long they are watched at rest, seconds. */
+const REST_S = 0.1;
+/** Per cent of a CPU from which on that is told: it is taken from all that runs beside it. */
+const BUSY_AT_REST = 20;
 /** A datagram may be lost; a path that loses more than this share is broken. */
 const LOST_MOST = 0.05;
 
@@ -187,6 +191,20 @@ export class Turn {
     recordErrors(this.operation, knownErrors(errors));
   }
 
+  /** What its processes do while nothing is sent, all together. */
+  rest() {
+    const all = this.instances.flatMap(({ id }) => atRest(id, REST_S) ?? []);
+    if (all.length === 0) return;
+    const sum = (/** @type {'cpu_percent' | 'wakeups_per_s'} */ figure) =>
+      all.reduce((total, process) => total + process[figure], 0);
+    this.figures.rest_cpu_percent = sum('cpu_percent');
+    this.figures.rest_wakeups_per_s = sum('wakeups_per_s');
+    if (this.figures.rest_cpu_percent >= BUSY_AT_REST)
+      this.limits.push(
+        `at rest, while nothing was sent, its processes took ${this.figures.rest_cpu_percent.toFixed(0)} % of a CPU`,
+      );
+  }
+
   /** First replies, and round trips. @param {Sizes} sizes @returns {boolean} whether anything came back */
   reach(sizes) {
     const handshake = this.probe({
@@ -254,14 +272,16 @@ export class Turn {
     const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
     this.figures.failed = failed;
     this.figures.failed_share = this.attempted > 0 ? failed / this.attempted : null;
-    const processes = this.instances.flatMap(({ id }, hop) =>
-      (tryAsk('GET', `/instances/${id}`)?.processes ?? []).map((/** @type {any} */ process) => ({
+    const shown = this.instances.map(({ id }) => tryAsk('GET', `/instances/${id}`));
+    const processes = shown.flatMap((instance, hop) =>
+      (instance?.processes ?? []).map((/** @type {any} */ process) => ({
         ...process,
         name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
       })),
     );
     const { outcome, detail } = ofProbes(this.errors, processes);
-    return { outcome, detail: [detail, ...this.limits].filter(Boolean).join('; ') || null };
+    const complaints = outcome === 'measured' ? [] : shown.map(complained);
+    return { outcome, detail: [detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null };
   }
 
   /**

@@ -18,6 +18,7 @@ export const TURNS_MOST = 50;
  * @property {SideResult} baseline
  * @property {SideResult | null} candidate null where there is none
  * @property {import('./compare.js').Comparison[]} comparison
+ * @property {{ baseline: number, candidate: number, ok: boolean } | null} [round_trips]
  *
  * @typedef {object} Base the rest of the result
  * @property {string} verdict
@@ -48,6 +49,10 @@ const percent = (value) =>
 function missed({ target, ratio, low, high, bound }) {
   return `${target} is ${percent(ratio)} of the baseline (${percent(low)} to ${percent(high)}), and ${percent(bound)} is the target`;
 }
+
+/** @param {{ baseline: number, candidate: number }} trips */
+const moreTrips = ({ baseline, candidate }) =>
+  `a tunnel takes ${candidate} round trips of the hop to open, answer and close, and the baseline's takes ${baseline}`;
 
 /** @param {RowResult} row */
 const boundTold = ({ row, comparison }) => {
@@ -115,11 +120,12 @@ export function verdictOf({ verdict, thresholds, validity }, rows, compared) {
     ...told(row, 'baseline', baseline),
     ...told(row, 'candidate', candidate),
   ]);
-  const misses = rows.flatMap(({ row, comparison }) =>
-    comparison
+  const misses = rows.flatMap(({ row, comparison, round_trips: trips }) => [
+    ...comparison
       .filter(({ judged }) => judged === 'missed')
       .map((line) => reasonOf('target', `${row}: ${missed(line)}`, line.target)),
-  );
+    ...(trips && !trips.ok ? [reasonOf('target', `${row}: ${moreTrips(trips)}`, 'round trips')] : []),
+  ]);
   const crossed = crossedReasons(thresholds);
   const unclear = [
     ...invalidReasons(validity),

@@ -161,7 +161,8 @@ function measureOne({ row, hops }, own, plane) {
       const last = up[up.length - 1];
       if (last && 'failed' in last) break;
       const more = { next_port: last ? last.started.variables.socks_port : 0 };
-      up.push(...startSides([{ row: hop, side: baseline, more }], plane));
+      const logName = `chain/hop-${hops.length - up.length}-${hop.row}`;
+      up.push(...startSides([{ row: hop, side: baseline, more, logName }], plane));
     }
     const started = up.flatMap((side) => ('started' in side ? [side.started] : [])).reverse();
     const failed = up.flatMap((side) => ('failed' in side ? [side.failed] : []));

@@ -8,21 +8,25 @@
  * of the profile have not decided then have further ones, for MINUTES at most.
  * Needs a testbed whose variables it chooses: protocol, engine.
  * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
- * CANDIDATE_ENGINE (sing-box, xray), BASELINE, BASELINE_ENGINE, TURNS (a number of them, and no further ones), MINUTES, TUNNELS (a
- * list), TARGET_THROUGHPUT (0.9), TARGET_LATENCY (1.2), TARGET_MEMORY (1), TOLERANCE (0.05).
+ * CANDIDATE_ENGINE (sing-box, xray), CANDIDATE_CLIENT and CANDIDATE_SERVER (in place of CANDIDATE, each end by itself),
+ * CANDIDATE_ARGS, CANDIDATE_ENV (NAME=VALUE …), CANDIDATE_FILTER (the absolute path of a program that rewrites its
+ * configuration), BASELINE, BASELINE_ENGINE, TURNS (a number of them, and no further ones), MINUTES, TUNNELS (a
+ * list), TARGET_THROUGHPUT (0.9), TARGET_LATENCY (1.2), TARGET_FIRST_REPLY (2),
+ * TARGET_ROUND_TRIPS (2, of the hop until a tunnel has opened, answered and closed), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
 import { mostMinutes, order } from 'k6/x/windtunnel/difference';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
+import { crossed } from '../../lib/protocols/cross.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { goFurther } from '../../lib/protocols/further.js';
-import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
+import { instanceIds, programsOf, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
 import { showTurns } from '../../lib/protocols/live.js';
-import { goesOn, worst } from '../../lib/protocols/outcome.js';
+import { goesOn, tooSlow, worst } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
-import { selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
+import { namedProgram, selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { bytesFor } from '../../lib/protocols/transfer.js';
 import { Turn } from '../../lib/protocols/turn.js';
 import { undisturbed } from '../../lib/protocols/undisturbed.js';
@@ -71,7 +75,7 @@ const base = sizesOf(
 );
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
-const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(side)]));
+const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
 const rows = selectedRows();
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
 if (turns > TURNS_MOST) throw `TURNS=${turns}: at most ${TURNS_MOST}`;
@@ -179,6 +183,9 @@ const askedWith = (looks) => ({
   digests,
 });
 
+/** Sides whose programs were looked at: once is enough, as their files are large. @type {Set<string>} */
+const looked = new Set();
+
 /** @type {Measured[]} of this VU, the only one */
 const measured = [];
 
@@ -217,13 +224,25 @@ class Measured {
     this.able = sides.filter(({ engine }) => this.row.engines[engine] === true);
     this.lot = `${plane.data.runId} ${this.row.row}`;
     this.turns = 0;
+    this.asked = false;
     /** @type {number | null} of a transfer, once it is known how fast the row is */
     this.bytes = null;
+  }
+
+  /** Once: whether the candidate speaks what the baseline speaks. */
+  speaks() {
+    this.asked = true;
+    if (candidate === null) return;
+    const { outcome, roundTrips } = crossed(this.row, baseline, candidate, this.plane);
+    this.notes.baseline.roundTrips = roundTrips.baseline;
+    this.notes.candidate.roundTrips = roundTrips.candidate;
+    if (outcome) this.notes.candidate.outcomes.push(outcome);
   }
 
   /** Turns until there are so many; what was measured is kept, however it ends. @param {number} count */
   go(count) {
     try {
+      if (!this.asked) this.speaks();
       for (; this.turns < count; this.turns += 1) {
         const name = `${this.row.row}, turn ${this.turns + 1}`;
         undisturbed(this.plane, name, Object.values(this.notes), () => this.pair(this.turns));
@@ -254,7 +273,12 @@ class Measured {
   take(running, turn) {
     const { row, plane } = this;
     const up = startSides(
-      running.map((side) => ({ row, side })),
+      running.map((side) => ({
+        row,
+        side,
+        server: side.server,
+        logName: `${row.row}/${side.name}-turn-${turn + 1}`,
+      })),
       plane,
     );
     try {
@@ -264,6 +288,8 @@ class Measured {
           own.outcomes.push(started.failed);
           return [];
         }
+        own.ran ??= looked.has(side.name) ? [] : programsOf(started.started.id);
+        looked.add(side.name);
         own.version = Object.values(started.started.versions)[0] ?? null;
         return [{ side, own, turn: new Turn(plane, [started.started], operationOf(row.row, side)) }];
       });
@@ -280,14 +306,12 @@ class Measured {
    * @returns {Begun[]} those that still carry both ways
    */
   measure(begun, number) {
+    if (number === 0) for (const { turn } of begun) turn.rest();
     const drawn = order(begun.length, number + 1, this.lot).map((place) => begun[place]);
     let reached = drawn.filter(({ turn }) => turn.reach(base));
-    if (reached.length > 0) {
-      this.bytes ??= bytesFor(
-        reached.map(({ turn }) => turn.rate()),
-        base.transfer_s,
-      );
-    }
+    const slow = this.slowness(reached);
+    // It has failed already, and would take most of the run.
+    if (slow) reached = [];
     const bytes = Number(this.bytes);
     for (let pass = 0; pass < PASSES; pass += 1) {
       // What drifts meanwhile meets both alike.
@@ -304,7 +328,22 @@ class Measured {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);
     }
-    return reached;
+    if (slow) this.notes.candidate.outcomes.push({ outcome: 'too slow', detail: slow });
+    return slow ? [] : reached;
+  }
+
+  /**
+   * Why the candidate is cut short, or null; and, the first time, how long a transfer has to be.
+   * @param {Begun[]} reached
+   */
+  slowness(reached) {
+    const figures = Object.fromEntries(reached.map(({ side, turn }) => [side.name, { ...turn.figures }]));
+    if (reached.length > 0 && this.bytes === null) {
+      const rates = reached.map(({ turn }) => turn.rate());
+      for (const [index, { side }] of reached.entries()) figures[side.name].bytes_per_s = rates[index];
+      this.bytes = bytesFor(rates, base.transfer_s);
+    }
+    return tooSlow(figures.baseline, figures.candidate);
   }
 
   /** Of so few turns as many begin with the one side as with the other. @param {Begun[]} begun @param {number} number of the turn */
@@ -321,7 +360,12 @@ class Measured {
   openTunnels(reached, number) {
     const carrying = this.inTurn(reached, number);
     const up = startSides(
-      carrying.map(({ side }) => ({ row: this.row, side })),
+      carrying.map(({ side }) => ({
+        row: this.row,
+        side,
+        server: side.server,
+        logName: `${this.row.row}/${side.name}-tunnels-${number + 1}`,
+      })),
       this.plane,
     );
     try {

@@ -77,7 +77,7 @@ const script = planeScenario({
   ownInstances: true,
   prepare: () => ({ instances: instanceIds() }),
   round(_round, index, plane) {
-    const [started] = startSides([{ row, side: baseline }], plane);
+    const [started] = startSides([{ row, side: baseline, logName: `${row.row}/traffic` }], plane);
     if ('failed' in started)
       throw new Error(`${row.row}: ${started.failed.outcome}: ${started.failed.detail}`);
     const { id, outputs } = started.started;

@@ -17,6 +17,7 @@ mod net;
 mod primitives;
 mod probe;
 mod process;
+mod tap;
 mod testbed;
 
 use std::ffi::OsString;

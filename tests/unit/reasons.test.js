@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fold, reasonOf } from '../../lib/reasons.js';
+import { errorReasons, fold, reasonOf } from '../../lib/reasons.js';
 import { toText } from '../../lib/table.js';
 import { sentenceOf, wordsOf } from '../../lib/threshold-words.js';
 import { evaluate } from '../../lib/result.js';
@@ -115,7 +115,7 @@ test('the cause comes first, and what follows from it is one line of each kind',
 test('an interrupt comes before what it cut, and errors of two kinds are not one', () => {
   const error = (/** @type {string} */ name, /** @type {string} */ operation) => ({
     ...reasonOf('error', `${operation}: 1 × ${name} in 9 requests: why`, name),
-    error: { operation, count: 1 },
+    error: { operation, count: 1, mend: name === 'timeout' ? 'the target did not answer in time' : 'why' },
   });
   const folded = fold([
     error('timeout', 'a'),
@@ -133,6 +133,21 @@ test('an interrupt comes before what it cut, and errors of two kinds are not one
       'error a: 1 × closed in 9 requests: why',
     ],
   );
+});
+
+test('errors blame the proxy where the same without it was clean', () => {
+  const operations = (/** @type {Record<string, number>} */ direct) => [
+    { name: 'tcp', requests: 9, errors: { connection_reset: 3, corrupted: 1 } },
+    { name: 'tcp_direct', requests: 9, errors: direct },
+  ];
+  const texts = (/** @type {Record<string, number>} */ direct) =>
+    errorReasons(operations(direct), [{ operation: 'tcp', control: 'tcp_direct' }]).map(({ text }) => text);
+  assert.deepEqual(texts({}), [
+    'tcp: 3 × connection_reset in 9 requests: the proxy broke connections off: without it none broke',
+    'tcp: 1 × corrupted in 9 requests: the payload that came back differs from what was sent',
+  ]);
+  assert.match(texts({ connection_reset: 1 })[0], /: the target broke connections off$/);
+  assert.match(errorReasons(operations({}), [])[0].text, /: the target broke connections off$/);
 });
 
 test('a single k6 run prints five lines of reasons at most', () => {

@@ -37,9 +37,9 @@ func (o Options) checkPrograms(scenarios []Scenario) *fault {
 	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return s.System == "protocols" }) {
 		return nil
 	}
-	for _, variable := range []string{"CANDIDATE", "BASELINE"} {
+	for _, variable := range []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_FILTER", "BASELINE"} {
 		path := o.getenv(variable)
-		if path == "" || variable == "CANDIDATE" && slices.Contains(ownEngines, path) {
+		if path == "" || slices.Contains(ownEngines, path) && variable != "CANDIDATE_FILTER" && variable != "BASELINE" {
 			continue
 		}
 		if wrong := notProgram(path); wrong != "" {

@@ -30,6 +30,7 @@ type session struct {
 	interrupts *interrupts
 	known      string         // versions, as JSON
 	stream     *stream.Stream // nil where nothing is streamed
+	noRest     bool           // the system is not watched at rest, unless the caller says for how long
 }
 
 // job is one scenario to run once: on which system, and where what comes of it goes.
@@ -108,7 +109,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		env:      b.childEnvironment(j, instance),
 		logPath:  j.log(".k6.log"),
 		redactor: redactor,
-		progress: func(line string) { b.screen.Progress(j.label + "  " + line) },
+		progress: func(line string) { b.screen.Progress(j.label + "  " + line + b.part(j)) },
 		report:   func(r influx.Report) { b.stream.Heard(b.of(j), r) },
 		ended:    b.interrupts.ended,
 	}
@@ -266,6 +267,9 @@ func (b *session) childEnvironment(j job, instance Instance) []string {
 	set["MEASURED_AGAIN"] = ""
 	if j.again {
 		set["MEASURED_AGAIN"] = "1" // it waits until others leave the CPUs alone, for some seconds
+	}
+	if b.noRest && b.getenv("REST_S") == "" {
+		set["REST_S"] = "0"
 	}
 	if b.sidecar != nil {
 		set["SIDECAR_URL"] = b.sidecar.URL

@@ -19,7 +19,7 @@ var freeText = []string{
 	"reasons", "reasons.text", "reasons.all", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
 	"run.testbed.variables.*", "operations.title", "operations.latency_is", "sweep.reason",
 	"bottlenecks.reason", "database.digests.text", "integrity.detail",
-	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail",
+	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail", "interop.rows.cells.detail",
 }
 
 // ResultFile rewrites a result file without secrets where its free text has any; all else stays as

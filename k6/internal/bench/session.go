@@ -30,6 +30,9 @@ type Session struct {
 	held      claim
 }
 
+// WatchRest says whether the next runs watch the system at rest, which takes half a second of each.
+func (s *Session) WatchRest(watch bool) { s.noRest = !watch }
+
 // Begin checks all that can be checked before anything starts, for each testbed (as TESTBED takes
 // it), makes results/RUN and starts the sidecar. Where that fails it says why and returns a code
 // other than exitcode.Pass.

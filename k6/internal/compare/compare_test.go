@@ -353,14 +353,48 @@ func TestRunsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestControlThatDrifts(t *testing.T) {
+// drifting makes pairs of which B, and its control too, are slower; apart: all runs of B came after those of A.
+func drifting(apart bool) Request {
 	q := pairsOf(10, noise(11), times(1.3, noise(12)))
 	for i := range q.B {
-		q.B[i].Result.Operations[1] = operation("tcp_direct", 1.25*noise(uint64(i))(0))
+		r := q.B[i].Result
+		r.Operations[1] = operation("tcp_direct", 1.25*noise(uint64(i))(0))
+		if apart {
+			r.Run.Start, r.Run.End = r.Run.Start.Add(time.Hour), r.Run.End.Add(time.Hour)
+		}
 	}
-	c := Make(q)
+	return q
+}
+
+func TestAControlThatDriftsWithTheMachine(t *testing.T) {
+	c := Make(drifting(true))
 	if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "the machine changed, not the proxy") {
 		t.Errorf("%s %v", c.Verdict, c.Reasons)
+	}
+	// No machine makes a system take 90 times the memory.
+	q := drifting(true)
+	for i := range q.B {
+		q.B[i].Result.Processes[0].PeakAnonBytes = new(int64(4500 << 20))
+	}
+	c = Make(q)
+	if reasons := strings.Join(c.Reasons, "\n"); c.Verdict != Fail || !strings.Contains(reasons, "total peak own memory is worse") {
+		t.Errorf("%s %v", c.Verdict, c.Reasons)
+	}
+	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "the machine changed, not the proxy") {
+		t.Error(notes)
+	}
+}
+
+func TestAControlThatMovesWithTheSideIsTheSidesDoing(t *testing.T) {
+	q := drifting(false)
+	for i := range q.A {
+		q.A[i].Result.Rest = []result.Rest{{Name: "proxy", After: &result.AtRest{CPUPercent: 0.2}}}
+		q.B[i].Result.Rest = []result.Rest{{Name: "proxy", After: &result.AtRest{CPUPercent: 99}}}
+	}
+	c := Make(q)
+	notes := strings.Join(c.Notes, "\n")
+	if c.Verdict != Fail || !strings.Contains(notes, "one side changes what runs beside it") || !strings.Contains(notes, "takes 0 % of a CPU on A and 99 % on B") {
+		t.Errorf("%s %v %s", c.Verdict, c.Reasons, notes)
 	}
 }
 

@@ -97,6 +97,10 @@ func interrupted(all []Request) []Request {
 	return all
 }
 
+// restPairs are those of a series, the first ones, that watch the systems at rest: what they do there hardly differs from one
+// start to the next.
+const restPairs = 6
+
 // measure runs the scenario once on a side. It tells false where the next runs would fail as this one did.
 func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side, pair int) bool {
 	name := fmt.Sprintf("pair%02d-%s", pair, sideNames[side])
@@ -105,6 +109,7 @@ func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side,
 	if q.Planned > 0 {
 		of = fmt.Sprintf("/%d", q.Planned)
 	}
+	session.WatchRest(pair <= restPairs)
 	entry := session.Run(scenario, side, folder, fmt.Sprintf("[pair %d%s %s] %s", pair, of, sideNames[side], scenario))
 	runs := &q.A
 	if side == 1 {

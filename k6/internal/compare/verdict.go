@@ -5,6 +5,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/difference"
@@ -17,6 +18,15 @@ func (c *Comparison) judge(q Request, goodA, goodB int, metrics difference.Outco
 	c.noteRuns(q)
 	c.noteMute(q.Look)
 	doubts := c.doubts(q, goodA, goodB)
+	c.noteRest(q)
+	drift := c.drift()
+	if memory := c.memoryReasons(); len(doubts) == 0 && len(drift) > 0 && len(memory) > 0 && !q.Interrupted {
+		// What a machine does to the time of a control it does not do to the memory of a system.
+		c.Verdict, c.Reasons = Fail, memory
+		c.Notes = append(c.Notes, drift...)
+		return
+	}
+	doubts = append(doubts, drift...)
 	failing := c.failing()
 	switch {
 	case failing == difference.Beyond && !q.Interrupted:
@@ -118,12 +128,60 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
 	case least < fewest:
 		doubt("too few runs: %d of A and %d of B can be used, a confidence of %s %% takes %d each", goodA, goodB, confidenceText(c.Confidence), fewest)
 	}
+	return all
+}
+
+// drift says which controls differ as a system might. In runs that did not take turns the machine may have changed, and that
+// is a doubt. In pairs whose order is by lot it meets both sides alike: what moves with the side is the side's doing, which
+// is noted.
+func (c *Comparison) drift() []string {
+	var all []string
 	for _, m := range c.Metrics {
-		if m.drifted {
-			doubt("the control differs too: %s %s: the machine changed, not the proxy", m.Title, changeText(m.Change))
+		switch {
+		case !m.drifted:
+		case c.Interleaved:
+			c.Notes = append(c.Notes, fmt.Sprintf("the control differs too, and with the side, pair by pair: %s %s: one side changes what runs beside it", m.Title, changeText(m.Change)))
+		default:
+			all = append(all, fmt.Sprintf("the control differs too: %s %s: the machine changed, not the proxy", m.Title, changeText(m.Change)))
 		}
 	}
 	return all
+}
+
+// memoryReasons are the reasons of the gate that are about memory.
+func (c *Comparison) memoryReasons() []string {
+	only := *c
+	only.Metrics = slices.DeleteFunc(slices.Clone(c.Metrics), func(m Metric) bool { return m.Name != "peak_anon_bytes" })
+	return only.gateReasons()
+}
+
+// busyAtRest is from which share of a CPU on, in per cent, a side that has nothing to do is named.
+const busyAtRest = 20.0
+
+// noteRest says what each side's system does while nothing is sent, where that takes a good part of a CPU.
+func (c *Comparison) noteRest(q Request) {
+	a, b := restOf(q.A), restOf(q.B)
+	if max(a, b) >= busyAtRest {
+		c.Notes = append(c.Notes, fmt.Sprintf("at rest, while nothing is sent, the system takes %.0f %% of a CPU on A and %.0f %% on B (medians of the runs that looked)", a, b))
+	}
+}
+
+// restOf is the median of what a side's runs saw after their loads, in per cent of a CPU; 0 where none looked.
+func restOf(runs []Measured) float64 {
+	var all []float64
+	for _, m := range runs {
+		if m.Result == nil {
+			continue
+		}
+		if rest := m.Result.AtRestAfter(); rest != nil {
+			all = append(all, rest.CPUPercent)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
 // firstCause is why the first run that cannot be used cannot.

@@ -41,7 +41,7 @@ func (c *card) lead(r result.Result, outcome string) {
 	if outcome == run.Fail && (c.failing(r) || c.crossed(r)) {
 		return
 	}
-	if r.Headline == nil && (c.sweep(r) || c.protocols(r)) {
+	if r.Headline == nil && (c.sweep(r) || c.protocols(r) || c.interop(r)) {
 		return
 	}
 	op, figure, ok := headline(r)
@@ -116,6 +116,26 @@ func (c *card) protocols(r result.Result) bool {
 	}
 	c.Value = format.Count(int64(measured)) + " of " + format.Count(int64(len(r.Protocols.Rows)))
 	c.Unit = "rows measured"
+	return true
+}
+
+// interop leads with how many pairs understand each other, false where none was asked.
+func (c *card) interop(r result.Result) bool {
+	if r.Interop == nil {
+		return false
+	}
+	tried, well := 0, 0
+	for _, row := range r.Interop.Rows {
+		for _, cell := range row.Cells {
+			if cell.Outcome == result.Interoperates {
+				well++
+			}
+			if cell.Outcome != result.Impossible {
+				tried++
+			}
+		}
+	}
+	c.Value, c.Unit = format.Count(int64(well))+" of "+format.Count(int64(tried)), "pairs understand each other"
 	return true
 }
 

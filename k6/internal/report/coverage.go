@@ -11,11 +11,16 @@ import (
 )
 
 // coverageTables say of each type of sing-box whether the run measured it or why not, and of each protocol what it
-// needs and what of it no row measures. The types are sing-box's own: a run without it has no table of them.
+// needs and what of it no row measures. The types are sing-box's own: a side without it has no table of them.
 func coverageTables(p result.Protocols) []Table {
 	var tables []Table
-	if measuredBy, side := singBox(p); side != nil {
-		tables = append(tables, typesTable(p, "Coverage of the types of sing-box 1.12, by "+program(*measuredBy), side))
+	if len(p.Coverage.Inbound) > 0 {
+		if p.Baseline.Engine == singBox {
+			tables = append(tables, typesTable(p, p.Baseline, baselineOf))
+		}
+		if p.Candidate != nil && p.Candidate.Engine == singBox {
+			tables = append(tables, typesTable(p, *p.Candidate, candidateOf))
+		}
 	}
 	if len(p.Coverage.Protocols) > 0 {
 		tables = append(tables, extentTable(p.Coverage.Protocols))
@@ -28,22 +33,11 @@ type sideOf func(result.ProtocolRow) *result.ProtocolSide
 func baselineOf(row result.ProtocolRow) *result.ProtocolSide  { return &row.Baseline }
 func candidateOf(row result.ProtocolRow) *result.ProtocolSide { return row.Candidate }
 
-// singBox is the side whose engine is sing-box, the baseline where both are; nil where none is, or where the rows cover no types.
-func singBox(p result.Protocols) (*result.Program, sideOf) {
-	const engine = "sing-box"
-	switch {
-	case len(p.Coverage.Inbound) == 0:
-		return nil, nil
-	case p.Baseline.Engine == engine:
-		return &p.Baseline, baselineOf
-	case p.Candidate != nil && p.Candidate.Engine == engine:
-		return p.Candidate, candidateOf
-	}
-	return nil, nil
-}
+// singBox is the engine whose types the rows cover.
+const singBox = "sing-box"
 
-func typesTable(p result.Protocols, title string, side sideOf) Table {
-	t := Table{Title: title, Head: []string{"", "Side", "Type", "This run"}, Numbers: -1, State: 0}
+func typesTable(p result.Protocols, ran result.Program, side sideOf) Table {
+	t := Table{Title: "Coverage of the types of sing-box 1.12, by " + program(ran), Head: []string{"", "Side", "Type", "This run"}, Numbers: -1, State: 0}
 	var sums []string
 	rows := map[string]result.ProtocolRow{}
 	for _, row := range p.Rows {

@@ -2,7 +2,11 @@
 
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"windtunnel/k6/internal/result"
+)
 
 // kinds explains the kinds of errors that lib/errors.js names.
 var kinds = map[string]string{
@@ -65,6 +69,30 @@ var kinds = map[string]string{
 	"ports_exhausted":             "the generator has no local port left for the target: ask for fewer connections at a time or a second",
 	"no_buffers":                  "the generator's kernel has no room left for packets: ask for less at a time",
 	"unexpected":                  "something that was not expected: see the log of k6",
+}
+
+// throughProxy are the words for what met operations through a proxy, where the same without it was clean: the target is not
+// to blame.
+var throughProxy = map[string]string{
+	"connection_refused": "nothing accepted the connection: the proxy is down or died in mid-run",
+	"connection_reset":   "the proxy broke connections off: without it none broke",
+	"timeout":            "the proxy brought no answer in time: without it there were answers",
+	"closed":             "the proxy closed the connection half-way: without it none was closed",
+	"stalled":            "nothing at all came through the proxy for the stall time-out: without it answers came",
+}
+
+// explainOf says what a kind of error of an operation is.
+func explainOf(r result.Result, op result.Operation, kind string) string {
+	for _, c := range r.Controls {
+		if c.Operation != op.Name {
+			continue
+		}
+		control, ok := r.Find(c.Control)
+		if text, known := throughProxy[kind]; ok && known && control.Errors[kind] == 0 {
+			return text
+		}
+	}
+	return explain(kind)
 }
 
 // explain says in words what a kind of error is.

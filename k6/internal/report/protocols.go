@@ -27,10 +27,10 @@ func protocolTables(r result.Result) []Table {
 	return append(tables, coverageTables(*p)...)
 }
 
-// program is `sing-box 1.12.12`, and the file's name where it is another.
+// program is `sing-box 1.12.12`, where the version is known, and the file's name where it is another.
 func program(p result.Program) string {
 	name := p.Engine
-	if p.Version != nil {
+	if p.Version != nil && *p.Version != "unknown" { // what sing-box says of itself, built without one
 		name += " " + *p.Version
 	}
 	if p.Binary != p.Engine {
@@ -59,6 +59,7 @@ var protocolFigures = []protocolFigure{
 	{"UDP RTT (ms)", "udp_rtt_ms", digits(3)},
 	{"UDP lost", "udp_lost_share", format.Share},
 	{"CPU (s/GiB)", "cpu_s_per_gib", digits(2)},
+	{"CPU at rest (%)", "rest_cpu_percent", digits(1)},
 	{"Peak own memory (MiB)", "peak_anon_mib", digits(1)},
 	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
 }
@@ -137,6 +138,11 @@ func figuresTable(p result.Protocols, name string, ran result.Program, side side
 	if sha := ran.SHA256; sha != nil {
 		t.Notes = append(t.Notes, "SHA-256 of the program: "+*sha+".")
 	}
+	for _, other := range ran.Ran {
+		if ran.SHA256 == nil || other.SHA256 != *ran.SHA256 {
+			t.Notes = append(t.Notes, fmt.Sprintf("What really ran, among others or in its place: %s, SHA-256 %s.", other.File, other.SHA256))
+		}
+	}
 	if len(bound) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Probe and far end, a thread each, used %.1f CPUs or more in writes of 64 KiB: %s. "+
 			"There they may be what bounds the throughput, all the more where both share a CPU, and a difference between two programs looks smaller than it is: compare CPU.",
@@ -204,7 +210,7 @@ func median(s *result.Spread, write func(*float64) string) string {
 }
 
 func comparisonTable(p result.Protocols) Table {
-	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "CPU", "Targets"}, Numbers: -1, State: 0}
+	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "Round trips", "CPU", "Targets"}, Numbers: -1, State: 0}
 	for _, row := range p.Rows {
 		if len(row.Comparison) == 0 {
 			continue
@@ -222,6 +228,13 @@ func comparisonTable(p result.Protocols) Table {
 				flagged = append(flagged, c.Target+" "+c.Judged)
 			}
 		}
+		trips := format.None
+		if row.RoundTrips != nil {
+			trips = fmt.Sprintf("%d of %d", row.RoundTrips.Candidate, row.RoundTrips.Baseline)
+			if !row.RoundTrips.OK {
+				verdict, flagged = "missed", append(flagged, "round trips missed")
+			}
+		}
 		if failed := failedSides(row); len(failed) > 0 {
 			verdict, flagged = "missed", append(failed, flagged...)
 		}
@@ -230,7 +243,7 @@ func comparisonTable(p result.Protocols) Table {
 		if len(flagged) > 0 {
 			targets = strings.Join(flagged, ", ")
 		}
-		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), cmp.Or(ratios["CPU"], format.None), targets})
+		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), trips, cmp.Or(ratios["CPU"], format.None), targets})
 	}
 	if p.Targets == nil || len(t.Rows) == 0 {
 		return t
@@ -240,11 +253,11 @@ func comparisonTable(p result.Protocols) Table {
 		counted = "the row's targets"
 	}
 	t.Notes = []string{
-		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline. Missed: the candidate is significantly beyond the target, with %s counted, "+
+		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline%s. Missed: the candidate is significantly beyond the target, with %s counted, "+
 			"and the ratio by more than %s; met: none of the interval is beyond by more than that; else the turns differ too much, or are too few, to tell.",
-			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), counted, percent(p.Targets.Tolerance)),
+			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), waitsTold(*p.Targets), counted, percent(p.Targets.Tolerance)),
 		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval" + looksTold(p) + ". " +
-			"An asterisk marks a difference that chance alone makes in less than 1 of 20. First reply and CPU (for each GiB) have no target.",
+			"An asterisk marks a difference that chance alone makes in less than 1 of 20. " + withoutTarget(*p.Targets),
 	}
 	if slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool {
 		return row.Candidate != nil && (mayBound(p, row.Baseline) || row.ToldMbitPerS != nil)
@@ -267,6 +280,22 @@ func comparisonTable(p result.Protocols) Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d turns cannot tell that one of so many targets is missed: it takes %d.", most, p.TurnsToMiss))
 	}
 	return t
+}
+
+// waitsTold are the targets of what users wait for beside round trips, "" in runs that had none.
+func waitsTold(t result.ProtocolTargets) string {
+	if t.FirstReply == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", first reply at most %s, round trips of the hop until a tunnel has opened, answered and closed at most %s", percent(t.FirstReply), percent(t.RoundTrips))
+}
+
+// withoutTarget says what is told beside the targets.
+func withoutTarget(t result.ProtocolTargets) string {
+	if t.FirstReply == 0 {
+		return "First reply and CPU (for each GiB) have no target."
+	}
+	return "CPU (for each GiB) has no target."
 }
 
 // failedSides says how the sides of a row ended that did not end well, whatever their figures are.

@@ -32,7 +32,7 @@ func compared() result.Protocols {
 		Baseline: result.Program{Engine: "sing-box", Binary: "sing-box", Version: new("1.12.12")}, Candidate: &result.Program{Engine: "sing-box", Binary: "next"},
 		Turns: 5, FewestTurns: 7, MeasuringBoundCPUs: 0.9, Targets: &result.ProtocolTargets{Throughput: 0.9, Latency: 1.2, Memory: 1, Tolerance: 0.05},
 		Rows: []result.ProtocolRow{
-			{Row: "trojan", Baseline: side(result.Measured, ""), Candidate: &candidate, Comparison: []result.ProtocolComparison{
+			{Row: "trojan", RoundTrips: &result.ProtocolRoundTrips{Baseline: 3, Candidate: 4, OK: true}, Baseline: side(result.Measured, ""), Candidate: &candidate, Comparison: []result.ProtocolComparison{
 				comparison("throughput", 0.5, 0.45, 0.55, true, "missed"), comparison("latency", 1.01, 0.9, 1.1, false, "met"),
 				comparison("memory", 1.02, 0.8, 1.3, false, "uncertain"), comparison("first reply", 1.5, 1.4, 1.6, true, ""), comparison("CPU", 0.99, 0.98, 1, false, "")}},
 			{Row: "tuic", Baseline: side(result.Measured, ""), Candidate: &refused},
@@ -51,14 +51,15 @@ func TestProtocolTables(t *testing.T) {
 		titles = append(titles, table.Title)
 	}
 	want := []string{"Baseline: sing-box 1.12.12", "Candidate: sing-box (next)", "Candidate against baseline",
-		"Coverage of the types of sing-box 1.12, by sing-box 1.12.12", "What each protocol needs, and what of it has no row"}
+		"Coverage of the types of sing-box 1.12, by sing-box 1.12.12", "Coverage of the types of sing-box 1.12, by sing-box (next)", "What each protocol needs, and what of it has no row"}
 	if !slices.Equal(titles, want) {
 		t.Fatalf("tables are %q, want %q", titles, want)
 	}
 	for index, wanted := range [][][]string{
 		{{"trojan", "measured"}, {"tuic", "measured"}},
 		{{"trojan", "measured"}, {"tuic", "refused configuration"}},
-		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "150 % (140–160 %) *", "99 % (98–100 %)", "throughput missed, memory uncertain"}},
+		{{tickBad, "trojan", "50 % (45–55 %) *", "101 % (90–110 %)", "102 % (80–130 %)", "150 % (140–160 %) *", "4 of 3", "99 % (98–100 %)", "throughput missed, memory uncertain"}},
+		{{tickOK, "inbound", "trojan", "trojan: measured"}},
 		{{tickOK, "inbound", "trojan", "trojan: measured"}},
 		{{"naive", "naive", "naive-client", format.None}},
 	} {

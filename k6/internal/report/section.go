@@ -25,8 +25,8 @@ func section(e Entry, options Options) Section {
 	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), bottleneckNotes(*r), nagleNotes(*r), r.Notes)
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r)},
-		protocolTables(*r), []Table{dnsTable(*r)}, componentTables(*r), databaseTables(*r),
-		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), repeatedTable(*r), processesTable(*r)},
+		protocolTables(*r), interopTables(*r), []Table{dnsTable(*r)}, componentTables(*r), databaseTables(*r),
+		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), repeatedTable(*r), processesTable(*r), restTable(*r)},
 	) {
 		if len(t.Rows) > 0 {
 			s.Tables = append(s.Tables, t)
@@ -124,7 +124,7 @@ func errorsTable(r result.Result) Table {
 	t := Table{Title: "Errors", Head: []string{"Operation", "Kind", "Count", "What it is"}, Numbers: -1, State: -1}
 	for _, op := range r.Operations {
 		for _, kind := range slices.Sorted(maps.Keys(op.Errors)) {
-			t.Rows = append(t.Rows, []string{op.Title, kind, format.Count(op.Errors[kind]), explain(kind)})
+			t.Rows = append(t.Rows, []string{op.Title, kind, format.Count(op.Errors[kind]), explainOf(r, op, kind)})
 		}
 	}
 	return t

@@ -39,12 +39,22 @@ type Program struct {
 	Version *string `json:"version"`
 	// SHA256 is of the file, hexadecimal; nil in runs that did not record it.
 	SHA256 *string `json:"sha256"`
+	// Ran are the files that its processes really ran, which are others where it is a script; nil where nobody looked.
+	Ran []RanProgram `json:"ran"`
 }
 
-// ProtocolTargets are multiples of the baseline.
+// RanProgram is an executable file by its name, with its SHA-256, hexadecimal.
+type RanProgram struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
+}
+
+// ProtocolTargets are multiples of the baseline; FirstReply and RoundTrips are 0 in runs that had no such targets.
 type ProtocolTargets struct {
 	Throughput float64 `json:"throughput"`
 	Latency    float64 `json:"latency"`
+	FirstReply float64 `json:"first_reply"`
+	RoundTrips float64 `json:"round_trips"`
 	Memory     float64 `json:"memory"`
 	Tolerance  float64 `json:"tolerance"`
 }
@@ -61,8 +71,17 @@ type ProtocolRow struct {
 	Baseline     ProtocolSide         `json:"baseline"`
 	Candidate    *ProtocolSide        `json:"candidate"`
 	Comparison   []ProtocolComparison `json:"comparison"`
+	// RoundTrips are those of the hop until a tunnel has opened, answered and closed; nil where they were not counted.
+	RoundTrips *ProtocolRoundTrips `json:"round_trips"`
 	// Turns are of the side that has the most; 0 in runs that did not record it.
 	Turns int `json:"turns"`
+}
+
+// ProtocolRoundTrips are counts of both sides, and whether the candidate's is within its target.
+type ProtocolRoundTrips struct {
+	Baseline  int  `json:"baseline"`
+	Candidate int  `json:"candidate"`
+	OK        bool `json:"ok"`
 }
 
 // ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is

@@ -30,12 +30,14 @@ type Result struct {
 	Sweep       *Sweep       `json:"sweep"`
 	Tunnels     []Tunnels    `json:"tunnels"`
 	Protocols   *Protocols   `json:"protocols"`
+	Interop     *Interop     `json:"interop"`
 	DNS         *DNS         `json:"dns"`
 	Components  []Component  `json:"components"`
 	Bottlenecks []Bottleneck `json:"bottlenecks"`
 	Database    *Database    `json:"database"`
 	Integrity   []Integrity  `json:"integrity"`
 	Processes   []Process    `json:"processes"`
+	Rest        []Rest       `json:"rest"`
 	Thresholds  []Threshold  `json:"thresholds"`
 	Validity    []Validity   `json:"validity"`
 	Disturbed   []Disturbed  `json:"disturbed"`

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -13,8 +14,11 @@ use serde_json::json;
 
 use super::answer::{blocking, read};
 use crate::echo::registry::Echoes;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::probe::registry::Registry;
+use crate::process::supervised::Supervised;
+use crate::process::{programs, rest};
+use crate::testbed::complaints::Complaint;
 use crate::testbed::file::Role;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
@@ -27,6 +31,8 @@ type Shared = State<Arc<Supervisor>>;
 struct StartRequest {
     #[serde(default)]
     variables: Values,
+    /// The folder of its logs, within the sidecar's; its id unless given.
+    log_name: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -53,6 +59,7 @@ struct ProcessBody {
     /// The CPUs that it is bound to; empty: none.
     cpus: String,
     exit: Option<String>,
+    complaint: Option<Complaint>,
 }
 
 impl From<&Instance> for InstanceBody {
@@ -66,6 +73,7 @@ impl From<&Instance> for InstanceBody {
                 pid: process.pid,
                 cpus: process.cpus.clone(),
                 exit: process.exit().map(|exit| exit.to_string()),
+                complaint: process.log.complaint(),
             })
             .collect();
         Self {
@@ -116,7 +124,7 @@ pub async fn start(
     let waiting = Abandoned(Arc::clone(&flag));
     let instance = blocking(move || {
         let abandoned = || flag.load(Ordering::SeqCst);
-        let instance = supervisor.start(&name, &request.variables, &abandoned)?;
+        let instance = supervisor.start(&name, &request.variables, request.log_name.as_deref(), &abandoned)?;
         if abandoned() {
             supervisor.stop(&instance.id)?;
         }
@@ -141,6 +149,59 @@ pub async fn list(State(supervisor): Shared) -> Json<Vec<InstanceBody>> {
 
 pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<InstanceBody>> {
     Ok(Json(InstanceBody::from(&*supervisor.instance(&id)?)))
+}
+
+/// The files that its processes really run.
+pub async fn programs(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+) -> Result<Json<serde_json::Value>> {
+    blocking(move || {
+        let instance = supervisor.instance(&id)?;
+        let of = |process: &Arc<Supervised>| {
+            json!({"name": process.name, "programs": programs::of(process.pid)})
+        };
+        let system = |process: &&Arc<Supervised>| process.role == Role::System;
+        let processes: Vec<_> = instance.processes.iter().filter(system).map(of).collect();
+        Ok(Json(json!({"processes": processes})))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestRequest {
+    seconds: f64,
+}
+
+/// Longer is refused, seconds.
+const REST_MOST_S: f64 = 10.0;
+
+/// What its processes do while nothing is asked of them; nobody but the caller knows that nothing is.
+pub async fn rest(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Json<serde_json::Value>> {
+    let RestRequest { seconds } = read(&body)?;
+    if !(0.0..=REST_MOST_S).contains(&seconds) {
+        return Err(Failure::invalid(
+            format!("seconds is {seconds}"),
+            format!("give 0 to {REST_MOST_S}"),
+        ));
+    }
+    blocking(move || {
+        let instance = supervisor.instance(&id)?;
+        let processes: Vec<_> = instance
+            .processes
+            .iter()
+            .filter(|process| process.role == Role::System)
+            .map(|process| (process.name.clone(), process.pid))
+            .collect();
+        let watched = rest::watch(&processes, Duration::from_secs_f64(seconds));
+        Ok(Json(json!({"processes": watched})))
+    })
+    .await
 }
 
 #[derive(Clone)]

@@ -6,6 +6,7 @@ mod instances;
 mod notes;
 mod origin;
 mod probes;
+mod taps;
 pub mod token;
 mod windows;
 
@@ -45,7 +46,9 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
             "/instances/{id}",
             get(instances::show).merge(delete(instances::stop).with_state(stop)),
         )
-        .route("/windows", post(windows::open))
+        .route("/instances/{id}/programs", get(instances::programs))
+        .route("/instances/{id}/rest", post(instances::rest))
+        .route("/windows", post(windows::open).get(windows::list))
         .route("/windows/{id}", get(windows::show))
         .route("/windows/{id}/cpus", get(windows::cpus))
         .route(
@@ -59,6 +62,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .merge(probes)
         .merge(echoes)
         .merge(notes::router(Arc::default()))
+        .merge(taps::router(Arc::default()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

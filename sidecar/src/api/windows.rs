@@ -120,6 +120,11 @@ struct PartRequest {
     name: String,
 }
 
+/// What is being measured now.
+pub async fn list(State(supervisor): Shared) -> Json<serde_json::Value> {
+    Json(json!({"parts": supervisor.windows.parts_now()}))
+}
+
 /// Longer names of parts are refused, characters.
 const NAME_MOST: usize = 200;
 

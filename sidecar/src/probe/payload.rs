@@ -31,6 +31,11 @@ impl Pattern {
         self.size
     }
 
+    /// All bytes that payloads of this size are pieces of, behind their sequence numbers.
+    pub fn pieces(&self) -> &[u8] {
+        &self.bytes
+    }
+
     fn of(&self, sequence: u32) -> &[u8] {
         let start = (sequence.wrapping_mul(0x9E37_79B1) >> 20) as usize % STARTS;
         &self.bytes[start..start + self.size - SEQUENCE_BYTES]

@@ -229,6 +229,12 @@ impl Window {
         }
     }
 
+    /// The part that was begun last, by its name; none where none was, or once it is closed.
+    pub fn part_name(&self) -> Option<&str> {
+        let (name, _) = self.parts.current().filter(|_| self.is_open())?;
+        Some(name)
+    }
+
     pub fn is_open(&self) -> bool {
         self.closed.is_none()
     }

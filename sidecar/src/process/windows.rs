@@ -212,6 +212,13 @@ impl Windows {
         self.with(id, Window::close)
     }
 
+    /// What is being measured now: the parts of open windows that were begun last, by their names.
+    pub fn parts_now(&self) -> Vec<String> {
+        let all = self.all();
+        let names = all.windows.values().filter_map(Window::part_name);
+        names.map(str::to_owned).collect()
+    }
+
     fn with<T>(&self, id: &str, what: impl FnOnce(&mut Window) -> T) -> Option<T> {
         self.all().windows.get_mut(&number(id)?).map(what)
     }
@@ -331,6 +338,7 @@ mod tests {
         let none = windows.part(&id).unwrap().unwrap();
         assert_eq!(none.duration_s, 0.0);
         measure(120);
+        assert_eq!(windows.parts_now().len(), 1);
         let part = windows.part(&id).unwrap().unwrap();
         assert!(part.duration_s >= 0.12 && part.duration_s < usage().duration_s);
         assert!(part.by_cpu.iter().all(|cpu| cpu.span_s >= 0.12));

@@ -24,6 +24,7 @@ pub struct Launch<'a> {
     pub testbed: &'a Testbed,
     pub root: &'a Path,
     pub id: String,
+    /// A folder that there is.
     pub log_dir: PathBuf,
     pub cancelled: &'a dyn Fn() -> bool,
     pub reserve_ports: &'a dyn Fn(usize) -> std::io::Result<Vec<u16>>,
@@ -99,12 +100,6 @@ impl Launch<'_> {
         setting.generate()?;
         let (outputs, secret_outputs) = setting.outputs()?;
         setting.write_files(&parts)?;
-        std::fs::create_dir_all(&self.log_dir).map_err(|error| {
-            Failure::setup(
-                format!("log folder {}: {error}", self.log_dir.display()),
-                "give another --log-dir",
-            )
-        })?;
         setting.set_up_namespaces(&parts)?;
         let processes = setting.start_all(&parts)?;
         Ok(Instance {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use regex::Regex;
 
+use super::complaints::{Complaint, Complaints};
 use super::redact::Redactor;
 
 /// A log file grows to this and no further.
@@ -35,6 +36,7 @@ struct State {
     all: Option<Vec<u8>>,
     written: u64,
     tail: VecDeque<String>,
+    complaints: Complaints,
     awaited: Option<Regex>,
     matched: bool,
     ended: bool,
@@ -154,6 +156,7 @@ impl Log {
                 state.matched = true;
             }
             let line: String = line.trim_end().chars().take(TAIL_LINE_CHARS).collect();
+            state.complaints.take(&line);
             if state.first.is_none() && !line.trim().is_empty() {
                 state.first = Some(line.trim().to_owned());
             }
@@ -206,6 +209,11 @@ impl Log {
     /// The first line that is not blank; none so far or at all.
     pub fn first_line(&self) -> Option<String> {
         self.state().first.clone()
+    }
+
+    /// What it complained of most often so far; none where it did not.
+    pub fn complaint(&self) -> Option<Complaint> {
+        self.state().complaints.most_frequent()
     }
 
     /// The text of all lines, to 64 KiB, secrets too; empty unless it keeps all.

@@ -1,11 +1,13 @@
 //! Testbeds: reading their files, starting what they declare, stopping it.
 
 pub mod catalogue;
+pub mod complaints;
 mod errand;
 pub mod file;
 mod generate;
 pub mod instance;
 mod launch;
+mod log_folder;
 pub mod logs;
 pub mod needs;
 pub mod network;

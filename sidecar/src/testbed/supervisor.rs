@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::catalogue::Catalogue;
 use super::instance::{Instance, Stopped};
 use super::launch::Launch;
+use super::log_folder;
 use super::network::NamespaceOf;
 use super::ports;
 use super::secrets::random_hex;
@@ -91,12 +92,13 @@ impl Supervisor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a testbed and returns when all its processes are ready. `abandoned` may become true
-    /// meanwhile: nobody waits for it any more.
+    /// Starts a testbed and returns when all its processes are ready. Its logs are in a folder of the name
+    /// that `log_name` says, or of its id. `abandoned` may become true meanwhile: nobody waits for it any more.
     pub fn start(
         &self,
         name: &str,
         given: &Values,
+        log_name: Option<&str>,
         abandoned: &dyn Fn() -> bool,
     ) -> Result<Arc<Instance>> {
         {
@@ -106,7 +108,7 @@ impl Supervisor {
             }
             state.busy += 1;
         }
-        let started = self.launch(name, given, abandoned);
+        let started = self.launch(name, given, log_name, abandoned);
         let mut state = self.state();
         state.busy -= 1;
         let result = started.map(|instance| {
@@ -121,7 +123,13 @@ impl Supervisor {
         result
     }
 
-    fn launch(&self, name: &str, given: &Values, abandoned: &dyn Fn() -> bool) -> Result<Instance> {
+    fn launch(
+        &self,
+        name: &str,
+        given: &Values,
+        log_name: Option<&str>,
+        abandoned: &dyn Fn() -> bool,
+    ) -> Result<Instance> {
         let testbed = self.catalogue.load(name)?;
         let variables = resolve(name, &testbed.file.variables, given)?;
         let id = format!("{name}-{}", random_hex(4)?);
@@ -129,7 +137,7 @@ impl Supervisor {
         let launch = Launch {
             testbed: &testbed,
             root: &self.catalogue.root,
-            log_dir: self.log_dir.join(&id),
+            log_dir: log_folder::make(&self.log_dir, log_name.unwrap_or(&id))?,
             id,
             cancelled: &cancelled,
             reserve_ports: &|count| self.reserve_ports(count),
@@ -141,7 +149,11 @@ impl Supervisor {
                 Err(attempt) if attempt.port_was_taken && retries > 0 && !cancelled() => {
                     retries -= 1
                 }
-                Err(attempt) => return Err(attempt.failure),
+                Err(attempt) => {
+                    // Only where nothing was printed.
+                    let _ = std::fs::remove_dir(&launch.log_dir);
+                    return Err(attempt.failure);
+                }
             }
         }
     }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// busyAtRest is from which share of a CPU on, in per cent, a process that has nothing to do is named: it takes that from
+// whatever runs beside it.
+const busyAtRest = 20.0
+
+// restTable is what the system did while nothing was sent.
+func restTable(r result.Result) Table {
+	t := Table{Title: "At rest", Head: []string{"Process", "CPU before (%)", "Wake-ups before (/s)", "CPU after (%)", "Wake-ups after (/s)"}, Numbers: 1, State: -1}
+	var busy []string
+	for _, p := range r.Rest {
+		cells := []string{p.Name}
+		for _, at := range []*result.AtRest{p.Before, p.After} {
+			if at == nil {
+				cells = append(cells, format.None, format.None)
+				continue
+			}
+			cells = append(cells, fmt.Sprintf("%.1f", at.CPUPercent), fmt.Sprintf("%.0f", at.WakeupsPerSec))
+			if at.CPUPercent >= busyAtRest && (len(busy) == 0 || busy[len(busy)-1] != p.Name) {
+				busy = append(busy, p.Name)
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	if len(t.Rows) == 0 {
+		return t
+	}
+	t.Notes = append(t.Notes, "While nothing is sent, for a moment before the load and after it: CPU is of one CPU, wake-ups are how often its threads went to sleep and were woken. What a system still has to finish after a load is in the second.")
+	if len(busy) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s takes %.0f %% of a CPU or more at rest, and that from whatever runs beside it, the control too.", strings.Join(busy, ", "), busyAtRest))
+	}
+	return t
+}

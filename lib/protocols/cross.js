@@ -1,0 +1,44 @@
+/** A candidate's ends with the baseline's: each client with each server, once for a row. */
+import { hear } from './hop.js';
+import { atFault, untried } from './interop.js';
+import { hasHop } from './matrix.js';
+
+/**
+ * @typedef {object} Crossed
+ * @property {import('./outcome.js').Outcome | null} outcome of the candidate; null where nothing is wrong, or was tried
+ * @property {{ baseline: number | null, candidate: number | null }} roundTrips of the hop, until a tunnel has opened,
+ *   answered and closed
+ */
+
+/** @type {Crossed} */
+const NOTHING = { outcome: null, roundTrips: { baseline: null, candidate: null } };
+
+/**
+ * Whether the candidate speaks what the baseline speaks, and nobody else can read it. Where its own ends do not run at
+ * all, the turns tell why.
+ * @param {import('./matrix.js').Row} row
+ * @param {import('./sides.js').Side} baseline
+ * @param {import('./sides.js').Side} candidate
+ * @param {import('../dataplane/scenario.js').Plane} plane
+ * @returns {Crossed}
+ */
+export function crossed(row, baseline, candidate, plane) {
+  if (!hasHop(row) || untried(row, { client: baseline, server: candidate }) !== null) return NOTHING;
+  const server = candidate.server ?? candidate;
+  const [own, toServer, toClient, plain] = hear(
+    row,
+    [
+      { client: candidate, server, name: 'candidate-to-candidate' },
+      { client: baseline, server, name: 'baseline-to-candidate' },
+      { client: candidate, server: baseline, name: 'candidate-to-baseline' },
+      { client: baseline, server: baseline, name: 'baseline-to-baseline' },
+    ],
+    plane,
+    { countsTrips: true },
+  );
+  const roundTrips = { baseline: plain.roundTrips, candidate: own.roundTrips };
+  if (own.outcome === 'not encrypted')
+    return { outcome: { outcome: own.outcome, detail: own.detail }, roundTrips };
+  const known = own.outcome === 'interoperates' && plain.outcome === 'interoperates';
+  return { outcome: known ? atFault(toServer, toClient) : null, roundTrips };
+}

@@ -1,0 +1,106 @@
+/** Who understands whom: the section `interop` of a result, and its verdict. */
+import { invalidReasons, reasonOf } from '../reasons.js';
+import { isInterrupted } from '../verdict.js';
+import { hasHop, isEncrypted } from './matrix.js';
+import { CANDIDATE } from './programs.js';
+
+/**
+ * @typedef {import('./programs.js').Program} Program
+ * @typedef {import('./matrix.js').Row} Row
+ * @typedef {{ client: string, server: string, outcome: import('./hop.js').Name, detail: string | null }} Cell
+ * @typedef {{ row: string, encrypted: boolean, udp: boolean, cells: Cell[] }} RowCells
+ * @typedef {{ client: Program, server: Program, name: string }} Pair
+ */
+
+/** What one program of a row stands for in both, such as sshd. */
+const FOREIGN = { sshd: 'server', 'naive-client': 'client' };
+
+/**
+ * Why two programs are not tried with each other, or null.
+ * @param {Row} row
+ * @param {Pick<Pair, 'client' | 'server'>} pair
+ * @returns {string | null}
+ */
+export function untried(row, { client, server }) {
+  for (const { engine } of [client, server])
+    if (row.engines[engine] !== true) return String(row.engines[engine]);
+  if (client === server) return null;
+  if (row.needs && row.needs in FOREIGN)
+    return `its ${FOREIGN[/** @type {keyof typeof FOREIGN} */ (row.needs)]} is ${row.needs}, whoever the other is`;
+  if (row.multiplex && client.engine !== server.engine)
+    return "sing-box's multiplex (h2mux) and xray's mux (Mux.Cool) are two protocols";
+  return null;
+}
+
+/** Rows with a hop. @param {Row[]} rows */
+export const withHop = (rows) => rows.filter(hasHop);
+
+/** Each client with each server. @param {Program[]} programs @returns {Pair[]} */
+export const pairsOf = (programs) =>
+  programs.flatMap((client) =>
+    programs.map((server) => ({ client, server, name: `${client.name}-to-${server.name}` })),
+  );
+
+/** @param {Row} row @param {Cell[]} cells @returns {RowCells} */
+export const rowCells = (row, cells) => ({ row: row.row, encrypted: isEncrypted(row), udp: row.udp, cells });
+
+/** @param {Pick<Cell, 'outcome'>} cell */
+const isBad = ({ outcome }) => outcome !== 'interoperates' && outcome !== 'impossible here';
+
+/**
+ * Two programs of which neither is on trial, and that do not understand each other, are a finding. What fails is a program
+ * that does not understand itself, a hop that others can read, and whatever the candidate has a part in.
+ * @param {{ validity: import('../validity.js').Check[] }} base
+ * @param {RowCells[]} rows
+ * @returns {{ verdict: string, reasons: import('../reasons.js').Reason[] }}
+ */
+export function verdictOf({ validity }, rows) {
+  const failed = rows.flatMap(({ row, cells }) =>
+    cells
+      .filter(
+        (cell) =>
+          isBad(cell) &&
+          (cell.outcome === 'not encrypted' ||
+            cell.client === cell.server ||
+            [cell.client, cell.server].includes(CANDIDATE)),
+      )
+      .map(({ client, server, outcome, detail }) =>
+        reasonOf(
+          'row',
+          `${row}: client ${client}, server ${server}: ${outcome}${detail ? `: ${detail}` : ''}`,
+          outcome,
+        ),
+      ),
+  );
+  const unclear = invalidReasons(validity);
+  const tried = rows.some(({ cells }) =>
+    cells.some(({ outcome }) => outcome === 'interoperates' || isBad({ outcome })),
+  );
+  const empty = tried ? [] : [reasonOf('empty', 'no pair was tried')];
+  const reasons = [...failed, ...unclear, ...empty];
+  if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
+  if (failed.length > 0) return { verdict: 'fail', reasons };
+  return { verdict: reasons.length > 0 ? 'inconclusive' : 'pass', reasons };
+}
+
+/**
+ * Which end of two programs is at fault, where the other's own pair works.
+ * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toServer the baseline's client with the candidate's server
+ * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toClient the candidate's client with the baseline's server
+ * @returns {{ outcome: 'does not interoperate' | 'not encrypted', detail: string } | null} null where they understand each other
+ */
+export function atFault(toServer, toClient) {
+  const [server, client] = [toServer, toClient].map((one) => (one.outcome === 'interoperates' ? null : one));
+  if (!server && !client) return null;
+  const plain = [server, client].find((one) => one?.outcome === 'not encrypted');
+  const outcome = plain ? 'not encrypted' : 'does not interoperate';
+  const told = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: own, detail }) =>
+    detail ?? own;
+  if (server && client)
+    return {
+      outcome,
+      detail: `its server with the baseline's client: ${told(server)}; its client with the baseline's server: ${told(client)}`,
+    };
+  if (server) return { outcome, detail: `its server, with the baseline's client: ${told(server)}` };
+  return { outcome, detail: `its client, with the baseline's server: ${told(/** @type {any} */ (client))}` };
+}

@@ -1,0 +1,32 @@
+/** The programs of which it is asked who understands whom. */
+import { pathOf } from '../file.js';
+import { candidateOf } from './sides.js';
+
+/** @typedef {import('./sides.js').Program & { name: string }} Program */
+
+/** Our own builds, by the names that `make` gives them in bin/. */
+const OWN = /^(sing-box|xray)(-[a-z0-9.]+)?$/;
+/** The name of CANDIDATE among them. */
+export const CANDIDATE = 'candidate';
+
+/** @param {string} name @returns {Program} */
+function ownBuild(name) {
+  const engine = /** @type {import('./sides.js').Engine | undefined} */ (OWN.exec(name)?.[1]);
+  if (!engine) throw `PROGRAMS: ${name}: sing-box, xray or another of our builds in bin/ is wanted`;
+  if (name === engine) return { name, engine, binary: '' };
+  return { name, engine, binary: pathOf(import.meta.resolve(`../../bin/${name}`)) };
+}
+
+/**
+ * PROGRAMS is a list of our own builds; CANDIDATE, the absolute path of another program, comes last.
+ * @param {string} fallback a list, where PROGRAMS is not set
+ * @returns {Program[]}
+ */
+export function programsOf(fallback) {
+  const names = (__ENV.PROGRAMS || fallback).split(',').map((name) => name.trim());
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice) throw `PROGRAMS: ${twice} is there twice`;
+  const own = names.map(ownBuild);
+  const candidate = candidateOf('CANDIDATE', 'sing-box');
+  return candidate ? [...own, { name: CANDIDATE, ...candidate }] : own;
+}

@@ -1,0 +1,60 @@
+//! Taps: start, tell where to, end.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::post;
+use axum::{Json, Router};
+use serde::Serialize;
+
+use super::answer::read;
+use crate::failure::Result;
+use crate::tap::registry::Taps;
+use crate::tap::{self, Tap};
+
+type Shared = State<Arc<Taps>>;
+
+#[derive(Serialize)]
+struct Body {
+    id: String,
+    #[serde(flatten)]
+    state: tap::State,
+}
+
+pub fn router(taps: Arc<Taps>) -> Router {
+    Router::new()
+        .route("/taps", post(start))
+        .route("/taps/{id}", post(pass_to).get(show).delete(stop))
+        .with_state(taps)
+}
+
+async fn start(State(taps): Shared, body: Bytes) -> Result<(StatusCode, Json<Body>)> {
+    let tap = Tap::start(&read(&body)?).await?;
+    let state = tap.state();
+    let id = taps.keep(tap)?;
+    Ok((StatusCode::CREATED, Json(Body { id, state })))
+}
+
+async fn pass_to(
+    State(taps): Shared,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Json<Body>> {
+    let tap = taps.get(&id)?;
+    tap.pass_to(&read(&body)?)?;
+    let state = tap.state();
+    Ok(Json(Body { id, state }))
+}
+
+async fn show(State(taps): Shared, Path(id): Path<String>) -> Result<Json<Body>> {
+    let state = taps.get(&id)?.state();
+    Ok(Json(Body { id, state }))
+}
+
+/// Answers with what it had found at its end.
+async fn stop(State(taps): Shared, Path(id): Path<String>) -> Result<Json<Body>> {
+    let state = taps.stop(&id)?.state();
+    Ok(Json(Body { id, state }))
+}

@@ -1,0 +1,71 @@
+//! Which files really run: a process may be a script that has become, or has started, the program that it is named for.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::tree;
+
+/// An executable that a process, or one that it started, runs.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Program {
+    /// The name of the file, without its folder.
+    pub file: String,
+    /// Of its content, hexadecimal.
+    pub sha256: String,
+}
+
+/// Of a process and all that it started, each file once, by path; what has ended meanwhile is left out.
+pub fn of(root: i32) -> Vec<Program> {
+    let pids = std::iter::once(root).chain(tree::descendants(root).iter().map(|entry| entry.pid));
+    let files: BTreeMap<_, _> = pids
+        .filter_map(|pid| {
+            // The file itself, also where it was replaced or removed since.
+            let exe = format!("/proc/{pid}/exe");
+            Some((std::fs::read_link(&exe).ok()?, exe))
+        })
+        .collect();
+    files
+        .into_iter()
+        .filter_map(|(path, exe)| {
+            let mut hash = Sha256::new();
+            io::copy(&mut File::open(exe).ok()?, &mut hash).ok()?;
+            let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            let file = path.file_name()?.to_string_lossy().into_owned();
+            Some(Program { file, sha256 })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_script_is_what_it_has_become_and_what_it_started() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sleep 60 & echo; wait"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = [0];
+        io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut line).unwrap();
+        let found = of(child.id() as i32);
+        let _ = Command::new("pkill").args(["-P", &child.id().to_string()]).status();
+        let _ = (child.kill(), child.wait());
+        let path = std::fs::canonicalize("/bin/sleep").unwrap();
+        let known = Command::new("sha256sum").arg(&path).output().unwrap();
+        let known = String::from_utf8(known.stdout).unwrap();
+        let sha256 = known.split(' ').next().unwrap();
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(
+            found.iter().any(|one| one.file == name && one.sha256 == sha256),
+            "{found:?}, and {sha256}"
+        );
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+}

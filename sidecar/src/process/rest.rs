@@ -1,0 +1,137 @@
+//! What processes do while nothing is asked of them.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::tree;
+
+/// One process with all that it started, over some time.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct AtRest {
+    pub name: String,
+    /// Of one CPU, 100 is all of it.
+    pub cpu_percent: f64,
+    /// How often its threads went to sleep, and so were woken (voluntary context switches, proc(5)).
+    pub wakeups_per_s: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Look {
+    cpu_ns: u64,
+    wakeups: u64,
+}
+
+/// Looks at them now, and again after so long. One that has ended meanwhile is left out.
+pub fn watch(processes: &[(String, i32)], time: Duration) -> Vec<AtRest> {
+    let before: Vec<_> = processes.iter().map(|(_, pid)| look(*pid)).collect();
+    let begin = Instant::now();
+    std::thread::sleep(time);
+    let seconds = begin.elapsed().as_secs_f64();
+    processes
+        .iter()
+        .zip(before)
+        .filter_map(|((name, pid), before)| {
+            let (before, after) = (before?, look(*pid)?);
+            let used = |of: fn(&Look) -> u64| {
+                // What is new has done all of it since.
+                after
+                    .iter()
+                    .map(|(pid, now)| {
+                        of(now).saturating_sub(of(&before.get(pid).copied().unwrap_or_default()))
+                    })
+                    .sum::<u64>() as f64
+            };
+            Some(AtRest {
+                name: name.clone(),
+                cpu_percent: used(|look| look.cpu_ns) / 1e7 / seconds,
+                wakeups_per_s: used(|look| look.wakeups) / seconds,
+            })
+        })
+        .collect()
+}
+
+/// By pid; none once it has ended.
+fn look(root: i32) -> Option<HashMap<i32, Look>> {
+    let own = tree::entry(root).filter(|entry| !entry.zombie)?;
+    let mut all = tree::descendants(root);
+    all.push(own);
+    let look = |entry: &tree::Entry| Look {
+        cpu_ns: entry.own_ns,
+        wakeups: wakeups(entry.pid),
+    };
+    Some(all.iter().map(|entry| (entry.pid, look(entry))).collect())
+}
+
+fn wakeups(pid: i32) -> u64 {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
+        return 0;
+    };
+    tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
+        .filter_map(|status| {
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+            line.trim().parse::<u64>().ok()
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    struct Ended(Child);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            let _ = (self.0.kill(), self.0.wait());
+        }
+    }
+
+    fn shell(script: &str) -> Ended {
+        Ended(Command::new("sh").args(["-c", script]).spawn().unwrap())
+    }
+
+    #[test]
+    fn who_burns_who_wakes_up_and_who_sleeps_are_told_apart() {
+        let all = [
+            // The shell's child burns.
+            shell("sh -c 'while :; do :; done' & wait"),
+            shell("exec python3 -c 'import time\nwhile True: time.sleep(0.01)'"),
+            shell("exec sleep 60"),
+        ];
+        std::thread::sleep(Duration::from_millis(500));
+        let named: Vec<_> = all
+            .iter()
+            .map(|child| ("p".to_owned(), child.0.id() as i32))
+            .collect();
+        let watched = watch(&named, Duration::from_secs(1));
+        let [burns, wakes, sleeps] = &watched[..] else {
+            panic!("{watched:?}")
+        };
+        assert!(burns.cpu_percent > 20.0, "{watched:?}");
+        assert!(
+            wakes.cpu_percent < 20.0 && (20.0..110.0).contains(&wakes.wakeups_per_s),
+            "{watched:?}"
+        );
+        assert!(
+            sleeps.cpu_percent < 1.0 && sleeps.wakeups_per_s < 2.0,
+            "{watched:?}"
+        );
+        // A process group's leader alone dies with `all`; the burning child is ended by its own.
+        let _ = Command::new("pkill").args(["-P", &all[0].0.id().to_string()]).status();
+    }
+
+    #[test]
+    fn what_has_ended_is_left_out() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let pid = child.id() as i32;
+        child.wait().unwrap();
+        assert!(watch(&[("gone".into(), pid)], Duration::ZERO).is_empty());
+    }
+}

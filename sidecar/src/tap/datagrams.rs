@@ -1,0 +1,75 @@
+//! A tap's datagrams: each sender has a socket of its own towards the target, so that answers find back.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use tokio::net::UdpSocket;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::search::{Before, From, Search};
+use super::told;
+
+/// More senders are not heard.
+const MOST: usize = 1_024;
+/// The largest datagram of IPv4.
+const BUFFER: usize = 65_535;
+
+/// Until it is aborted. A datagram that cannot be passed on is lost, as datagrams may be.
+pub async fn pass(
+    socket: Arc<UdpSocket>,
+    mut of: watch::Receiver<Option<SocketAddr>>,
+    search: Arc<Search>,
+) {
+    let mut onward: HashMap<SocketAddr, Arc<UdpSocket>> = HashMap::new();
+    let mut answers = JoinSet::new();
+    let mut buffer = vec![0; BUFFER];
+    let Some(target) = told(&mut of).await else {
+        return;
+    };
+    loop {
+        let Ok((read, sender)) = socket.recv_from(&mut buffer).await else {
+            continue;
+        };
+        search.look(From::Client, &mut Before::default(), &buffer[..read]);
+        if !onward.contains_key(&sender) && onward.len() < MOST {
+            let Ok(own) = towards(target).await else {
+                continue;
+            };
+            answers.spawn(answer(
+                Arc::clone(&own),
+                Arc::clone(&socket),
+                sender,
+                Arc::clone(&search),
+            ));
+            onward.insert(sender, own);
+        }
+        if let Some(own) = onward.get(&sender) {
+            let _ = own.send(&buffer[..read]).await;
+        }
+    }
+}
+
+async fn towards(target: SocketAddr) -> std::io::Result<Arc<UdpSocket>> {
+    let own = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    own.connect(target).await?;
+    Ok(Arc::new(own))
+}
+
+async fn answer(
+    own: Arc<UdpSocket>,
+    socket: Arc<UdpSocket>,
+    sender: SocketAddr,
+    search: Arc<Search>,
+) {
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        // An error is of a datagram that was refused; the next may not be.
+        let Ok(read) = own.recv(&mut buffer).await else {
+            continue;
+        };
+        search.look(From::Server, &mut Before::default(), &buffer[..read]);
+        let _ = socket.send_to(&buffer[..read], sender).await;
+    }
+}

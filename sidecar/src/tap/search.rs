@@ -1,0 +1,187 @@
+//! What is looked for in the bytes of a hop: what a probe sends, and where it asks to be connected to.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Serialize;
+
+use crate::probe::payload::Pattern;
+
+/// So many bytes in a row that are a payload's are no chance: of 5,120 of 2⁶⁴.
+const WINDOW: usize = 8;
+/// All payloads are pieces of one pattern, and those of this size hold each piece of it.
+const LARGEST: usize = 4_096;
+
+pub struct Search {
+    payload: HashSet<[u8; WINDOW]>,
+    /// Ways to write the addresses of the far end: as bytes, in the order of SOCKS and of VMess, and as text.
+    requests: Vec<Vec<u8>>,
+    seen: Seen,
+}
+
+/// Who sent what is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    Client,
+    Server,
+}
+
+#[derive(Default)]
+struct Seen {
+    bytes: AtomicU64,
+    round_trips: AtomicU64,
+    client_spoke: AtomicBool,
+    payload: AtomicBool,
+    request: AtomicBool,
+}
+
+/// What passed so far, in both directions together.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// Of connections and datagrams, without headers of the network.
+    pub bytes: u64,
+    /// How often the client spoke first, or after the server had: round trips, where one thing is done after the other.
+    pub round_trips: u64,
+    /// Whether a piece of a probe's payload could be read.
+    pub payload: bool,
+    /// Whether the far end's address and port could be read.
+    pub request: bool,
+}
+
+/// One direction of one connection: a piece may lie over the border of two reads.
+#[derive(Default)]
+pub struct Before(Vec<u8>);
+
+impl Search {
+    pub fn new(far: &[SocketAddr]) -> Self {
+        Self {
+            payload: Pattern::new(LARGEST)
+                .pieces()
+                .windows(WINDOW)
+                .filter_map(|piece| piece.try_into().ok())
+                .collect(),
+            requests: far.iter().flat_map(written).collect(),
+            seen: Seen::default(),
+        }
+    }
+
+    pub fn look(&self, from: From, before: &mut Before, read: &[u8]) {
+        let client = from == From::Client;
+        if client && !self.seen.client_spoke.swap(client, Ordering::Relaxed) {
+            self.seen.round_trips.fetch_add(1, Ordering::Relaxed);
+        }
+        if !client {
+            self.seen.client_spoke.store(false, Ordering::Relaxed);
+        }
+        self.seen
+            .bytes
+            .fetch_add(read.len() as u64, Ordering::Relaxed);
+        let Before(text) = before;
+        text.extend_from_slice(read);
+        if text.windows(WINDOW).any(|piece| self.payload.contains(piece)) {
+            self.seen.payload.store(true, Ordering::Relaxed);
+        }
+        let longest = self.requests.iter().map(Vec::len).max().unwrap_or(0);
+        if self
+            .requests
+            .iter()
+            .any(|request| text.windows(request.len()).any(|piece| piece == request))
+        {
+            self.seen.request.store(true, Ordering::Relaxed);
+        }
+        let keep = longest.max(WINDOW).saturating_sub(1);
+        text.drain(..text.len().saturating_sub(keep));
+    }
+
+    pub fn found(&self) -> Found {
+        Found {
+            bytes: self.seen.bytes.load(Ordering::Relaxed),
+            round_trips: self.seen.round_trips.load(Ordering::Relaxed),
+            payload: self.seen.payload.load(Ordering::Relaxed),
+            request: self.seen.request.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn written(far: &SocketAddr) -> Vec<Vec<u8>> {
+    let ip = match far {
+        SocketAddr::V4(v4) => v4.ip().octets().to_vec(),
+        SocketAddr::V6(v6) => v6.ip().octets().to_vec(),
+    };
+    let port = far.port().to_be_bytes();
+    // RFC 1928, 4: address, then port; VMess and VLESS: port, kind of address (1: IPv4, 3: IPv6), address.
+    let kind = if far.is_ipv4() { 1 } else { 3 };
+    vec![
+        [&ip[..], &port[..]].concat(),
+        [&port[..], &[kind], &ip[..]].concat(),
+        far.to_string().into_bytes(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAR: &str = "127.0.0.1:4660";
+
+    fn found(reads: &[&[u8]]) -> Found {
+        let search = Search::new(&[FAR.parse().unwrap()]);
+        let mut before = Before::default();
+        for read in reads {
+            search.look(From::Client, &mut before, read);
+        }
+        search.found()
+    }
+
+    fn payload(sequence: u32) -> Vec<u8> {
+        let mut payload = vec![0; 1_024];
+        Pattern::new(1_024).fill(sequence, &mut payload);
+        payload
+    }
+
+    #[test]
+    fn any_payload_is_found_wherever_a_read_ends() {
+        for sequence in [0, 1, 77_777, u32::MAX] {
+            let text = [b"garbage".as_slice(), &payload(sequence), b"more"].concat();
+            let at_once = found(&[&text]);
+            assert!(at_once.payload && !at_once.request, "{sequence}");
+            let by_byte: Vec<&[u8]> = text.chunks(3).collect();
+            assert!(found(&by_byte).payload, "{sequence}, in pieces");
+        }
+    }
+
+    #[test]
+    fn a_request_is_found_in_each_way_to_write_it() {
+        for text in [
+            b"\x05\x01\x00\x01\x7f\x00\x00\x01\x12\x34".as_slice(),
+            b"\x01\x12\x34\x01\x7f\x00\x00\x01".as_slice(),
+            b"CONNECT 127.0.0.1:4660 HTTP/1.1\r\n".as_slice(),
+        ] {
+            let (first, rest) = text.split_at(text.len() / 2);
+            let seen = found(&[first, rest]);
+            assert!(seen.request && !seen.payload, "{text:?}");
+            assert_eq!(seen.bytes, text.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_round_trip_begins_where_the_client_speaks_anew() {
+        use From::{Client, Server};
+        let search = Search::new(&[]);
+        for from in [Client, Client, Server, Server, Client, Server, Client] {
+            search.look(from, &mut Before::default(), b"x");
+        }
+        assert_eq!(search.found().round_trips, 3);
+    }
+
+    #[test]
+    fn what_is_encrypted_holds_neither() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let text: Vec<u8> = (0..1 << 20).map(|_| random.u8(..)).collect();
+        let seen = found(&[&text]);
+        assert!(!seen.payload && !seen.request);
+        // Nor does another port of the same machine.
+        assert!(!found(&[b"CONNECT 127.0.0.1:4661 HTTP/1.1\r\n"]).request);
+    }
+}

@@ -1,0 +1,73 @@
+//! A tap's connections.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Duration, sleep};
+
+use super::search::{Before, From, Search};
+use super::told;
+
+/// More are not passed on at once: they wait.
+const MOST: usize = 1_024;
+const BUFFER: usize = 16 * 1024;
+
+/// Until it is aborted, with all connections.
+pub async fn pass(
+    listener: TcpListener,
+    of: watch::Receiver<Option<SocketAddr>>,
+    search: Arc<Search>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        while connections.len() >= MOST {
+            connections.join_next().await;
+        }
+        while connections.try_join_next().is_some() {}
+        let Ok((stream, _)) = listener.accept().await else {
+            // No file descriptors left, perhaps: there may be some later.
+            sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        connections.spawn(connect(stream, of.clone(), Arc::clone(&search)));
+    }
+}
+
+/// What cannot be connected is closed, as it would be without the tap.
+async fn connect(
+    near: TcpStream,
+    mut of: watch::Receiver<Option<SocketAddr>>,
+    search: Arc<Search>,
+) {
+    let Some(target) = told(&mut of).await else {
+        return;
+    };
+    let Ok(far) = TcpStream::connect(target).await else {
+        return;
+    };
+    let _ = (near.set_nodelay(true), far.set_nodelay(true));
+    let (from_near, to_near) = near.into_split();
+    let (from_far, to_far) = far.into_split();
+    tokio::join!(
+        copy(From::Client, from_near, to_far, &search),
+        copy(From::Server, from_far, to_near, &search),
+    );
+}
+
+/// Until its end, which it passes on too.
+async fn copy(who: From, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, search: &Search) {
+    let mut buffer = vec![0; BUFFER];
+    let mut before = Before::default();
+    while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        search.look(who, &mut before, &buffer[..read]);
+        if to.write_all(&buffer[..read]).await.is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown().await;
+}

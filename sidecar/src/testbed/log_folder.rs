@@ -1,0 +1,71 @@
+//! The folder of an instance's logs: a name of its own within the sidecar's.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Result};
+
+const MOST_CHARS: usize = 120;
+/// Of one name.
+const MOST_FOLDERS: usize = 1_000;
+
+/// Makes a folder `name`, such as `vless-tls/candidate-turn-1`, in `all`; where there is one, `name-2` and so on.
+pub fn make(all: &Path, name: &str) -> Result<PathBuf> {
+    let plain = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    if name.len() > MOST_CHARS || !name.split('/').all(plain) {
+        return Err(Failure::invalid(
+            format!("log_name: {name:?} is no folder within the logs'"),
+            "give letters, digits, '.', '_' and '-', in parts with '/' between them",
+        ));
+    }
+    let failed = |path: &Path, error: &std::io::Error| {
+        Failure::setup(
+            format!("log folder {}: {error}", path.display()),
+            "give another --log-dir",
+        )
+    };
+    let first = all.join(name);
+    if let Some(parent) = first.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
+    }
+    let mut path = first.clone();
+    for number in 2..=MOST_FOLDERS {
+        match std::fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                path = all.join(format!("{name}-{number}"));
+            }
+            Err(error) => return Err(failed(&path, &error)),
+        }
+    }
+    Err(failed(&first, &ErrorKind::AlreadyExists.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_a_folder_of_its_own() {
+        let all = tempfile::tempdir().unwrap();
+        for expected in ["vless/candidate", "vless/candidate-2", "vless/candidate-3"] {
+            let made = make(all.path(), "vless/candidate").unwrap();
+            assert_eq!(made, all.path().join(expected));
+            assert!(made.is_dir());
+        }
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        let all = tempfile::tempdir().unwrap();
+        for name in ["", "/tmp", "..", "a/../b", "a//b", ".hidden", "a b", &"a".repeat(200)] {
+            let failure = make(all.path(), name).unwrap_err();
+            assert!(failure.error.starts_with("log_name: "), "{name}: {failure}");
+        }
+    }
+}

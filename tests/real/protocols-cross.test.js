@@ -1,0 +1,150 @@
+/** Candidates that are not what they say: each is found out, named, and never met. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { ROOT } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
+
+const CANDIDATE = join(ROOT, 'tests/fixtures/candidate');
+const MATRIX = { ONLY: 'protocols/matrix', PROFILE: 'smoke', TURNS: '2', TUNNELS: '10' };
+
+/**
+ * @param {Record<string, string>} variables
+ * @param {(found: { code: unknown, result: any, bench: ReturnType<typeof startBench> }) => void} check
+ */
+async function matrix(variables, check) {
+  const bench = startBench({ ...MATRIX, ...variables });
+  try {
+    const code = await bench.ended;
+    check({ code, result: bench.result('protocols-matrix'), bench });
+  } finally {
+    bench.remove();
+  }
+}
+
+/** @param {any} result @param {string} name */
+const rowOf = (result, name) => result.protocols.rows.find((/** @type {any} */ { row }) => row === name);
+
+for (const [fault, protocol, outcome, detail] of /** @type {[string, string, string, RegExp][]} */ ([
+  [
+    'plain',
+    'vless-tls',
+    'not encrypted',
+    /^the payload and the address that is asked for can be read in the hop$/,
+  ],
+  [
+    'plain',
+    'http-tls',
+    'not encrypted',
+    /^the payload and the address that is asked for can be read in the hop$/,
+  ],
+  [
+    'own',
+    'vless',
+    'does not interoperate',
+    /^its server with the baseline's client: TCP: 0 of .*server says \d+ × ".*\(logs\/vless\/baseline-to-candidate\); its client with the baseline's server: TCP: 0 of/,
+  ],
+  ['fields', 'vless', 'refused configuration', /FATAL decode config: json: unknown field 'tcp_fast_open'/],
+  ['exits', 'vless', 'ended at start', /exit status 1/],
+  [
+    'crawls',
+    'vless',
+    'too slow',
+    /a round trip takes \d+(\.\d+)? ms, the baseline's 0\.\d+: \d+ times slower.*; cut short$/,
+  ],
+  ['renamed', 'vless', 'refused configuration', /missing field `listenPort`/],
+])) {
+  test(`a candidate with the fault ${fault} is ${outcome} in ${protocol}`, () =>
+    matrix(
+      { CANDIDATE, CANDIDATE_ENV: `CANDIDATE_FAULT=${fault}`, PROTOCOL: protocol },
+      ({ code, result, bench }) => {
+        assert.equal(code, 99, bench.output.stdout);
+        const { baseline, candidate } = rowOf(result, protocol);
+        assert.equal(baseline.outcome, 'measured', baseline.detail);
+        assert.equal(candidate.outcome, outcome, candidate.detail);
+        assert.match(candidate.detail, detail);
+        assert.ok(
+          reasonsOf(result).some((line) => line.startsWith(`${protocol}: candidate: ${outcome}`)),
+          reasonsOf(result).join('\n'),
+        );
+        const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+        assert.doesNotMatch(report, new RegExp(`\\| ✓ \\| ${protocol} `), 'it is never met');
+        // eslint-disable-next-line no-control-regex
+        assert.doesNotMatch(report, /\x1b/);
+      },
+    ));
+}
+
+test('a filter makes a candidate run that reads another configuration', () =>
+  matrix(
+    {
+      CANDIDATE,
+      CANDIDATE_ENV: 'CANDIDATE_FAULT=renamed',
+      CANDIDATE_FILTER: join(ROOT, 'tests/fixtures/rename'),
+      PROTOCOL: 'vless-tls,shadowsocks-2022',
+    },
+    ({ result }) => {
+      for (const name of ['vless-tls', 'shadowsocks-2022']) {
+        const { candidate, round_trips: trips } = rowOf(result, name);
+        assert.equal(candidate.outcome, 'measured', candidate.detail);
+        assert.deepEqual([trips.ok, trips.candidate > 0], [true, true], JSON.stringify(trips));
+      }
+    },
+  ));
+
+test('a candidate that burns a core at rest is told so', () =>
+  matrix({ CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=burns', PROTOCOL: 'vless' }, ({ result }) => {
+    const { baseline, candidate } = rowOf(result, 'vless');
+    assert.ok(
+      candidate.figures.rest_cpu_percent.median > 20,
+      JSON.stringify(candidate.figures.rest_cpu_percent),
+    );
+    assert.ok(
+      baseline.figures.rest_cpu_percent.median < 20,
+      JSON.stringify(baseline.figures.rest_cpu_percent),
+    );
+    assert.match(candidate.detail, /at rest, while nothing was sent, its processes took \d+ % of a CPU/);
+  }));
+
+test('each end can be a candidate by itself', () =>
+  matrix(
+    { CANDIDATE_SERVER: CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=own', PROTOCOL: 'vless' },
+    ({ code, result }) => {
+      assert.equal(code, 99);
+      assert.equal(result.protocols.candidate.binary, 'client sing-box, server candidate');
+      assert.equal(rowOf(result, 'vless').candidate.outcome, 'errors');
+    },
+  ));
+
+test('who understands whom is a table of each client with each server', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/interop',
+    PROGRAMS: 'sing-box,xray',
+    CANDIDATE,
+    CANDIDATE_ENV: 'CANDIDATE_FAULT=own',
+    PROTOCOL: 'vless,trojan,tuic,vless-mux',
+  });
+  try {
+    assert.equal(await bench.ended, 99, bench.output.stdout);
+    const { interop } = bench.result('protocols-interop');
+    const cells = (/** @type {string} */ name) =>
+      interop.rows
+        .find((/** @type {any} */ { row }) => row === name)
+        .cells.map((/** @type {any} */ { outcome }) => outcome);
+    const [ok, no, not] = ['interoperates', 'does not interoperate', 'impossible here'];
+    assert.deepEqual(cells('vless'), [ok, ok, no, ok, ok, no, no, no, ok]);
+    assert.deepEqual(cells('trojan'), Array(9).fill(ok));
+    assert.deepEqual(
+      cells('tuic').map((/** @type {string} */ one) => one === not),
+      [false, true, false, true, true, true, false, true, false],
+    );
+    assert.deepEqual(cells('vless-mux')[1], not);
+    assert.equal(interop.programs[0].version, '1.12.12');
+    const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+    assert.match(report, /\| vless \| ✓ \| ✓ \| ✗ \| ✓ \| ✓ \| ✗ \| ✗ \| ✗ \| ✓ \|/);
+    assert.ok(bench.files().some(({ name }) => name === 'logs/vless/sing-box-to-candidate/server.log'));
+  } finally {
+    bench.remove();
+  }
+});
