@@ -31,7 +31,8 @@ TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
 LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -m -f '{{slice .Version 1}}' github.com/sagernet/sing-box)
 TAGS_sing-box-1.13 := $(TAGS_sing-box)
 LDFLAGS_sing-box-1.13 = $(LDFLAGS_sing-box)
-TAGS_sing-box-next := $(TAGS_sing-box)
+# Without with_wireguard: the module that 1.14.1 asks for cannot be had.
+TAGS_sing-box-next := with_quic,with_utls,with_gvisor,with_clash_api
 LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
 # $(call within,SYSTEM): what of the system ONLY asks for, all of it unless given.

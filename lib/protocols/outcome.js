@@ -28,6 +28,8 @@ function ofExit(line) {
   // Go's panics end with 2, Rust's with 101; so does many a program that does not know its arguments.
   if (status > 127 || status === 101) return 'crashed at start';
   const said = line.slice(line.indexOf('); ') + 1);
+  // sing-box's words for what its build tags leave out.
+  if (/is not included in this build/.test(said)) return 'impossible here';
   if (OF_CONFIGURATION.test(said)) return 'refused configuration';
   return status === 2 && !/\busage\b|--help/i.test(said) ? 'crashed at start' : 'ended at start';
 }

@@ -324,12 +324,18 @@ class Measured {
     }
     if (number < extra)
       for (const { turn } of this.inTurn(reached, number)) turn.extras(base, bytes, this.row.udp);
-    for (const { own, turn } of begun) {
+    this.finish(begun, slow);
+    return slow ? [] : reached;
+  }
+
+  /** @param {Begun[]} begun @param {string | null} slow why the candidate is cut short */
+  finish(begun, slow) {
+    for (const { side, own, turn } of begun) {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);
+      if (slow && side.name === 'candidate')
+        own.outcomes.push({ outcome: 'too slow', detail: [slow, ...turn.limits].join('; ') });
     }
-    if (slow) this.notes.candidate.outcomes.push({ outcome: 'too slow', detail: slow });
-    return slow ? [] : reached;
   }
 
   /**

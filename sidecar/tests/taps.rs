@@ -54,7 +54,9 @@ fn all_is_passed_on_whole_to_the_end_and_what_came_early_waits() {
     let far: SocketAddr = "127.0.0.1:4660".parse().unwrap();
     let (tap, address) = start(&server, json!({"far": [far]}));
     let mut client = TcpStream::connect(address).unwrap();
-    client.write_all(b"CONNECT 127.0.0.1:4660 HTTP/1.1\r\n\r\n").unwrap();
+    client
+        .write_all(b"CONNECT 127.0.0.1:4660 HTTP/1.1\r\n\r\n")
+        .unwrap();
     let sent: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
     let all = sent.clone();
     let writer = {
@@ -74,7 +76,11 @@ fn all_is_passed_on_whole_to_the_end_and_what_came_early_waits() {
     let mut back = Vec::new();
     client.read_to_end(&mut back).unwrap();
     writer.join().unwrap();
-    assert!(back.ends_with(&sent) && back.len() == sent.len() + 35, "{}", back.len());
+    assert!(
+        back.ends_with(&sent) && back.len() == sent.len() + 35,
+        "{}",
+        back.len()
+    );
     let (_, found) = server.delete(&tap);
     assert_eq!(found["request"], true);
     assert_eq!(found["payload"], false);
@@ -91,7 +97,9 @@ fn each_sender_of_datagrams_gets_its_own_answers() {
         .map(|_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())
         .collect();
     for (number, socket) in sockets.iter().enumerate() {
-        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
         socket.send_to(&[number as u8; 1_200], address).unwrap();
     }
     for (number, socket) in sockets.iter().enumerate() {
@@ -109,7 +117,9 @@ fn a_tap_that_ended_leaves_nothing() {
     let (tap, address) = start(&server, json!({}));
     let mut client = TcpStream::connect(address).unwrap();
     assert_eq!(server.delete(&tap).0, 200);
-    client.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    client
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
     assert!(matches!(client.read(&mut [0]), Ok(0) | Err(_)));
     eventually("the port is free", || {
         std::net::TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()
@@ -124,5 +134,11 @@ fn a_target_elsewhere_is_refused() {
     let (tap, _) = start(&server, json!({}));
     let (status, answer) = server.post(&tap, r#"{"target": "192.0.2.1:80"}"#);
     assert_eq!(status, 422);
-    assert!(answer["error"].as_str().unwrap().starts_with("target: 192.0.2.1:80"), "{answer}");
+    assert!(
+        answer["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("target: 192.0.2.1:80"),
+        "{answer}"
+    );
 }

@@ -143,7 +143,7 @@ test('who understands whom is a table of each client with each server', async ()
     assert.equal(interop.programs[0].version, '1.12.12');
     const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
     assert.match(report, /\| vless \| ✓ \| ✓ \| ✗ \| ✓ \| ✓ \| ✗ \| ✗ \| ✗ \| ✓ \|/);
-    assert.ok(bench.files().some(({ name }) => name === 'logs/vless/sing-box-to-candidate/server.log'));
+    assert.ok(bench.files().some(({ path }) => path === 'logs/vless/sing-box-to-candidate/server.log'));
   } finally {
     bench.remove();
   }

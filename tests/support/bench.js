@@ -1,7 +1,7 @@
 /** Runs `k6 x bench` into a run of its own under results/, and removes it. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { K6, ROOT, cleanEnvironment, start } from './k6.js';
 
 /** For a test other benches of the machine are no matter, and that it is busy is no reason to measure again. */
@@ -45,6 +45,7 @@ export function startBench(variables, args = []) {
         .filter((entry) => entry.isFile())
         .map((entry) => ({
           name: entry.name,
+          path: relative(folder, join(entry.parentPath, entry.name)),
           text: readFileSync(join(entry.parentPath, entry.name), 'utf8'),
         })),
     remove: () => rmSync(folder, { recursive: true, force: true }),

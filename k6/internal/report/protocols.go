@@ -49,6 +49,8 @@ func digits(count int) func(*float64) string {
 	return func(v *float64) string { return decimals(v, 1, count) }
 }
 
+const atRestFigure = "rest_cpu_percent"
+
 var protocolFigures = []protocolFigure{
 	{"First reply (ms)", "handshake_ms", digits(3)},
 	{"RTT (ms)", "rtt_ms", digits(3)},
@@ -59,7 +61,7 @@ var protocolFigures = []protocolFigure{
 	{"UDP RTT (ms)", "udp_rtt_ms", digits(3)},
 	{"UDP lost", "udp_lost_share", format.Share},
 	{"CPU (s/GiB)", "cpu_s_per_gib", digits(2)},
-	{"CPU at rest (%)", "rest_cpu_percent", digits(1)},
+	{"CPU at rest (%)", atRestFigure, digits(1)},
 	{"Peak own memory (MiB)", "peak_anon_mib", digits(1)},
 	{"Peak RSS (MiB)", "peak_rss_mib", digits(1)},
 }
@@ -91,7 +93,11 @@ func tunnelCounts(p result.Protocols) []int {
 
 // figuresOf are the columns: those of every run, and those of its numbers of tunnels.
 func figuresOf(p result.Protocols) []protocolFigure {
-	figures := slices.Clone(protocolFigures)
+	figures := slices.DeleteFunc(slices.Clone(protocolFigures), func(f protocolFigure) bool {
+		return f.name == atRestFigure && !slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool { // kept from before it was measured
+			return row.Baseline.Figures[f.name] != nil || row.Candidate != nil && row.Candidate.Figures[f.name] != nil
+		})
+	})
 	counts := tunnelCounts(p)
 	for _, count := range counts {
 		figures = append(figures, protocolFigure{fmt.Sprintf("%s tunnels P95 (ms)", format.Count(int64(count))), fmt.Sprintf("tunnels_%d_p95_ms", count), digits(2)})
@@ -209,8 +215,15 @@ func median(s *result.Spread, write func(*float64) string) string {
 	return write(&s.Median)
 }
 
+// tripsColumn is where round trips are told, in runs that counted them.
+const tripsColumn = 6
+
 func comparisonTable(p result.Protocols) Table {
-	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "Round trips", "CPU", "Targets"}, Numbers: -1, State: 0}
+	counted := slices.ContainsFunc(p.Rows, func(row result.ProtocolRow) bool { return row.RoundTrips != nil })
+	t := Table{Title: "Candidate against baseline", Head: []string{"", "Protocol", "Throughput", "RTT", "Memory", "First reply", "CPU", "Targets"}, Numbers: -1, State: 0}
+	if counted {
+		t.Head = slices.Insert(t.Head, tripsColumn, "Round trips")
+	}
 	for _, row := range p.Rows {
 		if len(row.Comparison) == 0 {
 			continue
@@ -243,19 +256,23 @@ func comparisonTable(p result.Protocols) Table {
 		if len(flagged) > 0 {
 			targets = strings.Join(flagged, ", ")
 		}
-		t.Rows = append(t.Rows, []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), trips, cmp.Or(ratios["CPU"], format.None), targets})
+		cells := []string{tick(state), row.Row, ratios["throughput"], ratios["latency"], ratios["memory"], cmp.Or(ratios["first reply"], format.None), cmp.Or(ratios["CPU"], format.None), targets}
+		if counted {
+			cells = slices.Insert(cells, tripsColumn, trips)
+		}
+		t.Rows = append(t.Rows, cells)
 	}
 	if p.Targets == nil || len(t.Rows) == 0 {
 		return t
 	}
-	counted := "all targets of all rows"
+	holm := "all targets of all rows"
 	if len(p.Looks) == 0 { // kept from before
-		counted = "the row's targets"
+		holm = "the row's targets"
 	}
 	t.Notes = []string{
 		fmt.Sprintf("Targets: throughput (64 KiB) at least %s, RTT at most %s, memory at most %s of the baseline%s. Missed: the candidate is significantly beyond the target, with %s counted, "+
 			"and the ratio by more than %s; met: none of the interval is beyond by more than that; else the turns differ too much, or are too few, to tell.",
-			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), waitsTold(*p.Targets), counted, percent(p.Targets.Tolerance)),
+			percent(p.Targets.Throughput), percent(p.Targets.Latency), percent(p.Targets.Memory), waitsTold(*p.Targets), holm, percent(p.Targets.Tolerance)),
 		"Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval" + looksTold(p) + ". " +
 			"An asterisk marks a difference that chance alone makes in less than 1 of 20. " + withoutTarget(*p.Targets),
 	}

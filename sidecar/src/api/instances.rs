@@ -124,7 +124,12 @@ pub async fn start(
     let waiting = Abandoned(Arc::clone(&flag));
     let instance = blocking(move || {
         let abandoned = || flag.load(Ordering::SeqCst);
-        let instance = supervisor.start(&name, &request.variables, request.log_name.as_deref(), &abandoned)?;
+        let instance = supervisor.start(
+            &name,
+            &request.variables,
+            request.log_name.as_deref(),
+            &abandoned,
+        )?;
         if abandoned() {
             supervisor.stop(&instance.id)?;
         }

@@ -37,11 +37,7 @@ async fn start(State(taps): Shared, body: Bytes) -> Result<(StatusCode, Json<Bod
     Ok((StatusCode::CREATED, Json(Body { id, state })))
 }
 
-async fn pass_to(
-    State(taps): Shared,
-    Path(id): Path<String>,
-    body: Bytes,
-) -> Result<Json<Body>> {
+async fn pass_to(State(taps): Shared, Path(id): Path<String>, body: Bytes) -> Result<Json<Body>> {
     let tap = taps.get(&id)?;
     tap.pass_to(&read(&body)?)?;
     let state = tap.state();

@@ -50,7 +50,8 @@ impl Run {
         let interrupts = Interrupts::listen()?;
         let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance = supervisor.start(&self.name, &variables, None, &|| interrupts.interrupted())?;
+        let instance =
+            supervisor.start(&self.name, &variables, None, &|| interrupts.interrupted())?;
         let result = command_on(&self.command, &supervisor, &instance, &interrupts);
         supervisor.end();
         result

@@ -83,7 +83,8 @@ impl Up {
         let interrupts = Interrupts::listen()?;
         let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance = supervisor.start(&self.name, &variables, None, &|| interrupts.interrupted())?;
+        let instance =
+            supervisor.start(&self.name, &variables, None, &|| interrupts.interrupted())?;
         let result = keep(&instance, self.env_file.as_deref(), &interrupts);
         supervisor.end();
         eprintln!("sidecar: {} is stopped", self.name);

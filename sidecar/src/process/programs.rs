@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -20,7 +20,8 @@ pub struct Program {
 
 /// Of a process and all that it started, each file once, by path; what has ended meanwhile is left out.
 pub fn of(root: i32) -> Vec<Program> {
-    let pids = std::iter::once(root).chain(tree::descendants(root).iter().map(|entry| entry.pid));
+    let pids =
+        std::iter::once(root).chain(tree::descendants(root).into_iter().map(|entry| entry.pid));
     let files: BTreeMap<_, _> = pids
         .filter_map(|pid| {
             // The file itself, also where it was replaced or removed since.
@@ -31,13 +32,24 @@ pub fn of(root: i32) -> Vec<Program> {
     files
         .into_iter()
         .filter_map(|(path, exe)| {
-            let mut hash = Sha256::new();
-            io::copy(&mut File::open(exe).ok()?, &mut hash).ok()?;
-            let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            let sha256 = hash(File::open(exe).ok()?).ok()?;
             let file = path.file_name()?.to_string_lossy().into_owned();
             Some(Program { file, sha256 })
         })
         .collect()
+}
+
+fn hash(mut file: File) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => break,
+            count => hash.update(&chunk[..count]),
+        }
+    }
+    let bytes = hash.finalize();
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]
@@ -53,9 +65,16 @@ mod tests {
             .spawn()
             .unwrap();
         let mut line = [0];
-        io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut line).unwrap();
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut line)
+            .unwrap();
         let found = of(child.id() as i32);
-        let _ = Command::new("pkill").args(["-P", &child.id().to_string()]).status();
+        let _ = Command::new("pkill")
+            .args(["-P", &child.id().to_string()])
+            .status();
         let _ = (child.kill(), child.wait());
         let path = std::fs::canonicalize("/bin/sleep").unwrap();
         let known = Command::new("sha256sum").arg(&path).output().unwrap();
@@ -63,7 +82,9 @@ mod tests {
         let sha256 = known.split(' ').next().unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
         assert!(
-            found.iter().any(|one| one.file == name && one.sha256 == sha256),
+            found
+                .iter()
+                .any(|one| one.file == name && one.sha256 == sha256),
             "{found:?}, and {sha256}"
         );
         assert_eq!(found.len(), 2, "{found:?}");

@@ -124,7 +124,9 @@ mod tests {
             "{watched:?}"
         );
         // A process group's leader alone dies with `all`; the burning child is ended by its own.
-        let _ = Command::new("pkill").args(["-P", &all[0].0.id().to_string()]).status();
+        let _ = Command::new("pkill")
+            .args(["-P", &all[0].0.id().to_string()])
+            .status();
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::search::{Before, From, Search};
+use super::search::{Before, Search, Sender};
 use super::told;
 
 /// More senders are not heard.
@@ -32,7 +32,7 @@ pub async fn pass(
         let Ok((read, sender)) = socket.recv_from(&mut buffer).await else {
             continue;
         };
-        search.look(From::Client, &mut Before::default(), &buffer[..read]);
+        search.look(Sender::Client, &mut Before::default(), &buffer[..read]);
         if !onward.contains_key(&sender) && onward.len() < MOST {
             let Ok(own) = towards(target).await else {
                 continue;
@@ -69,7 +69,7 @@ async fn answer(
         let Ok(read) = own.recv(&mut buffer).await else {
             continue;
         };
-        search.look(From::Server, &mut Before::default(), &buffer[..read]);
+        search.look(Sender::Server, &mut Before::default(), &buffer[..read]);
         let _ = socket.send_to(&buffer[..read], sender).await;
     }
 }

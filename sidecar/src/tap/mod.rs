@@ -1,10 +1,10 @@
 //! A tap stands between the two ends of a hop: it passes on what comes, connections and datagrams, and tells whether what
 //! should be encrypted there could be read.
 
+mod datagrams;
 pub mod registry;
 mod search;
 mod streams;
-mod datagrams;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

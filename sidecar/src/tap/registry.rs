@@ -50,8 +50,5 @@ impl Taps {
 }
 
 fn unknown(id: &str) -> Failure {
-    Failure::not_found(
-        format!("there is no tap {id:?}"),
-        "POST /taps starts one",
-    )
+    Failure::not_found(format!("there is no tap {id:?}"), "POST /taps starts one")
 }

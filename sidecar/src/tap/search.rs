@@ -22,7 +22,7 @@ pub struct Search {
 
 /// Who sent what is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum Sender {
     Client,
     Server,
 }
@@ -66,8 +66,8 @@ impl Search {
         }
     }
 
-    pub fn look(&self, from: From, before: &mut Before, read: &[u8]) {
-        let client = from == From::Client;
+    pub fn look(&self, from: Sender, before: &mut Before, read: &[u8]) {
+        let client = from == Sender::Client;
         if client && !self.seen.client_spoke.swap(client, Ordering::Relaxed) {
             self.seen.round_trips.fetch_add(1, Ordering::Relaxed);
         }
@@ -79,7 +79,10 @@ impl Search {
             .fetch_add(read.len() as u64, Ordering::Relaxed);
         let Before(text) = before;
         text.extend_from_slice(read);
-        if text.windows(WINDOW).any(|piece| self.payload.contains(piece)) {
+        if text
+            .windows(WINDOW)
+            .any(|piece| self.payload.contains(piece))
+        {
             self.seen.payload.store(true, Ordering::Relaxed);
         }
         let longest = self.requests.iter().map(Vec::len).max().unwrap_or(0);
@@ -129,7 +132,7 @@ mod tests {
         let search = Search::new(&[FAR.parse().unwrap()]);
         let mut before = Before::default();
         for read in reads {
-            search.look(From::Client, &mut before, read);
+            search.look(Sender::Client, &mut before, read);
         }
         search.found()
     }
@@ -167,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_begins_where_the_client_speaks_anew() {
-        use From::{Client, Server};
+        use Sender::{Client, Server};
         let search = Search::new(&[]);
         for from in [Client, Client, Server, Server, Client, Server, Client] {
             search.look(from, &mut Before::default(), b"x");

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep};
 
-use super::search::{Before, From, Search};
+use super::search::{Before, Search, Sender};
 use super::told;
 
 /// More are not passed on at once: they wait.
@@ -54,13 +54,13 @@ async fn connect(
     let (from_near, to_near) = near.into_split();
     let (from_far, to_far) = far.into_split();
     tokio::join!(
-        copy(From::Client, from_near, to_far, &search),
-        copy(From::Server, from_far, to_near, &search),
+        copy(Sender::Client, from_near, to_far, &search),
+        copy(Sender::Server, from_far, to_near, &search),
     );
 }
 
 /// Until its end, which it passes on too.
-async fn copy(who: From, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, search: &Search) {
+async fn copy(who: Sender, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, search: &Search) {
     let mut buffer = vec![0; BUFFER];
     let mut before = Before::default();
     while let Ok(read @ 1..) = from.read(&mut buffer).await {

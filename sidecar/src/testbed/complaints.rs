@@ -28,7 +28,9 @@ pub struct Complaints(HashMap<String, Complaint>);
 
 impl Complaints {
     pub fn take(&mut self, line: &str) {
-        let Some(level) = LEVEL.find(line) else { return };
+        let Some(level) = LEVEL.find(line) else {
+            return;
+        };
         let said = &line[level.start()..];
         let kind = NUMBER.replace_all(said, "0").into_owned();
         let room = self.0.len() < MOST_KINDS;
@@ -83,7 +85,10 @@ mod tests {
             complaints.take(line);
             complaints.most_frequent().map(|complaint| complaint.line)
         };
-        assert_eq!(said("[5] [Warning] once\u{1b}"), Some("Warning] once".into()));
+        assert_eq!(
+            said("[5] [Warning] once\u{1b}"),
+            Some("Warning] once".into())
+        );
         assert_eq!(said("panic: nil"), Some("panic: nil".into()));
         assert_eq!(said("no terrors, no warnings here"), None);
     }

@@ -63,7 +63,16 @@ mod tests {
     #[test]
     fn no_name_leads_out_of_the_folder() {
         let all = tempfile::tempdir().unwrap();
-        for name in ["", "/tmp", "..", "a/../b", "a//b", ".hidden", "a b", &"a".repeat(200)] {
+        for name in [
+            "",
+            "/tmp",
+            "..",
+            "a/../b",
+            "a//b",
+            ".hidden",
+            "a b",
+            &"a".repeat(200),
+        ] {
             let failure = make(all.path(), name).unwrap_err();
             assert!(failure.error.starts_with("log_name: "), "{name}: {failure}");
         }
