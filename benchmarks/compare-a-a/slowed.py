@@ -1,9 +1,10 @@
 """Slow programs by a known share: slowed.py PERCENT FOLDER.
 
-A file in FOLDER is called by the id of a process that is to be slowed; one that has ended is removed. Of each 250 ms all of
-them stand still together for as long as makes them slower by so many per cent, were nothing made good after each stop. A
-little is: the comparison says by how much they were slower in fact. It ends with its standard input. It is no child of
-theirs, nor they of it: what it takes is none of what they take.
+A file in FOLDER is called by the id of a process that is to be slowed; one that has ended is removed. Of
+each 250 ms all of them stand still together for as long as makes them slower by so many per cent, were
+nothing made good after each stop. A little is: the comparison says by how much they were slower in fact. It
+ends with its standard input. It is no child of theirs, nor they of it: what it takes is none of what they
+take.
 """
 
 import contextlib
