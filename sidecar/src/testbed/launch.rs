@@ -1,5 +1,6 @@
 //! Starting a testbed: one attempt, from values of variables to processes that are ready.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -10,6 +11,7 @@ use regex::Regex;
 use super::catalogue::Testbed;
 use super::file::{Process, Value};
 use super::instance::{Instance, stop_all};
+use super::log_folder;
 use super::logs::Log;
 use super::parts::Parts;
 use super::ports;
@@ -24,8 +26,11 @@ pub struct Launch<'a> {
     pub testbed: &'a Testbed,
     pub root: &'a Path,
     pub id: String,
-    /// A folder that there is.
-    pub log_dir: PathBuf,
+    /// The logs of all instances, and what this one's folder in it is called.
+    pub logs: &'a Path,
+    pub log_name: &'a str,
+    /// That folder, once it is made: an attempt that is made again keeps it.
+    pub log_dir: OnceCell<PathBuf>,
     pub cancelled: &'a dyn Fn() -> bool,
     pub reserve_ports: &'a dyn Fn(usize) -> std::io::Result<Vec<u16>>,
 }
@@ -46,6 +51,15 @@ impl From<Failure> for Attempt {
 }
 
 impl Launch<'_> {
+    /// Makes the folder of the logs, unless it is made.
+    fn log_dir(&self) -> Result<&Path> {
+        if let Some(made) = self.log_dir.get() {
+            return Ok(made);
+        }
+        let made = log_folder::make(self.logs, self.log_name)?;
+        Ok(self.log_dir.get_or_init(|| made))
+    }
+
     /// A port that was given and is taken ends a start before anything is started; one of `idle`
     /// does not.
     fn check_given_ports(&self, variables: &Values, idle: &HashSet<String>) -> Result<()> {
@@ -100,6 +114,7 @@ impl Launch<'_> {
         setting.generate()?;
         let (outputs, secret_outputs) = setting.outputs()?;
         setting.write_files(&parts)?;
+        let log_dir = self.log_dir()?;
         setting.set_up_namespaces(&parts)?;
         let processes = setting.start_all(&parts)?;
         Ok(Instance {
@@ -109,7 +124,7 @@ impl Launch<'_> {
             secret_outputs,
             versions,
             processes,
-            log_dir: self.log_dir.clone(),
+            log_dir: log_dir.to_owned(),
             namespaces: Mutex::new(std::mem::take(&mut setting.namespaces)),
             work: Mutex::new(Some(setting.work)),
             variables,
@@ -165,7 +180,7 @@ impl Setting<'_> {
             .ready
             .as_ref()
             .and_then(|ready| Regex::new(ready.log.as_ref()?).ok());
-        let log_path = self.launch.log_dir.join(format!("{}.log", process.name));
+        let log_path = self.launch.log_dir()?.join(format!("{}.log", process.name));
         let log = Log::create(&log_path, self.redactor.clone(), awaited).map_err(|error| {
             Failure::setup(
                 format!("log {}: {error}", log_path.display()),

@@ -1,5 +1,6 @@
 //! What a start takes that make builds, told without starting anything.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -20,7 +21,9 @@ pub fn targets(
         testbed,
         root,
         id: String::new(),
-        log_dir: root.to_owned(),
+        logs: root,
+        log_name: "",
+        log_dir: OnceCell::new(),
         cancelled: &|| false,
         reserve_ports: &|_| Ok(Vec::new()),
     };

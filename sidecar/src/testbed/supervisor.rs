@@ -5,6 +5,7 @@
 //! filled in (free ports, secrets) from the same one testbed file. And the usage windows, with their
 //! exact memory peaks, must see the very process groups that are supervised.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,6 @@ use std::time::Duration;
 use super::catalogue::Catalogue;
 use super::instance::{Instance, Stopped};
 use super::launch::Launch;
-use super::log_folder;
 use super::network::NamespaceOf;
 use super::ports;
 use super::secrets::random_hex;
@@ -137,8 +137,10 @@ impl Supervisor {
         let launch = Launch {
             testbed: &testbed,
             root: &self.catalogue.root,
-            log_dir: log_folder::make(&self.log_dir, log_name.unwrap_or(&id))?,
-            id,
+            logs: &self.log_dir,
+            log_name: log_name.unwrap_or(&id),
+            log_dir: OnceCell::new(),
+            id: id.clone(),
             cancelled: &cancelled,
             reserve_ports: &|count| self.reserve_ports(count),
         };
@@ -151,7 +153,7 @@ impl Supervisor {
                 }
                 Err(attempt) => {
                     // Only where nothing was printed.
-                    let _ = std::fs::remove_dir(&launch.log_dir);
+                    let _ = launch.log_dir.get().map(std::fs::remove_dir);
                     return Err(attempt.failure);
                 }
             }
