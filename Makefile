@@ -90,7 +90,8 @@ dataplane: $(RUNNERS) ## All data-plane scenarios on sing-box-pair, xray-pair an
 only = $(call within,$(if $(findstring /,$@),$@,$(patsubst $(firstword $(subst -, ,$@))-%,$(firstword $(subst -, ,$@))/%,$@)))
 
 .PHONY: $(SCENARIO_TARGETS) $(SCENARIOS)
-$(SCENARIO_TARGETS) $(SCENARIOS): $(RUNNERS)
+# protocols-interop has programs of its own to build, below.
+$(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(RUNNERS)
 	+@$(call build,ONLY='$(only)' bin/k6 x needs)
 	@ONLY='$(only)' bin/k6 x bench
 
