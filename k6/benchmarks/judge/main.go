@@ -44,7 +44,7 @@ func main() {
 			row(fmt.Sprintf("%d | %.0f %%", pairs, cv*100), c, *comparisons, *seed)
 		}
 	}
-	fmt.Printf("\nThe protocol matrix: rows of three targets each, judged together.\n\n")
+	fmt.Printf("\nThe protocol matrix: rows of four targets each, judged together.\n\n")
 	matrixHead()
 	for _, rows := range []int{1, 6, 49} {
 		for _, m := range []power.Matrix{{Turns: 8}, {Turns: 16}, {Looks: furtherLooks}} {

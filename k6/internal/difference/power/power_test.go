@@ -74,7 +74,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// TestMatrix: of 49 rows with three targets each, fixed turns and until it knows, equal sides miss a target in 1 % of runs at
+// TestMatrix: of 49 rows with four targets each, fixed turns and until it knows, equal sides miss a target in 1 % of runs at
 // most, and a row that misses its own by 1.5 times the tolerance is called met in 2 % at most.
 func TestMatrix(t *testing.T) {
 	const n = 100
