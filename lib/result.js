@@ -5,7 +5,7 @@
 import { KINDS } from './errors.js';
 import { findLimit } from './limit.js';
 import { PERCENTILES, carries } from './percentiles.js';
-import { errorMetric, judge, submetric } from './thresholds.js';
+import { againstControl, errorMetric, judge, submetric } from './thresholds.js';
 import * as validity from './validity.js';
 import { controlsHold, generatorLimits } from './meter-faults.js';
 import { placementLoad } from './placement-load.js';
@@ -22,6 +22,7 @@ import { ABOUT_ERRORS, decide, withIntegrity } from './verdict.js';
  * @property {string} latencyIs from what to what the latency is measured
  * @property {string} [items] name of what a request carries, where it carries many
  * @property {string} [control] the operation that does the same without the system under test
+ * @property {boolean} [againstControl] whether its P50 is judged by its control's, so that gross slowness fails
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
@@ -173,6 +174,16 @@ export function controlsOf(rows, specs) {
   });
 }
 
+/**
+ * @param {ReturnType<typeof operationOf>} row
+ * @param {ReturnType<typeof operationOf>[]} rows
+ * @param {OperationSpec} spec
+ */
+function waitsOf(row, rows, { control: name, againstControl: judged }) {
+  const control = judged && rows.find((other) => other.name === name);
+  return control ? againstControl(row, control) : [];
+}
+
 /** @param {import('./sidecar.js').Usage | null} usage */
 function processesOf(usage) {
   if (!usage) return [];
@@ -218,7 +229,10 @@ export function evaluate(measured) {
   const operations = Object.entries(measured.operations).map(([name, spec]) =>
     operationOf(metrics, name, spec, whole ? spec.plannedSeconds : 0),
   );
-  const thresholds = operations.flatMap((row) => judge(metrics, row, measured.bounds[row.name] ?? {}));
+  const thresholds = operations.flatMap((row) => [
+    ...judge(metrics, row, measured.bounds[row.name] ?? {}),
+    ...waitsOf(row, operations, measured.operations[row.name]),
+  ]);
   const controls = controlsOf(operations, measured.operations);
   const checks = checksOf(measured, operations, thresholds, controls);
   const left = metrics.cleanup_left?.values.count ?? 0;

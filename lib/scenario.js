@@ -39,6 +39,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {string} [items] name of what a request carries, where it carries many
  * @property {string} [owns] the k6 scenario that does nothing else, so that k6 tags all its samples with the operation
  * @property {string} [control] the operation that does the same without the system under test
+ * @property {boolean} [againstControl] whether its P50 is judged by its control's, so that gross slowness fails
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it

@@ -152,6 +152,31 @@ export function judge(metrics, row, bounds) {
   return lines.map((line) => ({ ...line, ...wordsOf(line, items?.name) }));
 }
 
+/** A wait through the proxy may be so many times the same without it, and so many ms whatever that is. */
+const AGAINST_CONTROL = { times: 20, ms: 20 };
+
+/**
+ * Without a baseline gross slowness has nothing to be seen by but the control.
+ * @param {{ name: string, latency_ms: { p50: number | null } | null }} row
+ * @param {{ latency_ms: { p50: number | null } | null }} control that does the same without the proxy
+ * @returns {Judged[]}
+ */
+export function againstControl({ name: operation, latency_ms: own }, { latency_ms: direct }) {
+  const [value, without] = [own?.p50 ?? null, direct?.p50 ?? null];
+  if (value === null || without === null) return [];
+  const bound = Math.max(AGAINST_CONTROL.ms, Number((AGAINST_CONTROL.times * without).toPrecision(3)));
+  /** @type {Line} */
+  const line = {
+    operation,
+    metric: 'operation_ms',
+    expression: `med<${bound}`,
+    value,
+    unit: 'ms',
+    ok: value < bound,
+  };
+  return [{ ...line, ...wordsOf(line) }];
+}
+
 /**
  * k6 divides by the whole test's time; only the operation's own window is its rate.
  * @param {string} operation

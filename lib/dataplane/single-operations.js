@@ -21,6 +21,7 @@ import { controlName, planeScenario, withControl } from './scenario.js';
  * @property {(rate: number) => object} [openProbe] what the open loop needs besides
  * @property {Record<string, import('./scenario.js').PlaneOperation>} [stages] rows beside it, of other series
  * @property {string} [series]
+ * @property {boolean} [againstControl] whether its P50 is judged by its control's
  * @property {boolean} [saturates] whether several are in flight
  */
 
@@ -39,6 +40,7 @@ export function singleOperations(spec) {
     series: spec.series,
     saturates: spec.saturates || connections > 1,
     headline: /** @type {const} */ ('p50'),
+    againstControl: spec.againstControl,
   };
   const openName = `${spec.operation}_open`;
   const openRow = {

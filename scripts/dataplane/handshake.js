@@ -25,6 +25,7 @@ const script = singleOperations({
   countVariable: 'HANDSHAKES',
   p95: 100,
   series: 'total',
+  againstControl: true,
   parameters: { auth: withAuth },
   probe: { kind: 'handshake' },
   stages: {

@@ -133,6 +133,25 @@ test('answers that wait for delayed acknowledgements are named so', async () => 
   }
 });
 
+test('a handshake that is grossly longer than without the proxy fails, whatever the bounds are', async () => {
+  const server = await startSocksServer('late');
+  const thresholds = { handshake: { handshake: { 'p(95)': 1000 } } };
+  const entry = { auth: { mode: 'none' }, url: server.url, thresholds };
+  const ENV = writeEnvironment(folder.path, entry, 'dataplane');
+  const bench = startBench({ ENV, ONLY: 'dataplane/handshake', HANDSHAKES: '40' });
+  try {
+    assert.equal(await bench.ended, 99, bench.output.stdout);
+    const result = bench.result('dataplane-handshake');
+    assert.ok(
+      reasonsOf(result).some((line) => /^handshake: P50 \d+\.\d ms, at most 20 ms$/.test(line)),
+      reasonsOf(result).join('\n'),
+    );
+  } finally {
+    bench.remove();
+    server.stop();
+  }
+});
+
 const LOGIN = { mode: 'password', username: 'u', password_env: 'PROXY_PASSWORD' };
 
 for (const [

@@ -2,9 +2,10 @@
 import { connect, createServer } from 'node:net';
 
 /**
- * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | 'nagle' | { reply: number }} Behaviour what it does with a
+ * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | 'nagle' | 'late' | { reply: number }} Behaviour what it does with a
  *   request; it greets properly first, but for silent and garbage; login refuses every password; nagle carries what it is
- *   given, and each answer in two writes of which the second waits until the first is acknowledged
+ *   given, and each answer in two writes of which the second waits until the first is acknowledged;
+ *   late carries it too, and answers CONNECT after 47 ms
  */
 
 /**
@@ -18,6 +19,7 @@ export async function startSocksServer(behaviour, good = 0) {
     socket.on('error', () => {});
     if (connections <= good) return carry(socket);
     if (behaviour === 'nagle') return carry(socket, inTwoWrites);
+    if (behaviour === 'late') return carry(socket, undefined, LATE_MS);
     if (behaviour === 'silent') return undefined;
     if (behaviour === 'garbage') {
       return socket.once('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
@@ -33,6 +35,8 @@ export async function startSocksServer(behaviour, good = 0) {
   return { url: `socks5://127.0.0.1:${port}`, stop: () => server.close() };
 }
 
+const LATE_MS = 47;
+
 /** Without TCP_NODELAY. @param {import('node:net').Socket} from @param {import('node:net').Socket} to */
 function inTwoWrites(from, to) {
   to.setNoDelay(false);
@@ -47,15 +51,18 @@ function inTwoWrites(from, to) {
  * A tunnel to an IPv4 address.
  * @param {import('node:net').Socket} socket
  * @param {(from: import('node:net').Socket, to: import('node:net').Socket) => void} back how answers get back
+ * @param {number} [waits] ms before it answers CONNECT
  */
-function carry(socket, back = (from, to) => from.pipe(to)) {
+function carry(socket, back = (from, to) => from.pipe(to), waits = 0) {
   socket.once('data', () => {
     socket.write(Buffer.from([5, 0]));
     socket.once('data', (request) => {
       const far = connect(request.readUInt16BE(8), [...request.subarray(4, 8)].join('.'), () => {
-        socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
-        socket.pipe(far);
-        back(far, socket);
+        setTimeout(() => {
+          socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+          socket.pipe(far);
+          back(far, socket);
+        }, waits);
       });
       far.on('error', () => socket.destroy());
     });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { reasonsOf } from '../support/reasons.js';
 import { disturbedSeconds } from '../../lib/placement-load.js';
 import { evaluate } from '../../lib/result.js';
-import { k6Thresholds } from '../../lib/thresholds.js';
+import { againstControl, k6Thresholds } from '../../lib/thresholds.js';
 
 const spec = { title: 'Send', loop: /** @type {const} */ ('closed'), latencyIs: 'from start to end' };
 
@@ -382,4 +382,16 @@ test('a percentile that may be the lateness of the generator is not shown, and n
     /generator lateness: send: .*P99 at most 0\.2 ms cannot be judged/,
   );
   assert.equal(judged({ 'p(95)<0.2': { ok: false } }).verdict, 'fail', 'the P95 can be told');
+});
+
+test('a wait through the proxy that is grossly longer than without it fails, whatever the bounds are', () => {
+  const judged = (/** @type {number | null} */ own, /** @type {number | null} */ direct) =>
+    againstControl({ name: 'handshake', latency_ms: { p50: own } }, { latency_ms: { p50: direct } }).map(
+      ({ ok, expression, measured, required }) => [ok, expression, measured, required],
+    );
+  assert.deepEqual(judged(47, 0.05), [[false, 'med<20', 'P50 47.0 ms', 'at most 20 ms']]);
+  assert.deepEqual(judged(19, 0.05), [[true, 'med<20', 'P50 19.0 ms', 'at most 20 ms']]);
+  // Over a path of 30 ms twenty times as much.
+  assert.deepEqual(judged(61, 30)[0].slice(0, 2), [true, 'med<600']);
+  assert.deepEqual([judged(null, 1), judged(1, null)], [[], []]);
 });
