@@ -82,10 +82,10 @@ test('a filter makes a candidate run that reads another configuration', () =>
       CANDIDATE,
       CANDIDATE_ENV: 'CANDIDATE_FAULT=renamed',
       CANDIDATE_FILTER: join(ROOT, 'tests/fixtures/rename'),
-      PROTOCOL: 'vless-tls,shadowsocks-2022',
+      PROTOCOL: 'vless-tls,shadowsocks-aes-128-gcm',
     },
     ({ result }) => {
-      for (const name of ['vless-tls', 'shadowsocks-2022']) {
+      for (const name of ['vless-tls', 'shadowsocks-aes-128-gcm']) {
         const { candidate, round_trips: trips } = rowOf(result, name);
         assert.equal(candidate.outcome, 'measured', candidate.detail);
         assert.deepEqual([trips.ok, trips.candidate > 0], [true, true], JSON.stringify(trips));
