@@ -26,6 +26,8 @@ const ABOUT = {
   803: ['matrix', 'chain'],
   804: ['matrix'],
 };
+/** Panels that are about all scenarios but some. @type {Record<number, string[]>} */
+const NOT_ABOUT = { 701: ['interop'] };
 /** docs/streaming.md: sets of tags of one k6, of an operation's histogram, and of what is no operation's. */
 const [MOST_SETS, BUCKETS, OF_SCENARIO] = [4000, 23, 80];
 /** Most that a graph is wide, in points. */
@@ -180,6 +182,7 @@ async function faults(board, values) {
   for (const { panel, values: own, of } of standing(board, values)) {
     if (measured([own.scenario].flat()).length === 0) continue;
     if (ABOUT[panel.id]?.every((scenario) => !own.scenario.includes(scenario))) continue;
+    if ([own.scenario].flat().every((scenario) => NOT_ABOUT[panel.id]?.includes(scenario))) continue;
     for (const target of panel.targets) {
       const asked = expanded(target.query, own, time);
       const what = await fault(target, asked);
