@@ -29,10 +29,11 @@ SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
 LDFLAGS_sing-box = -X github.com/sagernet/sing-box/constant.Version=$$(go list -m -f '{{slice .Version 1}}' github.com/sagernet/sing-box)
-TAGS_sing-box-1.13 := $(TAGS_sing-box)
+# As its official builds for Linux, with bin/libcronet.so, Chromium's network library, beside it.
+TAGS_sing-box-1.13 := $(TAGS_sing-box),with_naive_outbound,with_purego
 LDFLAGS_sing-box-1.13 = $(LDFLAGS_sing-box)
 # Without with_wireguard: the module that 1.14.1 asks for cannot be had.
-TAGS_sing-box-next := with_quic,with_utls,with_gvisor,with_clash_api
+TAGS_sing-box-next := with_quic,with_utls,with_gvisor,with_openvpn,with_clash_api
 LDFLAGS_sing-box-next = $(LDFLAGS_sing-box)
 
 # $(call within,SYSTEM): what of the system ONLY asks for, all of it unless given.
@@ -258,6 +259,14 @@ $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 	@mkdir -p bin
 	@cd testbeds/$* && CGO_ENABLED=0 go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
 
+bin/sing-box-1.13: bin/libcronet.so
+
+CRONET = github.com/sagernet/cronet-go/lib/linux_$$(go env GOARCH)
+bin/libcronet.so: testbeds/sing-box-1.13/go.sum
+	@$(call need,go,install Go 1.26 or newer)
+	@mkdir -p bin
+	@cd testbeds/sing-box-1.13 && go mod download $(CRONET) && install -m 644 "$$(go list -m -f '{{.Dir}}' $(CRONET))/libcronet.so" ../../$@
+
 .venv/%/.installed: testbeds/%/requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	@echo 'installing $* into .venv/$*'
@@ -288,7 +297,7 @@ boards: node_modules/.installed ## Write grafana/dashboards from grafana/boards
 ## Checking -----------------------------------------------------------------
 
 .PHONY: test
-test: build node_modules/.installed ## Set up everything and run all tests
+test: build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Set up everything and run all tests
 	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
 	cd k6 && go test ./...
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))

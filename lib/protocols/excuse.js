@@ -42,6 +42,22 @@ export const knownOf = ({ known }, { engine, binary, server }) =>
 export const excused = (row, side, result) =>
   hasFew(result) ? { ...result, known: knownOf(row, side) } : result;
 
+/**
+ * A version that is older than the row has no part in it.
+ * @param {Pick<Row, 'since'>} row
+ * @template {{ outcome: import('./outcome.js').Name, detail: string | null }} Ended
+ * @param {Ended} ended
+ * @returns {Ended}
+ */
+export const older = ({ since }, ended) =>
+  since !== undefined && ended.outcome === 'refused configuration'
+    ? {
+        ...ended,
+        outcome: /** @type {const} */ ('impossible here'),
+        detail: `sing-box has it since ${since}: ${ended.detail}`,
+      }
+    : ended;
+
 /** How often chance alone may make a candidate that fails as rarely as the baseline look as if it failed more. */
 const CHANCE = 0.01;
 

@@ -70,8 +70,24 @@ export const EXTENT = {
   },
   shadowtls: { leftOut: ['versions 1 and 2: replaced by 3'] },
   naive: {
-    needs: 'the program naive-client, which make testbeds builds: sing-box 1.12 has the inbound only',
-    leftOut: ['HTTP/3: naive-client speaks HTTP/2'],
+    needs:
+      'the program naive-client, which make testbeds builds, as sing-box 1.12 has the inbound only; naive-outbound: sing-box 1.13 or newer, build tag with_naive_outbound and, with with_purego, libcronet.so beside it',
+    leftOut: ['HTTP/3: naive-client speaks HTTP/2', 'UDP over TCP: shadowtls measures it'],
+  },
+  snell: {
+    needs: 'sing-box 1.14 or newer',
+    leftOut: [
+      'obfs_mode http and mode unshaped, unsafe-raw: the rows have the defaults',
+      'reuse: the rows have the default, a connection for each tunnel',
+    ],
+  },
+  openvpn: {
+    needs: 'sing-box 1.14 or newer: build tags with_openvpn and with_gvisor',
+    leftOut: [
+      'static_key: deprecated, for one peer',
+      'client certificates, tls-auth and tls-crypt: they are part of the greeting alone',
+      'by a device of the kernel (system): needs its rights, and TUN',
+    ],
   },
   ssh: { needs: 'the program sshd: apt-get install openssh-server' },
   wireguard: {

@@ -4,6 +4,8 @@ import { ask, measure, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { recordSeries } from '../dataplane/probe-operation.js';
 import { requestAll } from '../sidecar.js';
+import { awaitTunnel } from './dials.js';
+import { older } from './excuse.js';
 import { startSides, stopSides } from './instances.js';
 import { isEncrypted } from './matrix.js';
 import { complained } from './outcome.js';
@@ -159,10 +161,11 @@ function hearSome(row, pairs, plane, { operation = null, countsTrips = false }) 
   );
   try {
     return up.map((started, index) => {
-      if ('failed' in started) return { ...started.failed, version: null, roundTrips: null };
+      if ('failed' in started) return { ...older(row, started.failed), version: null, roundTrips: null };
       const { started: instance } = started;
       const path = `/taps/${taps[index].id}`;
       ask('POST', path, { target: `127.0.0.1:${instance.variables.server_port}` });
+      awaitTunnel(row, instance, plane);
       const fault =
         trips(plane, instance, 'tcp', operation) ??
         (row.udp ? trips(plane, instance, 'udp', operation) : null);

@@ -1,6 +1,7 @@
 /** Instances of the testbed `protocols`: starting the sides of a row, and stopping them. */
 import { tryAsk } from '../dataplane/meter.js';
 import { requestAll } from '../sidecar.js';
+import { awaitTunnel } from './dials.js';
 import { ofFailedStart } from './outcome.js';
 import { variablesOf } from './way.js';
 
@@ -54,8 +55,13 @@ export function startSides(wanted, plane) {
     },
   }));
   return requestAll('POST', requests, START_MOST_MS).map((response, index) => {
-    if (response.status === 201) return { started: response.json() };
-    const { row, side, server } = wanted[index];
+    const { row, side, server, more } = wanted[index];
+    if (response.status === 201) {
+      const started = response.json();
+      // What stands in the hop is told later where to pass it on to.
+      if (!more?.hop_port) awaitTunnel(row, started, plane);
+      return { started };
+    }
     const line = lineOf(response);
     const { binary } = server && /^process server /.test(line) ? server : side;
     return { failed: ofFailedStart(row, binary, line, response.status === CANNOT) };

@@ -1,5 +1,5 @@
 /**
- * Every proxy protocol that the testbed `protocols` starts, one row each, and what of sing-box 1.12 the rows cover.
+ * Every proxy protocol that the testbed `protocols` starts, one row each, and what of sing-box the rows cover.
  * A new protocol is a row here and its users in testbeds/protocols/*.j2.
  */
 import { EXTENT } from './extent.js';
@@ -17,12 +17,14 @@ import { EXTENT } from './extent.js';
  * @property {boolean} multiplex
  * @property {boolean} udp whether datagrams go through
  * @property {{ 'sing-box': Runs, xray: Runs }} engines
+ * @property {string} [since] the first version of sing-box that has it, where that is newer than 1.12: an older one refuses it, and says so
+ * @property {boolean} [dialsAtStart] its client dials when it starts, and refuses all until it has got through
  * @property {Partial<Record<'sing-box' | 'xray', string>>} [known] what an engine is known to get wrong now and then
  * @property {'namespaces' | 'sshd' | 'naive-client'} [needs] what it needs besides the two engines
  * @property {Record<string, string | number | boolean>} variables of the testbed, besides the engine
  */
 
-/** @typedef {Partial<Pick<Row, 'inbound' | 'outbound' | 'udp' | 'needs' | 'known'>> & { xray?: string }} Special */
+/** @typedef {Partial<Pick<Row, 'inbound' | 'outbound' | 'udp' | 'needs' | 'known' | 'since' | 'dialsAtStart'>> & { xray?: string }} Special */
 
 /**
  * @param {string} row
@@ -69,6 +71,14 @@ const SS_2022 = {
 const TROJAN = { known: { xray: TROJAN_BREAKS } };
 const UPGRADE = { known: { 'sing-box': UPGRADE_BREAKS } };
 const TLS = { security: 'tls' };
+/** Two endpoints of sing-box, which are neither inbound nor outbound. */
+const OPENVPN = {
+  inbound: 'none',
+  outbound: 'none',
+  since: '1.14',
+  dialsAtStart: true,
+  xray: absent('openvpn'),
+};
 
 /** @type {Row[]} */
 export const MATRIX = [
@@ -136,8 +146,17 @@ export const MATRIX = [
     { protocol: 'naive', ...TLS },
     { outbound: 'none', udp: false, needs: 'naive-client', xray: absent('naive') },
   ),
+  entry(
+    'naive-outbound',
+    { protocol: 'naive', ...TLS, naive_outbound: true },
+    { udp: false, since: '1.13', xray: absent('naive') },
+  ),
+  entry('snell', { protocol: 'snell' }, { since: '1.14', xray: absent('snell') }),
+  entry('snell-v4', { protocol: 'snell', snell_version: '4' }, { since: '1.14', xray: absent('snell') }),
   entry('ssh', { protocol: 'ssh' }, { inbound: 'none', udp: false, needs: 'sshd', xray: absent('ssh') }),
   entry('wireguard', { protocol: 'wireguard' }, { inbound: 'none' }),
+  entry('openvpn', { protocol: 'openvpn', ...TLS }, OPENVPN),
+  entry('openvpn-tcp', { protocol: 'openvpn', ...TLS, openvpn_network: 'tcp' }, OPENVPN),
   entry('direct', { protocol: 'direct', inbound: 'direct' }),
   ...['redirect', 'tproxy', 'tun'].map((inbound) =>
     entry(
@@ -163,20 +182,23 @@ export const MATRIX = [
   ),
 ];
 
-/** The types of sing-box 1.12, as its documentation lists them. */
+/** The types of sing-box 1.12 to 1.14, as their documentation lists them. */
 const INBOUNDS =
-  'direct mixed socks http shadowsocks vmess trojan naive hysteria shadowtls tuic hysteria2 vless anytls tun redirect tproxy'.split(
+  'direct mixed socks http shadowsocks vmess trojan naive hysteria shadowtls tuic hysteria2 vless anytls snell tun redirect tproxy cloudflared'.split(
     ' ',
   );
 const OUTBOUNDS =
-  'direct block socks http shadowsocks vmess trojan wireguard hysteria vless shadowtls tuic hysteria2 anytls tor ssh dns selector urltest'.split(
+  'direct block socks http shadowsocks vmess trojan wireguard hysteria vless shadowtls tuic hysteria2 anytls naive snell tor ssh dns bridge selector urltest'.split(
     ' ',
   );
 
 /** Why no row covers a type. @type {Record<'inbound' | 'outbound', Record<string, string>>} */
 const UNCOVERED = {
-  inbound: {},
+  inbound: {
+    cloudflared: "needs Cloudflare's network, and nothing here leaves this machine",
+  },
   outbound: {
+    bridge: 'sends packets out of a device of this machine, and none to loopback',
     block: 'moves nothing by design; tests/real/protocols.test.js checks that it refuses',
     tor: 'needs the Tor network, and nothing here leaves this machine',
     dns: 'carries queries only: `make protocols-dns HIJACK=outbound` measures it',
@@ -204,7 +226,7 @@ const coverageOf = (side, types) =>
   });
 
 /** What encrypts by itself, whatever carries it. */
-const ENCRYPTS = ['shadowsocks', 'vmess', 'ssh', 'wireguard'];
+const ENCRYPTS = ['shadowsocks', 'vmess', 'snell', 'ssh', 'wireguard'];
 
 /** Whether nobody in between may read what goes through a row's hop. @param {Pick<Row, 'security' | 'variables'>} row */
 export const isEncrypted = ({ security, variables }) =>
@@ -217,7 +239,7 @@ export const hasHop = ({ variables }) => variables.protocol !== 'direct' && vari
 export const protocolOf = ({ row }) => row.split('-')[0];
 
 /**
- * Each inbound and outbound type of sing-box 1.12 with the rows that cover it, or why none does; and each protocol
+ * Each inbound and outbound type of sing-box 1.12 to 1.14 with the rows that cover it, or why none does; and each protocol
  * with what it needs besides a plain sing-box, and which of its ways no row measures, and why.
  */
 export const coverage = {

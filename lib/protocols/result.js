@@ -1,6 +1,6 @@
 /** The section `protocols` of a result. */
 import { MEASURING_BOUND, compareRows, figuresOf } from './compare.js';
-import { besideBaseline, excused } from './excuse.js';
+import { besideBaseline, excused, older } from './excuse.js';
 import { coverage } from './matrix.js';
 import { worst } from './outcome.js';
 
@@ -47,16 +47,16 @@ export function protocolsOf(notes, asked) {
 }
 
 /**
- * Of all rows that both sides run, judged together; null without a candidate.
+ * Of all rows that both sides can run here, judged together; null without a candidate.
  * @param {AllNotes} notes
  * @param {Asked} asked
  */
 function comparisonOf(notes, { rows, baseline, candidate, targets, looks = [] }) {
   if (candidate === null) return null;
-  const able = rows.filter(
-    ({ row, engines }) =>
-      engines[baseline.engine] === true && engines[candidate.engine] === true && notes[row],
-  );
+  const able = rows.filter((row) => {
+    const { own, other } = endedOf(row, notes[row.row], { baseline, candidate });
+    return notes[row.row] && ![own, other].some((side) => side?.outcome === 'impossible here');
+  });
   const told = compareRows(
     able.map((row) => ({
       baseline: notes[row.row].baseline.turns,
@@ -104,7 +104,7 @@ const describe = (notes, { name, ...side }, digests) => ({
  * @param {import('./compare.js').Comparison[]} comparison
  */
 function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
-  const own = excused(row, baseline, sideOf(row, notes, baseline));
+  const { own, other } = endedOf(row, notes, { baseline, candidate });
   const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
   return {
     row: row.row,
@@ -116,8 +116,7 @@ function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
     udp: row.udp,
     told_mbit_per_s: toldRate(row),
     baseline: own,
-    candidate:
-      candidate && besideBaseline(row, { baseline, candidate }, own, sideOf(row, notes, candidate), failed),
+    candidate: candidate && other && besideBaseline(row, { baseline, candidate }, own, other, failed),
     round_trips: roundTripsOf(notes, targets.round_trips),
     turns: Math.max(...Object.values(notes ?? {}).map((side) => side.turns.length), 0),
     comparison,
@@ -140,6 +139,18 @@ const toldRate = ({ variables: { hysteria_mbps: rate } }) => (rate === undefined
 
 /** Operations that failed in all turns. @param {Notes | undefined} notes */
 const failedOf = (notes) => (notes?.turns ?? []).reduce((sum, { failed }) => sum + Number(failed ?? 0), 0);
+
+/**
+ * How both sides of a row ended. What the baseline has, a candidate must have; a row that is newer than the baseline, it may lack.
+ * @param {Row} row
+ * @param {Record<string, Notes> | undefined} notes
+ * @param {Pick<Asked, 'baseline' | 'candidate'>} sides
+ */
+function endedOf(row, notes, { baseline, candidate }) {
+  const own = excused(row, baseline, older(row, sideOf(row, notes, baseline)));
+  const other = candidate && sideOf(row, notes, candidate);
+  return { own, other: other && own.outcome === 'impossible here' ? older(row, other) : other };
+}
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */
 function sideOf(row, notes, side) {

@@ -25,6 +25,8 @@ sizesOf(
 );
 const programs = programsOf('sing-box');
 const digests = programs.map((program) => digestOf(program));
+const unbuilt = programs.find((_, index) => digests[index] === null);
+if (unbuilt) throw `PROGRAMS: ${unbuilt.name} is not there: make bin/${unbuilt.name} builds it`;
 const rows = withHop(selectedRows());
 const pairs = pairsOf(programs);
 

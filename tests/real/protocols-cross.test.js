@@ -107,6 +107,21 @@ test('a candidate that burns a core at rest is told so', () =>
     assert.match(candidate.detail, /at rest, while nothing was sent, its processes took \d+ % of a CPU/);
   }));
 
+test('a candidate with Nagle on each hop is told so', () =>
+  matrix(
+    { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=nagle', PROTOCOL: 'vless' },
+    ({ code, result, bench }) => {
+      assert.equal(code, 99);
+      const { candidate } = rowOf(result, 'vless');
+      assert.equal(candidate.outcome, 'too slow', candidate.detail);
+      const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+      assert.match(
+        report,
+        /vless, candidate: RTT \d+\.\d ms \(\w+ waits?\).*Is TCP_NODELAY set on each connection/,
+      );
+    },
+  ));
+
 test('each end can be a candidate by itself', () =>
   matrix(
     { CANDIDATE_SERVER: CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=own', PROTOCOL: 'vless' },

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { certificateAt, connectionsTo, fileOf, otherClient } from '../support/hop.js';
 import { temporaryFolder } from '../support/k6.js';
-import { probe } from '../support/rows.js';
+import { binaryOf, probe } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
 import { connectTunnel } from '../support/socks5.js';
 
@@ -182,7 +182,7 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
     if (parts.length === 0 && !wanted) continue;
 
     test(`${row.row} on ${engine}: its hop is what it says`, async () => {
-      const instance = await sidecar.start('protocols', { ...row.variables, engine });
+      const instance = await sidecar.start('protocols', { ...row.variables, engine, binary: binaryOf(row) });
       try {
         const alike = () => echoesFor(instance, () => {}, row.known?.[engine] ? TRIES : 1);
         assert.ok(parts.length === 0 || (await alike()), 'another client like it');

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
 import { commandLines, descendants, isAlive, until } from '../support/processes.js';
-import { probe, variablesOf, way } from '../support/rows.js';
+import { binaryOf, probe, variablesOf, way } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
 
 const ROUND_TRIPS = 100;
@@ -89,7 +89,7 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
   for (const row of rowsOf(engine)) {
     const missing = row.needs === 'sshd' && !existsSync(OPTIONAL.sshd) && `${OPTIONAL.sshd} is not installed`;
     test(`${row.row} on ${engine}: payload goes through whole`, { skip: missing }, async (context) => {
-      const variables = { ...variablesOf(row, echo), engine };
+      const variables = { ...variablesOf(row, echo), engine, binary: binaryOf(row) };
       const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {
         variables,
       });
@@ -106,6 +106,11 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
           systems.map((/** @type {any} */ { name }) => name),
           row.variables.protocol === 'direct' ? ['client'] : ['server', 'client'],
         );
+        if (row.dialsAtStart)
+          await until(
+            async () => Boolean((await move(instance, 'tcp', { count: 1 })).outcome?.succeeded),
+            'its tunnel',
+          );
         const breaks = Boolean(row.known?.[engine]);
         await moveWhole(instance, 'tcp', {}, breaks);
         const transfer = { bytes: 8 * MIB, write_bytes: 64 * 1024, direction: breaks ? 'down' : 'both' };

@@ -1,7 +1,18 @@
 /** Starts rows of the protocol matrix, and probes them through the sidecar. */
+import { fileURLToPath } from 'node:url';
 import { FAR_HOST, entryOf } from '../../lib/protocols/way.js';
 
 export { variablesOf } from '../../lib/protocols/way.js';
+
+/** Our builds of newer versions, by what they have that 1.12 has not. @type {Record<string, string>} */
+const NEWER = { 1.13: 'sing-box-1.13', 1.14: 'sing-box-next' };
+
+/**
+ * The program that runs a row which our sing-box is too old for; '' where it is not.
+ * @param {Pick<import('../../lib/protocols/matrix.js').Row, 'since'>} row
+ */
+export const binaryOf = ({ since }) =>
+  since === undefined ? '' : fileURLToPath(new URL(`../../bin/${NEWER[since]}`, import.meta.url));
 
 /** @typedef {Awaited<ReturnType<typeof import('./sidecar.js').startSidecar>>} Sidecar */
 

@@ -300,3 +300,49 @@ test('what an engine has not is impossible, and there are no more extra turns th
   assert.deepEqual([baseline.known, baseline.outcome], [null, 'not reached']);
   assert.deepEqual([candidate?.known, candidate?.detail], [null, 'has none']);
 });
+
+test('a row that is newer than the program is impossible here, and a candidate must have what the baseline has', () => {
+  const refused = /** @type {const} */ ({
+    outcome: 'refused configuration',
+    detail: 'unknown inbound type: snell',
+  });
+  const measured = /** @type {const} */ ({ outcome: 'measured', detail: null });
+  /** @type {any} */
+  const snell = { row: 'snell', since: '1.14', engines: { 'sing-box': true }, variables: {} };
+  const turn = { rtt_ms: 1, mbit_64k: 1 };
+  /** @param {any} asked @param {any} own @param {any} other */
+  const of = (asked, own, other) => {
+    const notes = (/** @type {any} */ outcome) => ({
+      outcomes: [outcome],
+      turns: outcome === measured ? [turn] : [],
+      version: null,
+    });
+    const program = (/** @type {any} */ name) => ({
+      name,
+      engine: /** @type {const} */ ('sing-box'),
+      binary: '',
+    });
+    const found = protocolsOf(
+      { snell: { baseline: /** @type {any} */ (notes(own)), candidate: /** @type {any} */ (notes(other)) } },
+      {
+        rows: [asked],
+        baseline: program('baseline'),
+        candidate: program('candidate'),
+        turns: 1,
+        extraTurns: 0,
+        targets: TARGETS,
+        digests: {},
+      },
+    ).rows[0];
+    return [found.baseline.outcome, found.candidate?.outcome, found.comparison.length > 0];
+  };
+  const none = 'impossible here';
+  assert.deepEqual(of(snell, refused, measured), [none, 'measured', false]);
+  assert.deepEqual(of(snell, refused, refused), [none, none, false]);
+  assert.deepEqual(of(snell, measured, refused), ['measured', 'refused configuration', true]);
+  assert.deepEqual(of({ ...snell, since: undefined }, refused, measured), [
+    'refused configuration',
+    'measured',
+    true,
+  ]);
+});

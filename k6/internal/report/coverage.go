@@ -37,7 +37,7 @@ func candidateOf(row result.ProtocolRow) *result.ProtocolSide { return row.Candi
 const singBox = "sing-box"
 
 func typesTable(p result.Protocols, ran result.Program, side sideOf) Table {
-	t := Table{Title: "Coverage of the types of sing-box 1.12, by " + program(ran), Head: []string{"", "Side", "Type", "This run"}, Numbers: -1, State: 0}
+	t := Table{Title: "Coverage of the types of sing-box, by " + program(ran), Head: []string{"", "Side", "Type", "This run"}, Numbers: -1, State: 0}
 	var sums []string
 	rows := map[string]result.ProtocolRow{}
 	for _, row := range p.Rows {
