@@ -8,6 +8,8 @@
  * their number can be varied.
  */
 
+import { mostOf } from './variables.js';
+
 export const PROFILES = /** @type {const} */ ([
   'smoke',
   'quick',
@@ -44,33 +46,6 @@ const LIMIT_STEPS = 20;
 const TIMEOUT_MOST_SECONDS = 60;
 /** More than the longest request, and what a client does after it (a log-in, a close): what was begun is answered, or fails. */
 const GRACE = '120s';
-
-/**
- * The most that a variable may be. What a variable counts at the same time needs memory, a connection or a file each:
- * far beyond these the machine is what fails.
- * @type {Record<string, number>}
- */
-const MOST = {
-  CLIENTS: 10_000,
-  CONNECTIONS: 4096,
-  HOLD_MS: 600_000,
-  LIMIT: 100_000,
-  MANY: 4096,
-  MINUTES: 10_000,
-  PAYLOAD_BYTES: 1_048_576,
-  RATE: 100_000,
-  ROUNDS: 1000,
-  SECONDS: 3600,
-  SUBSCRIBERS: 10_000,
-  TIMEOUT_MS: 60_000,
-  TIMES: 100,
-  TOPICS: 10_000,
-  TRANSFER_MIB: 65_536,
-};
-const MOST_OF_ANY = 10_000_000;
-
-/** @param {string} name */
-const mostOf = (name) => MOST[name] ?? MOST_OF_ANY;
 
 /** A whole number with commas between its thousands. @param {number} value */
 const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -31,6 +31,31 @@ func TestTestbedOfAnotherSystemIsRefused(t *testing.T) {
 	}
 }
 
+func TestMisspeltVariableIsRefused(t *testing.T) {
+	tr := newTrial(t, "here", "dataplane/tell")
+	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
+	tr.Environ = append(tr.Environ, "ROUND_TRIP=7")
+	if code := Run(tr.Options); code != exitcode.Usage {
+		t.Errorf("code %d\n%s", code, tr.out)
+	}
+	if want := "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them\n"; tr.err.String() != want {
+		t.Errorf("%q", tr.err)
+	}
+	if _, err := os.Stat(tr.events); err == nil {
+		t.Errorf("something started:\n%s", tr.text(t, "events"))
+	}
+}
+
+func TestVariableThatNothingReadsIsNamed(t *testing.T) {
+	tr := newTrial(t, "here", "dataplane/tell")
+	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
+	tr.Environ = append(tr.Environ, "BATCHES=7")
+	Run(tr.Options)
+	if want := "not used by what runs: BATCHES (of pulsar/bulk)\n"; !strings.Contains(tr.out.String()+tr.err.String(), want) {
+		t.Errorf("%q %q", tr.out, tr.err)
+	}
+}
+
 func TestProgramsThatCannotRunAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")

@@ -17,6 +17,7 @@ import (
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/testbed"
+	"windtunnel/k6/internal/variables"
 )
 
 // fault is one line for the user and the exit code that goes with it.
@@ -69,6 +70,12 @@ func preflight(o Options) (plan, *fault) {
 		return p, usage("%s", strings.Join(problems, "\n"))
 	}
 	p.env = env
+	if line := variables.Misspelt(o.Environ, secretsOf(env)); line != "" {
+		return p, usage("%s", line)
+	}
+	if line := variables.Unread(o.Environ, namesOf(chosen)); line != "" {
+		p.leftOut = append(p.leftOut, line)
+	}
 	if line := o.foreignVariables(); line != "" {
 		p.leftOut = append(p.leftOut, line)
 	}
@@ -373,4 +380,21 @@ func (p *plan) secrets(o Options) []string {
 		}
 	}
 	return values
+}
+
+// namesOf are scenarios as SYSTEM/SCENARIO.
+func namesOf(scenarios []Scenario) []string {
+	names := make([]string, len(scenarios))
+	for i, s := range scenarios {
+		names[i] = s.String()
+	}
+	return names
+}
+
+// secretsOf are the variables that an environment names itself.
+func secretsOf(env environment.Environment) (names []string) {
+	for _, system := range env.Systems {
+		names = append(names, system.Secrets()...)
+	}
+	return names
 }

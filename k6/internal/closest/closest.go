@@ -11,7 +11,12 @@ import (
 // Match returns the candidate nearest to name by edit distance, or "" where none is near: a
 // third of the name's letters, and at least two, may differ.
 func Match(name string, candidates []string) string {
-	best, bestDistance := "", max(2, utf8.RuneCountInString(name)/3)+1
+	return Within(name, candidates, max(2, utf8.RuneCountInString(name)/3))
+}
+
+// Within returns the nearest candidate whose edit distance from name is at most so much, or "".
+func Within(name string, candidates []string, most int) string {
+	best, bestDistance := "", most+1
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d
