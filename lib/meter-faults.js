@@ -2,19 +2,17 @@
  * Failures that are the meter's own: of the generator, or of the machine that both share. They say nothing of the
  * system under test, so a run that has them is inconclusive, whatever else failed in it.
  */
-import { explain } from './errors.js';
+import { OWN_LIMITS, explain } from './errors.js';
 
 /** @typedef {import('./validity.js').Check} Check */
 
-/** Kinds that tell of a limit of the generator. */
-const OWN_KINDS = ['too_many_files', 'ports_exhausted', 'no_buffers'];
 const kind = /** @type {const} */ ('meter');
 const LIMITS = 'generator limits';
 const CONTROLS = 'controls';
 
 /** @param {{ name: string, errors: Record<string, number> }[]} operations @returns {Check | undefined} */
 export function generatorLimits(operations) {
-  const met = OWN_KINDS.flatMap((own) => {
+  const met = OWN_LIMITS.flatMap((own) => {
     const count = operations.reduce((sum, { errors }) => sum + (errors[own] ?? 0), 0);
     return count > 0 ? [`${count} × ${own}: ${explain(own)}`] : [];
   });

@@ -2,7 +2,7 @@
  * Before the load: does the proxy carry what the scenario will send? One tunnel with one request, and for
  * datagrams one association with a few of them, so that a proxy that is down or refuses ends set-up with one line.
  */
-import { explain } from '../errors.js';
+import { mendAtSetUp } from '../errors.js';
 import { measure } from './meter.js';
 
 /** @typedef {'tcp' | 'udp'} Transport */
@@ -14,17 +14,6 @@ const DATAGRAM_TIMEOUT_MS = 800;
 const PROBES = /** @type {const} */ ({
   tcp: { kind: 'handshake', first_reply: true, payload_bytes: 64, count: 1 },
   udp: { kind: 'udp', payload_bytes: 64, count: DATAGRAMS, timeout_ms: DATAGRAM_TIMEOUT_MS },
-});
-
-/** What to do where set-up meets a kind; explain() has the words for one that the load meets. */
-const MENDS = /** @type {Record<string, string>} */ ({
-  connection_refused: 'nothing listens there: start the proxy, or correct its address',
-  timeout: 'start the proxy, or correct its address: it must be the port on which it speaks SOCKS5',
-  socks_garbage: 'correct its address: it must be the port on which it speaks SOCKS5',
-  socks_no_method: 'correct auth of the environment: mode none, or a user name and a password',
-  socks_auth_failed: 'correct auth.username of the environment, or the variable that auth.password_env names',
-  socks_command_not_supported: 'turn UDP on in the proxy, or leave the scenarios of datagrams out',
-  lost: 'see that the proxy relays UDP, and that it reaches the target',
 });
 
 /**
@@ -57,7 +46,7 @@ export function unreached(plane, transports) {
       measure({ ...PROBES[transport], target, proxy, ...(namespace && { namespace }) }),
     );
     if (found) {
-      const mend = MENDS[found.kind] ?? explain(found.kind);
+      const mend = mendAtSetUp(found.kind);
       return `${plane.environment.url} carries no ${transport.toUpperCase()} to ${target}: ${found.message}; ${mend}`;
     }
   }

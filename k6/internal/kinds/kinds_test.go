@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package kinds
+
+import (
+	"os"
+	"regexp"
+	"testing"
+)
+
+// TestSidecarsKindsAreListed reads the names of the sidecar's kinds from where it has them.
+func TestSidecarsKindsAreListed(t *testing.T) {
+	source, err := os.ReadFile("../../../sidecar/src/probe/kinds.rs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`Self::\w+ => "(\w+)"`).FindAllSubmatch(source, -1)
+	if len(names) < 25 {
+		t.Fatalf("%d names", len(names))
+	}
+	for _, name := range names {
+		if All[string(name[1])].Says == "" {
+			t.Errorf("the sidecar names %s, and kinds.json does not", name[1])
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	for _, c := range []struct {
+		kind    string
+		through bool
+		want    string
+	}{
+		{"timeout", false, "the target did not answer in time"},
+		{"timeout", true, "the proxy brought no answer in time: without it there were answers"},
+		{"corrupted", true, "the payload that came back differs from what was sent"},
+		{"no_such_kind", false, "no such kind"},
+	} {
+		if got := Explain(c.kind, c.through); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
