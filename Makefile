@@ -24,7 +24,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert
+SHELL_SCRIPTS := .ci/run docker/stack setup/prerequisites testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -212,6 +212,17 @@ influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for
 
 ## Building -----------------------------------------------------------------
 
+.PHONY: setup
+setup: ## Install what is missing of what bench, test and lint need, on Debian and Ubuntu
+	@setup/prerequisites install
+
+# Before anything is built, so that nothing stops half-way.
+.PHONY: ready-for-bench ready-for-test
+ready-for-bench ready-for-test: ready-for-%:
+	@setup/prerequisites missing $*
+
+$(RUNNERS): | ready-for-bench
+
 .PHONY: build
 build: $(RUNNERS) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
@@ -297,7 +308,7 @@ boards: node_modules/.installed ## Write grafana/dashboards from grafana/boards
 ## Checking -----------------------------------------------------------------
 
 .PHONY: test
-test: build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Set up everything and run all tests
+test: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Set up everything and run all tests
 	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
 	cd k6 && go test ./...
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))

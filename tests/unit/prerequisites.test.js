@@ -1,0 +1,87 @@
+/** setup/prerequisites: what is missing, in one line, before anything is built. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ROOT, temporaryFolder } from '../support/k6.js';
+
+const folder = temporaryFolder('prerequisites');
+after(() => folder.remove());
+
+/** What the script itself needs. */
+const TOOLS = ['bash', 'env', 'grep', 'head', 'sort'];
+const WHOLE = { go: 'go1.26.3', cargo: 'cargo 1.90.0 (x)', python3: 'Python 3.11.2', node: 'v20.19.0' };
+const COMMANDS = [
+  'make',
+  'cc',
+  'influxd',
+  'curl',
+  'mariadbd',
+  'ip',
+  'iptables',
+  'sshd',
+  'shellcheck',
+  'apt-get',
+];
+let made = 0;
+
+/**
+ * @param {string} use
+ * @param {Record<string, string>} [versions] of the toolchains
+ * @param {string[]} [commands]
+ */
+function missing(use, versions = WHOLE, commands = COMMANDS) {
+  const path = join(folder.path, String((made += 1)));
+  mkdirSync(path);
+  for (const tool of TOOLS) symlinkSync(join('/usr/bin', tool), join(path, tool));
+  const scripts = { ...Object.fromEntries(commands.map((name) => [name, ''])), ...versions };
+  for (const [name, version] of Object.entries(scripts)) {
+    writeFileSync(join(path, name), `#!${path}/bash\necho '${version}'\n`);
+    chmodSync(join(path, name), 0o755);
+  }
+  const { status, stderr } = spawnSync(join(path, 'bash'), ['setup/prerequisites', 'missing', use], {
+    cwd: ROOT,
+    env: { PATH: path },
+    encoding: 'utf8',
+  });
+  return { status, stderr };
+}
+
+test('nothing is said where all is there', () => {
+  for (const use of ['bench', 'test']) assert.deepEqual(missing(use), { status: 0, stderr: '' });
+});
+
+test('one line names all that is missing or too old, with its mend', () => {
+  const { status, stderr } = missing(
+    'test',
+    { ...WHOLE, go: 'go1.25.9', node: 'v18.20.4' },
+    COMMANDS.filter((name) => name !== 'cc' && name !== 'influxd'),
+  );
+  assert.equal(
+    stderr,
+    'make: not installed: go 1.26 or newer (here: 1.25), node 20.19 or newer (here: 18.20), gcc, influxdb: make setup, or apt-get install gcc influxdb\n',
+  );
+  assert.equal(status, 4);
+});
+
+test('what only the tests need does not stop a bench', () => {
+  const { node: _, ...others } = WHOLE;
+  const commands = COMMANDS.filter((name) => name !== 'influxd');
+  assert.deepEqual(missing('bench', others, commands), { status: 0, stderr: '' });
+  assert.equal(missing('test', others, commands).status, 4);
+});
+
+test('a toolchain alone is no package', () => {
+  const { cargo: _, ...others } = WHOLE;
+  assert.equal(missing('bench', others).stderr, 'make: not installed: cargo 1.88 or newer\n');
+});
+
+test('elsewhere than on Debian the packages are named all the same', () => {
+  const { stderr } = missing(
+    'bench',
+    WHOLE,
+    COMMANDS.filter((name) => name !== 'cc' && name !== 'apt-get'),
+  );
+  assert.equal(stderr, "make: not installed: gcc; the packages' names are Debian's\n");
+});
