@@ -14,10 +14,10 @@ use super::answer::{blocking, read};
 use crate::failure::{Failure, Kind, Result};
 use crate::process::interference::Sample;
 use crate::process::part::{DROPPED_MOST, NoPart, Part};
+use crate::process::role::Role;
 use crate::process::usage::{NoSource, Source};
 use crate::process::window::Usage;
 use crate::process::windows::Manner;
-use crate::testbed::file::Role;
 use crate::testbed::supervisor::Supervisor;
 
 type Shared = State<Arc<Supervisor>>;

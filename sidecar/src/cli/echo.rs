@@ -10,7 +10,7 @@ use crate::echo::faults::{Faults, Stall, TcpFaults};
 use crate::echo::zone::Zone;
 use crate::echo::{Echo as Server, Engine, Request};
 use crate::failure::{Failure, Kind, Result};
-use crate::probe::spec::Wait;
+use crate::net::wait::Wait;
 
 #[derive(Args)]
 pub struct Echo {

@@ -6,15 +6,15 @@ use clap::{Args, Subcommand};
 
 use super::up::Interrupts;
 use super::{Targets, probe_table, say};
+use crate::echo::transfer::{Direction, Transfer};
 use crate::echo::zone::Zone;
 use crate::echo::{Echo, Engine, Request};
 use crate::failure::{Failure, Result};
+use crate::net::wait::Wait;
 use crate::probe::context::Nobody;
 use crate::probe::plan::{Allowed, Plan};
 use crate::probe::registry::{Registry, State};
-use crate::probe::spec::{
-    Direction, DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer, Wait,
-};
+use crate::probe::spec::{DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The environment variable with the proxy's password.

@@ -16,12 +16,12 @@ use super::{Logs, Place, table};
 use crate::failure::{Failure, Result};
 use crate::process::exec;
 use crate::process::protocol::Exit;
+use crate::process::role::Role;
 use crate::process::signals::Arrived;
 use crate::process::tree;
 use crate::process::usage::Source;
 use crate::process::windows::Manner;
 use crate::testbed::catalogue::Catalogue;
-use crate::testbed::file::Role;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
 

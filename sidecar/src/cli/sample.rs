@@ -8,9 +8,9 @@ use clap::Args;
 use super::up::Interrupts;
 use super::{say, table};
 use crate::failure::{Failure, Result};
+use crate::process::role::Role;
 use crate::process::usage::{NoSource, Source};
 use crate::process::windows::{Manner, Windows};
-use crate::testbed::file::Role;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 

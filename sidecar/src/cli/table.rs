@@ -1,7 +1,7 @@
 //! What processes used, as a table.
 
+use crate::process::role::Role;
 use crate::process::window::Usage;
-use crate::testbed::file::Role;
 
 /// One line per process, and one for the system as a whole where it has more than one.
 pub fn usage(usage: &Usage) -> String {

@@ -11,7 +11,7 @@ use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
 use super::counters::Counters;
 use super::shared::Shared;
 use crate::net::poller::pause;
-use crate::probe::spec::Wait;
+use crate::net::wait::Wait;
 
 /// More connections are closed as soon as they are made; the events engine has room for thousands.
 pub const MAX_CONNECTIONS: usize = 1024;

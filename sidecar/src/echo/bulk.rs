@@ -15,7 +15,7 @@
 //! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern.
 //! The receiver checks the number of each block, and all bytes of one block in [`SAMPLED`]; of every block where it is told to.
 
-use crate::probe::spec::{Direction, Transfer};
+use super::transfer::{Direction, Transfer};
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 8] = *b"\xf5wt-bulk";

@@ -12,6 +12,7 @@ mod events;
 pub mod faults;
 pub mod registry;
 mod shared;
+pub mod transfer;
 pub mod zone;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -23,11 +24,11 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::failure::{Failure, Result};
+use crate::net::placement;
 use crate::net::poller::Waker;
-use crate::probe::placement;
-use crate::probe::spec::Wait;
+use crate::net::wait::Wait;
 use crate::process::namespace::Namespace;
-use crate::testbed::network::NamespaceOf;
+use crate::process::namespace::NamespaceOf;
 use blocking::Connections;
 use counters::Counted;
 use events::Events;

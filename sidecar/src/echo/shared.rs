@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use super::counters::Counters;
+use crate::net::pace::exact_sleeps;
+use crate::net::placement;
 use crate::net::thread_clock::ThreadClock;
-use crate::probe::pace::exact_sleeps;
-use crate::probe::placement;
-use crate::probe::spec::Wait;
+use crate::net::wait::Wait;
 
 pub struct Shared {
     pub cpus: Vec<usize>,

@@ -16,8 +16,8 @@ use rustix::time::{
 
 pub use rustix::event::epoll::EventFlags as Flags;
 
-use crate::probe::clock::now_ns;
-use crate::probe::spec::Wait;
+use crate::net::clock::now_ns;
+use crate::net::wait::Wait;
 
 /// Events that are taken at once.
 const BATCH: usize = 256;

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::clock::now_ns;
 use super::outcome::Stopped;
 use super::plan::Plan;
+use crate::net::clock::now_ns;
 use crate::process::window::Usage;
 
 /// Measures the processes of the system under test.
@@ -78,7 +78,7 @@ impl Context {
     }
 
     pub fn elapsed_s(&self) -> f64 {
-        super::clock::seconds(now_ns() - self.started_ns)
+        crate::net::clock::seconds(now_ns() - self.started_ns)
     }
 
     /// Measured operations that ended, for who follows the probe.

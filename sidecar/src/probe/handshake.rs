@@ -4,7 +4,6 @@ use std::io::Read;
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use super::clock::now_ns;
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::Outcome;
@@ -12,6 +11,7 @@ use super::plan::Plan;
 use super::socks5::client::{self, Deadline};
 use super::threads::{self, Done, Worker};
 use super::wire::{Broken, Wire};
+use crate::net::clock::now_ns;
 
 /// How long the other end may take to close a tunnel that this one has closed.
 const TEARDOWN: Duration = Duration::from_millis(100);

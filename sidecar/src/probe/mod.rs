@@ -3,7 +3,6 @@
 //! An engine takes a checked [`plan::Plan`] and a [`context::Context`] and returns an
 //! [`outcome::Outcome`]; it fails only where nothing at all could be measured.
 
-pub mod clock;
 pub mod context;
 mod dns;
 mod download;
@@ -14,9 +13,6 @@ pub mod kinds;
 mod many;
 pub mod observer;
 pub mod outcome;
-pub mod pace;
-pub mod payload;
-pub mod placement;
 pub mod plan;
 pub mod recorder;
 pub mod registry;
@@ -37,6 +33,7 @@ use outcome::Outcome;
 use plan::Plan;
 use spec::ProbeKind;
 
+use crate::net::{pace, placement};
 use crate::process::namespace::Namespace;
 
 /// What every engine is. It blocks until the probe has ended.

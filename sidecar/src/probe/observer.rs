@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::context::Observer;
 use crate::failure::Result;
+use crate::process::role::Role;
 use crate::process::usage::Source;
 use crate::process::window::Usage;
 use crate::process::windows::{Manner, Windows};
-use crate::testbed::file::Role;
 
 pub struct InstanceObserver {
     windows: Arc<Windows>,

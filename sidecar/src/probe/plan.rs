@@ -3,11 +3,12 @@
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use super::payload::Pattern;
-use super::placement;
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec, Transfer};
+use super::spec::{DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec};
+use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
+use crate::net::payload::Pattern;
+use crate::net::placement;
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::testbed::network::NamespaceOf;
+use crate::echo::transfer::{Direction, Transfer};
+use crate::net::wait::Wait;
+use crate::process::namespace::NamespaceOf;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,74 +50,6 @@ pub enum Loop {
     Closed,
     /// At a fixed rate, all connections together; latency counts from the intended time.
     Open { rate_per_s: f64 },
-}
-
-/// How a probe thread waits for the network and for its next moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Wait {
-    /// In the kernel.
-    #[default]
-    Block,
-    /// Asking again and again: no wake-up, at the price of a core.
-    Spin,
-    /// The same, with sched_yield in between.
-    Yield,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    #[default]
-    Up,
-    Down,
-    Both,
-}
-
-impl Direction {
-    pub fn up(self) -> bool {
-        self != Self::Down
-    }
-
-    pub fn down(self) -> bool {
-        self != Self::Up
-    }
-
-    pub fn count(self) -> usize {
-        1 + usize::from(self == Self::Both)
-    }
-}
-
-/// What a throughput probe moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Transfer {
-    /// Per connection and direction.
-    #[serde(default = "defaults::transfer_bytes")]
-    pub bytes: u64,
-    /// The same of a warm-up's; `bytes` where it is left out.
-    #[serde(default)]
-    pub warmup_bytes: Option<u64>,
-    /// Bytes of one write.
-    #[serde(default = "defaults::write_bytes")]
-    pub write_bytes: u64,
-    #[serde(default)]
-    pub direction: Direction,
-    /// Whether every byte is checked, in either direction; else each KiB's number, and all of one in 16.
-    #[serde(default)]
-    pub every_byte: bool,
-}
-
-impl Default for Transfer {
-    fn default() -> Self {
-        Self {
-            bytes: defaults::transfer_bytes(),
-            warmup_bytes: None,
-            write_bytes: defaults::write_bytes(),
-            direction: Direction::default(),
-            every_byte: false,
-        }
-    }
 }
 
 /// What a DNS probe asks for: A records of `n0000000000.RUN.windtunnel.test` and so on ([`crate::dns`]).
@@ -322,13 +256,7 @@ mod defaults {
     pub fn keep() -> u64 {
         1_000_000
     }
-    pub fn transfer_bytes() -> u64 {
-        64 << 20
-    }
     pub fn object_bytes() -> u64 {
         32 << 10
-    }
-    pub fn write_bytes() -> u64 {
-        64 << 10
     }
 }

@@ -1,11 +1,11 @@
 //! What one measuring thread counts, and the outcome that is made of it.
 
-use super::clock::{now_ns, seconds, thread_cpu_ns};
 use super::context::Context;
 use super::kinds::ErrorKind;
 use super::outcome::{Anomalies, Outcome, Stopped};
 use super::plan::Plan;
 use super::recorder::{Errors, Series};
+use crate::net::clock::{now_ns, seconds, thread_cpu_ns};
 
 /// So many failures in a row, without a success, end a probe.
 pub const FAILURES_IN_A_ROW: u32 = 3;

@@ -1,17 +1,17 @@
 //! Request and response over one connection: a thread, blocking sockets, two system calls and two
 //! clock reads per round trip.
 
-use super::clock::now_ns;
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::Outcome;
-use super::pace::{Timetable, wait_for};
-use super::payload::Pattern;
 use super::plan::Plan;
 use super::recorder::Series;
 use super::socks5::client::{self, Deadline};
 use super::tally::{FAILURES_IN_A_ROW, Tally};
 use super::wire::{Broken, Wire};
+use crate::net::clock::now_ns;
+use crate::net::pace::{Timetable, wait_for};
+use crate::net::payload::Pattern;
 
 const ROUND_TRIP: usize = 0;
 const LATENESS: usize = 1;

@@ -4,15 +4,15 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::Builder;
 
-use super::clock::now_ns;
 use super::context::Context;
 use super::gate::Gate;
 use super::kinds::ProbeError;
 use super::outcome::{Outcome, Stopped};
-use super::pace::{Timetable, exact_sleeps, wait_until};
 use super::plan::Plan;
 use super::recorder::Series;
 use super::tally::{FAILURES_IN_A_ROW, Tally};
+use crate::net::clock::now_ns;
+use crate::net::pace::{Timetable, exact_sleeps, wait_until};
 
 /// What one thread does again and again; its operations have so many parts.
 pub trait Worker<const PARTS: usize> {

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::clock::now_ns;
 use super::kinds::{ErrorKind, ProbeError};
 use super::plan::Plan;
 use super::socks5::client::slice;
-use super::spec::Wait;
+use crate::net::clock::now_ns;
+use crate::net::wait::Wait;
 
 /// Payloads above this are sent and received in turns: both ends' buffers might fill otherwise, and
 /// each wait for the other.

@@ -25,7 +25,7 @@ use super::exec;
 use super::protocol::{Exit, Order, Report, STOP};
 use super::signals::{END, Signals};
 use super::tree;
-use crate::testbed::file::StopSignal;
+use crate::process::role::StopSignal;
 
 /// The hidden subcommand's name; its argument, the process's name, is for `ps` only.
 pub const NAME: &str = "__guard";

@@ -2,6 +2,7 @@
 //! descriptor, or something runs or has a socket in it. So whatever ends the sidecar removes it, with
 //! all links, routes and rules in it.
 
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -10,6 +11,14 @@ use std::thread;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
+
+/// A namespace of an instance that runs, as JSON has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamespaceOf {
+    pub instance: String,
+    pub name: String,
+}
 
 /// What the kernel calls the namespace of the thread that asks.
 const OWN: &str = "/proc/thread-self/ns/net";

@@ -113,7 +113,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::probe::clock::thread_cpu_ns;
+    use crate::net::clock::thread_cpu_ns;
     use crate::process::cpus;
 
     /// Uses so much CPU time, however long that takes on a busy machine.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::testbed::file::StopSignal;
+use crate::process::role::StopSignal;
 
 /// The first line on a guard's standard input. It carries secrets (in `env`), which is why it is
 /// not an argument.

@@ -15,8 +15,8 @@ use nix::unistd::Pid;
 use super::guard;
 use super::protocol::{Exit, Order, Report, STOP};
 use super::tree::{self, Entry};
-use crate::testbed::file::Role;
-use crate::testbed::logs::Log;
+use crate::process::log::Log;
+use crate::process::role::Role;
 
 /// How long a guard may take beyond its own time limit before it is killed.
 const GUARD_PATIENCE: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::part::TargetBefore;
 use super::usage::{Reading, Source, reset_high_water};
 use super::window::{ProcessUsage, percent, rounded};
-use crate::testbed::file::Role;
+use crate::process::role::Role;
 
 pub struct Target {
     name: String,

@@ -11,7 +11,7 @@ use super::interference::{CpuUsage, Interference, Sample};
 use super::part::{Before, NoPart, Part, Parts, used_since};
 use super::target::Target;
 use super::usage::Source;
-use crate::testbed::file::Role;
+use crate::process::role::Role;
 
 /// What a window measured, or has measured so far. Field names say their units.
 #[derive(Debug, Clone, Serialize)]

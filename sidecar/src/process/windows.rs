@@ -10,7 +10,7 @@ use super::target::Target;
 use super::usage::Source;
 use super::window::{Usage, Window};
 use crate::failure::{Failure, Kind};
-use crate::testbed::file::Role;
+use crate::process::role::Role;
 
 /// How often an open window looks. Between two looks the kernel's high-water mark does not miss a
 /// peak of a process that lives.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
 
-use crate::probe::payload::Pattern;
+use crate::net::payload::Pattern;
 
 /// So many bytes in a row that are a payload's are no chance: of 5,120 of 2⁶⁴.
 const WINDOW: usize = 8;

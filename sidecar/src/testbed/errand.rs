@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::file::{Role, StopSignal};
-use super::logs::Log;
+use crate::process::log::Log;
 use crate::process::protocol::{Exit, Order};
+use crate::process::role::{Role, StopSignal};
 use crate::process::supervised::Supervised;
 
 /// How long a command may take.

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
+use crate::process::role::{Role, StopSignal};
 
 const MEND: &str = "mend the file; k6/schemas/testbed.schema.json describes every field";
 
@@ -204,25 +205,6 @@ pub struct End {
     /// ADDRESS/PREFIX, templates.
     #[serde(default)]
     pub addresses: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    #[default]
-    System,
-    Support,
-    Generator,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum StopSignal {
-    #[default]
-    Term,
-    Int,
-    Quit,
-    Kill,
 }
 
 #[derive(Debug, Clone, Deserialize)]

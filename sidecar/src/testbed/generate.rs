@@ -8,10 +8,10 @@ use regex::Regex;
 
 use super::errand::{Errand, PATIENCE};
 use super::file::Generate;
-use super::logs::Log;
-use super::redact::Redactor;
 use crate::failure::{Failure, Result};
+use crate::process::log::Log;
 use crate::process::protocol::Exit;
+use crate::process::redact::Redactor;
 
 const MAX_CHARS: usize = 300;
 

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::file::Role;
 use super::network::Namespaces;
 use super::variables::Values;
 use crate::failure::{Failure, Result};
 use crate::process::folder::Folder;
 use crate::process::namespace::Namespace;
+use crate::process::role::Role;
 use crate::process::supervised::Supervised;
 use crate::process::usage::Source;
 

@@ -12,13 +12,13 @@ use super::catalogue::Testbed;
 use super::file::{Process, Value};
 use super::instance::{Instance, stop_all};
 use super::log_folder;
-use super::logs::Log;
 use super::parts::Parts;
 use super::ports;
 use super::ready::{self, Check, NotReady};
 use super::setting::Setting;
 use super::variables::{Values, free_ports, given_ports};
 use crate::failure::{Failure, Result};
+use crate::process::log::Log;
 use crate::process::protocol::Order;
 use crate::process::supervised::Supervised;
 

@@ -1,20 +1,17 @@
 //! Testbeds: reading their files, starting what they declare, stopping it.
 
 pub mod catalogue;
-pub mod complaints;
 mod errand;
 pub mod file;
 mod generate;
 pub mod instance;
 mod launch;
 mod log_folder;
-pub mod logs;
 pub mod needs;
 pub mod network;
 mod parts;
 mod ports;
 mod ready;
-mod redact;
 mod requires;
 pub mod secrets;
 mod setting;

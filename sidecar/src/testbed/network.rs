@@ -6,27 +6,18 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::unistd::geteuid;
-use serde::{Deserialize, Serialize};
 
 use super::errand::{Errand, PATIENCE};
 use super::file::{End, Process};
-use super::logs::Log;
 use super::parts::Parts;
 use super::setting::Setting;
 use crate::failure::{Failure, Result};
+use crate::process::log::Log;
 use crate::process::namespace::{Namespace, not_permitted};
 use crate::process::protocol::Exit;
 
 /// By name.
 pub type Namespaces = BTreeMap<String, Arc<Namespace>>;
-
-/// A namespace of an instance that runs, as JSON has it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct NamespaceOf {
-    pub instance: String,
-    pub name: String,
-}
 
 /// The program that makes links, and what to do where there is none.
 const IP: &str = "ip";

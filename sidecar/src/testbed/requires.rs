@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::errand::{Errand, PATIENCE};
 use super::file::{Requirement, Value, VariableType};
-use super::logs::Log;
 use super::parts::Parts;
 use super::setting::{Setting, can_run};
 use crate::failure::{Failure, Result};
+use crate::process::log::Log;
 use crate::process::protocol::Exit;
 
 const MAX_CHARS: usize = 300;

@@ -12,13 +12,13 @@ use super::generate::{Generated, Generator};
 use super::launch::Launch;
 use super::network::Namespaces;
 use super::parts::Parts;
-use super::redact::Redactor;
 use super::template::Templates;
 use super::variables::Values;
 use super::{secrets, versions};
 use crate::failure::{Failure, Result};
 use crate::process::cpus;
 use crate::process::folder::Folder;
+use crate::process::redact::Redactor;
 
 /// The environment that every process gets, from the sidecar's own.
 const PASSED_ON: [&str; 3] = ["PATH", "HOME", "LANG"];

@@ -15,12 +15,12 @@ use std::time::Duration;
 use super::catalogue::Catalogue;
 use super::instance::{Instance, Stopped};
 use super::launch::Launch;
-use super::network::NamespaceOf;
 use super::ports;
 use super::secrets::random_hex;
 use super::variables::{Values, resolve};
 use crate::failure::{Failure, Kind, Result};
 use crate::process::namespace::Namespace;
+use crate::process::namespace::NamespaceOf;
 use crate::process::windows::Windows;
 
 /// How often a start is tried again because another process took a port that was chosen here.

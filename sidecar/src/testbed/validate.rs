@@ -8,10 +8,11 @@ use std::path::{Component, Path};
 
 use regex::Regex;
 
-use super::file::{Ready, Role, TestbedFile, VariableType};
+use super::file::{Ready, TestbedFile, VariableType};
 use super::template::{NAMES, SECRET_NAMES, Templates};
 use super::variables::whole;
 use crate::failure::{Failure, Result};
+use crate::process::role::Role;
 
 pub const SCHEMA: &str = "windtunnel.testbed/1";
 const NAME: &str = "[a-z0-9][a-z0-9-]{0,39}";

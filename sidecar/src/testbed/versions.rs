@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::errand::Errand;
-use super::logs::Log;
-use super::redact::Redactor;
+use crate::process::log::Log;
 use crate::process::protocol::Exit;
+use crate::process::redact::Redactor;
 
 const MAX_CHARS: usize = 200;
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{connect, faulty, start};
 use crate::echo::bulk::{BLOCK, Checker, Header, Source, confirmed};
-use crate::probe::spec::Direction;
+use crate::echo::transfer::Direction;
 
 fn transfer(stream: &TcpStream, direction: Direction, bytes: u64) -> Checker {
     let header = Header {

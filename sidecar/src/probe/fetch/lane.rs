@@ -7,8 +7,8 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags};
 
 use crate::echo::bulk::{HEADER, Header};
+use crate::net::clock::now_ns;
 use crate::net::poller::Flags;
-use crate::probe::clock::now_ns;
 use crate::probe::download::Download;
 use crate::probe::kinds::ProbeError;
 use crate::probe::plan::Plan;

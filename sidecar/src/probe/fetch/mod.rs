@@ -14,16 +14,17 @@ use std::time::Duration;
 
 use nix::poll::{PollTimeout, poll};
 
-use super::clock::now_ns;
 use super::context::Context;
 use super::download::BUFFER;
 use super::kinds::ProbeError;
 use super::outcome::Outcome;
 use super::plan::Plan;
-use super::spec::{FetchSpec, Wait};
+use super::spec::FetchSpec;
 use super::threads::{self, Done, Worker};
 use crate::echo::bulk::Header;
+use crate::net::clock::now_ns;
 use crate::net::poller::pause;
+use crate::net::wait::Wait;
 use lane::{Lane, Tools};
 
 const PARTS: [&str; 1] = ["first_object"];

@@ -1,8 +1,8 @@
 //! The part of [`Drive`] that opens tunnels.
 
 use super::drive::{Drive, Happened, Hears};
+use crate::net::clock::now_ns;
 use crate::net::poller::Flags;
-use crate::probe::clock::now_ns;
 use crate::probe::kinds::ProbeError;
 use crate::probe::socks5::opening::{Opening, Tunnel};
 

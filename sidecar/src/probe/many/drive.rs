@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::slot::{Operation, Scratch, Slot};
+use crate::net::clock::now_ns;
 use crate::net::poller::{Flags, Poller};
-use crate::probe::clock::now_ns;
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::outcome::Stopped;

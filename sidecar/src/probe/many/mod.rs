@@ -14,15 +14,15 @@ mod open;
 mod round;
 mod slot;
 
-use super::clock::{now_ns, seconds};
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped, Tunnels};
-use super::pace::Timetable;
 use super::plan::Plan;
 use super::recorder::Series;
 use super::spec::ProbeKind;
 use super::tally::Tally;
+use crate::net::clock::{now_ns, seconds};
+use crate::net::pace::Timetable;
 use drive::Drive;
 use open::open_all;
 use round::Round;

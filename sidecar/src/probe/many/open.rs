@@ -1,7 +1,7 @@
 //! Opening all tunnels at the start.
 
 use super::drive::{Drive, Happened, Hears};
-use crate::probe::clock::now_ns;
+use crate::net::clock::now_ns;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::outcome::Stopped;
 use crate::probe::recorder::{Errors, Series};

@@ -1,10 +1,10 @@
 //! So many operations, in turn on all tunnels that could be opened.
 
 use super::drive::{Drive, Happened, Hears};
-use crate::probe::clock::now_ns;
+use crate::net::clock::now_ns;
+use crate::net::pace::Timetable;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
-use crate::probe::pace::Timetable;
 use crate::probe::tally::Tally;
 
 const ROUND_TRIP: usize = 0;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
+use crate::net::payload::Pattern;
 use crate::probe::kinds::{ErrorKind, ProbeError};
-use crate::probe::payload::Pattern;
 use crate::probe::socks5::opening::Tunnel;
 
 /// A request and what of its echo is there.

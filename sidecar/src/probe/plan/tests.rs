@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::probe::spec::Direction;
+use crate::echo::transfer::Direction;
 
 fn check(kind: &str, field: &str, value: Value) -> Result<Plan> {
     let mut spec = json!({"kind": kind, "target": "127.0.0.1:9000"});

@@ -7,7 +7,7 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::codec::{self, Address, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
-use crate::probe::clock::now_ns;
+use crate::net::clock::now_ns;
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::{Plan, Proxy};

@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
 use crate::echo::bulk::{Header, Source, confirmed};
+use crate::net::clock::now_ns;
 use crate::net::poller::pause;
-use crate::probe::clock::now_ns;
 use crate::probe::context::Context;
 use crate::probe::download::{BUFFER, Download};
 use crate::probe::kinds::ErrorKind;

@@ -13,7 +13,6 @@ use std::net::TcpStream;
 use std::sync::OnceLock;
 use std::thread::Builder;
 
-use super::clock::now_ns;
 use super::context::Context;
 use super::gate::Gate;
 use super::kinds::{ErrorKind, ProbeError};
@@ -21,8 +20,9 @@ use super::outcome::{Outcome, Stopped};
 use super::plan::Plan;
 use super::recorder::Series;
 use super::socks5::client::{self, Deadline};
-use super::spec::Wait;
 use super::tally::Tally;
+use crate::net::clock::now_ns;
+use crate::net::wait::Wait;
 use line::{Cut, Line};
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {

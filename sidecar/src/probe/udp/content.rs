@@ -1,7 +1,7 @@
 //! What is in the datagrams of a probe, and what their answers must be.
 
+use crate::net::payload::{self, Pattern};
 use crate::probe::kinds::ErrorKind;
-use crate::probe::payload::{self, Pattern};
 
 pub trait Content {
     /// Whether answers ought to come in the order of what was sent.

@@ -9,9 +9,9 @@ use nix::sys::time::TimeSpec;
 use super::content::Content;
 use super::ledger::Answer;
 use super::part::{Part, Progress};
-use crate::probe::clock::now_ns;
-use crate::probe::pace::wait_until;
-use crate::probe::spec::Wait;
+use crate::net::clock::now_ns;
+use crate::net::pace::wait_until;
+use crate::net::wait::Wait;
 
 /// How long an open loop waits in the kernel at most, so that a cancel is seen.
 pub(super) const SLICE_NS: u64 = 50_000_000;

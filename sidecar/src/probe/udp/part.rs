@@ -7,11 +7,11 @@ use super::control::Control;
 use super::exchange::SLICE_NS;
 use super::ledger::Ledger;
 use super::transport::Transport;
-use crate::probe::clock::now_ns;
+use crate::net::clock::now_ns;
+use crate::net::pace::Timetable;
 use crate::probe::context::Context;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
-use crate::probe::pace::Timetable;
 use crate::probe::plan::Plan;
 use crate::probe::tally::{FAILURES_IN_A_ROW, Tally};
 

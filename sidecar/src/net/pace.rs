@@ -6,7 +6,7 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 use super::clock::now_ns;
-use super::spec::Wait;
+use super::wait::Wait;
 
 /// A sleep is no longer than this at once, so that a cancel is seen.
 const SLICE_NS: u64 = 50_000_000;

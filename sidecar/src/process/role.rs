@@ -1,0 +1,22 @@
+//! What a process is in a measurement, and how it is asked to end.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    #[default]
+    System,
+    Support,
+    Generator,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum StopSignal {
+    #[default]
+    Term,
+    Int,
+    Quit,
+    Kill,
+}
