@@ -4,8 +4,30 @@ package bench
 
 import (
 	"bytes"
+	"encoding/json"
+	"os"
 	"testing"
 )
+
+// TestRedactionIsTheSidecars has the cases that the sidecar's redactor is tested by too.
+func TestRedactionIsTheSidecars(t *testing.T) {
+	data, err := os.ReadFile("../../../tests/fixtures/redaction.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Secrets     []string
+		Text, Clean string
+	}
+	if err := json.Unmarshal(data, &cases); err != nil || len(cases) < 10 {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	for _, c := range cases {
+		if got := maskTokens(NewRedactor(c.Secrets).Text(c.Text)); got != c.Clean {
+			t.Errorf("%q: %s, not %s", c.Secrets, got, c.Clean)
+		}
+	}
+}
 
 func TestRedactorKnowsTheEncodingsOfJavaScript(t *testing.T) {
 	r := NewRedactor([]string{"a'b(c)! d~*", "x<y>&z\"\\"})
