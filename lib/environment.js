@@ -94,7 +94,7 @@ const hostOf = (url) =>
 
 /** @param {string} host without a port */
 export function isLoopback(host) {
-  return /^(127(\.\d{1,3}){3}|localhost|\[::1\])$/.test(host);
+  return /^(127(\.\d{1,3}){3}|localhost\.?|\[::1\])$/i.test(host);
 }
 
 /**

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,11 +43,29 @@ func TestChildEnvironment(t *testing.T) {
 func TestRemoteHost(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://127.0.0.1:80": "", "http://127.9.9.9": "", "http://localhost:1/x": "", "http://[::1]:2": "",
-		"http://relay.localhost": "", "": "", "http://0.0.0.0:1": "0.0.0.0", "https://localhost.example.org": "localhost.example.org",
+		"http://relay.localhost": "relay.localhost", "": "", "http://0.0.0.0:1": "0.0.0.0", "https://localhost.example.org": "localhost.example.org",
 		"https://192.168.0.7:8443/base": "192.168.0.7", "http://[2001:db8::1]:80": "2001:db8::1",
 	} {
 		if got := strings.Join(environment.System{URL: address}.RemoteHosts(), " "); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+}
+
+// TestLoopbackIsTheScripts has the hosts that lib/environment.js is tested by too.
+func TestLoopbackIsTheScripts(t *testing.T) {
+	data, err := os.ReadFile("../../../tests/fixtures/loopback.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hosts map[string][]string
+	if err := json.Unmarshal(data, &hosts); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range append(hosts["this machine"], hosts["another"]...) {
+		remote := len(environment.System{URL: "http://" + host + ":1"}.RemoteHosts()) > 0
+		if remote != slices.Contains(hosts["another"], host) {
+			t.Errorf("%s: remote %v", host, remote)
 		}
 	}
 }

@@ -125,8 +125,7 @@ func remoteHost(address string) string {
 }
 
 func isLoopback(host string) bool {
-	name := strings.TrimSuffix(strings.ToLower(host), ".")
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		return true
 	}
 	ip := net.ParseIP(host)
