@@ -15,7 +15,11 @@ const PARAMETER_BYTE: &str = r#"[^\s&"'<>]"#;
 /// Shorter ones would tear holes into ordinary text, bytes.
 const SHORTEST: usize = 4;
 /// What percent-encoding leaves as it is: RFC 3986, 2.3; and what encodeURIComponent of JavaScript does.
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 const OF_JAVASCRIPT: &AsciiSet = &UNRESERVED
     .remove(b'!')
     .remove(b'*')
@@ -37,7 +41,10 @@ pub struct Redactor {
 impl Redactor {
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let secrets: Vec<&str> = secrets.into_iter().collect();
-        let passwords: Vec<String> = secrets.iter().flat_map(|secret| passwords(secret)).collect();
+        let passwords: Vec<String> = secrets
+            .iter()
+            .flat_map(|secret| passwords(secret))
+            .collect();
         let mut values: Vec<Vec<u8>> = secrets
             .into_iter()
             .chain(passwords.iter().map(String::as_str))
@@ -147,7 +154,12 @@ mod tests {
     #[test]
     fn the_cases_that_k6_x_bench_has_too() {
         let cases = include_str!("../../../tests/fixtures/redaction.json");
-        for Case { secrets, text, clean } in serde_json::from_str::<Vec<Case>>(cases).unwrap() {
+        for Case {
+            secrets,
+            text,
+            clean,
+        } in serde_json::from_str::<Vec<Case>>(cases).unwrap()
+        {
             let redactor = Redactor::new(secrets.iter().map(String::as_str));
             assert_eq!(redactor.text(&text), clean, "{secrets:?}");
         }
