@@ -68,7 +68,7 @@ help: ## Show this list
 ## Running ------------------------------------------------------------------
 
 .PHONY: bench
-bench: $(RUNNERS) ## Build what is missing, run the scenarios, print the verdict
+bench: ready-for-bench $(RUNNERS) ## Build what is missing, run the scenarios, print the verdict
 	+@$(call build,bin/k6 x needs)
 	@bin/k6 x bench
 
@@ -216,12 +216,12 @@ influx: bin/sidecar ## Run Debian's InfluxDB on 127.0.0.1:8086 until Ctrl-C, for
 setup: ## Install what is missing of what bench, test and lint need, on Debian and Ubuntu
 	@setup/prerequisites install
 
-# Before anything is built, so that nothing stops half-way.
-.PHONY: ready-for-bench ready-for-test
-ready-for-bench ready-for-test: ready-for-%:
+# Before anything is built, so that nothing stops half-way. What is built needs no toolchain to run.
+.PHONY: ready-for-bench ready-for-test ready-for-lint
+ready-for-bench:
+	@test -x bin/k6 -a -x bin/sidecar || setup/prerequisites missing bench
+ready-for-test ready-for-lint: ready-for-%:
 	@setup/prerequisites missing $*
-
-$(RUNNERS): | ready-for-bench
 
 .PHONY: build
 build: $(RUNNERS) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
@@ -320,7 +320,7 @@ test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Li
 	node --test tests/primitives/primitives.js
 
 .PHONY: lint
-lint: bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
+lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
 	@$(call need,shellcheck,apt-get install shellcheck)
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check

@@ -5,11 +5,11 @@
 
 import { pathOf } from './file.js';
 
-/** @typedef {keyof typeof import('../k6/internal/kinds/kinds.json')} ErrorKind */
+/** @typedef {keyof typeof import('../k6/lists/kinds.json')} ErrorKind */
 /** @typedef {{ says: string, through_proxy?: string, at_set_up?: string, own_limit?: boolean }} Kind see k6/internal/kinds */
 
 /** @type {Record<ErrorKind, Kind>} */
-const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/internal/kinds/kinds.json'))));
+const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/kinds.json'))));
 
 /** Every kind that an operation may report; submetrics are declared from it. */
 export const KINDS = /** @type {ErrorKind[]} */ (Object.keys(LIST));

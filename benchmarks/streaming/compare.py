@@ -26,7 +26,7 @@ LEAST_ROUNDS = 6  # with fewer, no interval holds with that confidence
 BOUND = 0.95  # of the rate without streaming
 STREAMS = ("INFLUX", "INFLUX_USERNAME", "INFLUX_PASSWORD", "INFLUX_DATABASE")
 # What of the caller's variables would stream in all three ways.
-OTHERS = ("INFLUX_TOKEN", "K6_OUT")
+OTHERS = ("INFLUX_TOKEN", "K6_OUT", "ROUNDS")
 PASS, INCONCLUSIVE = 0, 3
 
 

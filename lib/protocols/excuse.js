@@ -1,5 +1,6 @@
 /** Which errors of a row are excused: those that the matrix knows of, as `known`. */
 import { moreOften } from 'k6/x/windtunnel/difference';
+import { isLeftOut, isUnknownType } from './outcome.js';
 
 /**
  * @typedef {import('./matrix.js').Row} Row
@@ -50,12 +51,23 @@ export const excused = (row, side, result) =>
  * @returns {Ended}
  */
 export const older = ({ since }, ended) =>
-  since !== undefined && ended.outcome === 'refused configuration'
+  since !== undefined && ended.outcome === 'refused configuration' && isUnknownType(ended.detail)
     ? {
         ...ended,
         outcome: /** @type {const} */ ('impossible here'),
         detail: `sing-box has it since ${since}: ${ended.detail}`,
       }
+    : ended;
+
+/**
+ * What the baseline has, a candidate must have: a build that leaves it out refuses it.
+ * @template {{ outcome: import('./outcome.js').Name, detail: string | null }} Ended
+ * @param {Ended} ended
+ * @returns {Ended}
+ */
+export const wanting = (ended) =>
+  ended.outcome === 'impossible here' && isLeftOut(ended.detail)
+    ? { ...ended, outcome: /** @type {const} */ ('refused configuration') }
     : ended;
 
 /** How often chance alone may make a candidate that fails as rarely as the baseline look as if it failed more. */

@@ -20,6 +20,15 @@ const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-bo
 const OF_CONFIGURATION =
   /\b(config(uration|s)?|json|pars(e|er|ing)|decod(e|ing)|unmarshal\w*|(unknown|unsupported|unexpected|missing|invalid) (\w+ )?(field|type|key|value|variant|option|transport|cipher|method|inbound|outbound))\b/i;
 
+/** sing-box's words for what its build tags leave out, and for a type that its version does not know. */
+const LEFT_OUT = /is not included in this build/;
+const UNKNOWN_TYPE = /unknown (inbound|outbound|endpoint) type|unknown variant/i;
+
+/** @param {string | null} detail */
+export const isLeftOut = (detail) => LEFT_OUT.test(detail ?? '');
+/** @param {string | null} detail */
+export const isUnknownType = (detail) => UNKNOWN_TYPE.test(detail ?? '');
+
 /** What a program under test says that ended at its start. @param {string} line @returns {Name} */
 function ofExit(line) {
   const status = Number(/\(exit status (\d+)\)/.exec(line)?.[1] ?? 0);
@@ -28,8 +37,7 @@ function ofExit(line) {
   // Go's panics end with 2, Rust's with 101; so does many a program that does not know its arguments.
   if (status > 127 || status === 101) return 'crashed at start';
   const said = line.slice(line.indexOf('); ') + 1);
-  // sing-box's words for what its build tags leave out.
-  if (/is not included in this build/.test(said)) return 'impossible here';
+  if (isLeftOut(said)) return 'impossible here';
   if (OF_CONFIGURATION.test(said)) return 'refused configuration';
   return status === 2 && !/\busage\b|--help/i.test(said) ? 'crashed at start' : 'ended at start';
 }

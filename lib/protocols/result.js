@@ -1,6 +1,6 @@
 /** The section `protocols` of a result. */
 import { MEASURING_BOUND, compareRows, figuresOf } from './compare.js';
-import { besideBaseline, excused, older } from './excuse.js';
+import { besideBaseline, excused, older, wanting } from './excuse.js';
 import { coverage } from './matrix.js';
 import { worst } from './outcome.js';
 
@@ -149,7 +149,7 @@ const failedOf = (notes) => (notes?.turns ?? []).reduce((sum, { failed }) => sum
 function endedOf(row, notes, { baseline, candidate }) {
   const own = excused(row, baseline, older(row, sideOf(row, notes, baseline)));
   const other = candidate && sideOf(row, notes, candidate);
-  return { own, other: other && own.outcome === 'impossible here' ? older(row, other) : other };
+  return { own, other: other && (own.outcome === 'impossible here' ? older(row, other) : wanting(other)) };
 }
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */

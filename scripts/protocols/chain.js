@@ -62,6 +62,7 @@ const chainRow = ([first, second]) => ({
   ...first,
   row: `${first.row}+${second.row}`,
   udp: first.udp && second.udp,
+  since: first.since ?? second.since,
   known: { ...second.known, ...first.known },
   engines: {
     'sing-box': first.engines['sing-box'] === true ? second.engines['sing-box'] : first.engines['sing-box'],

@@ -35,8 +35,8 @@ const environment = loadPlane('protocols');
 const { baseline } = sidesOf();
 const rows = __ENV.PROTOCOL ? selectedRows() : [rowNamed('trojan', 'PROTOCOL')];
 const row = rows.find(
-  ({ engines, variables }) =>
-    engines[baseline.engine] === true && !variables.inbound && variables.protocol !== 'naive',
+  ({ engines, variables, needs, dialsAtStart }) =>
+    engines[baseline.engine] === true && !variables.inbound && needs !== 'naive-client' && !dialsAtStart,
 );
 if (!row)
   throw `PROTOCOL=${__ENV.PROTOCOL}: none has a client with DNS that ${baseline.engine} runs: add a row, such as trojan`;

@@ -148,12 +148,11 @@ test('a missing sidecar is told in one line', async () => {
 test('without Go and without bin/k6, make says what to install', () => {
   const copy = `${folder.path}/copy`;
   mkdirSync(`${copy}/k6`, { recursive: true });
-  mkdirSync(`${copy}/setup`);
-  for (const file of ['Makefile', 'setup/prerequisites']) copyFileSync(`${ROOT}/${file}`, `${copy}/${file}`);
+  copyFileSync(`${ROOT}/Makefile`, `${copy}/Makefile`);
   writeFileSync(`${copy}/k6/main.go`, 'package main\n');
   const made = spawnSync('make', ['bin/k6'], { cwd: copy, encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } });
   assert.notEqual(made.status, 0);
-  assert.match(made.stderr, /^make: not installed: .*go 1\.26 or newer/m);
+  assert.match(made.stderr, /go is not installed: install Go/);
 });
 
 test('topics are removed after Ctrl-C too', async () => {

@@ -10,8 +10,14 @@ const folder = temporaryFolder('prerequisites');
 after(() => folder.remove());
 
 /** What the script itself needs. */
-const TOOLS = ['bash', 'env', 'grep', 'head', 'sort'];
-const WHOLE = { go: 'go1.26.3', cargo: 'cargo 1.90.0 (x)', python3: 'Python 3.11.2', node: 'v20.19.0' };
+const TOOLS = ['bash', 'dirname', 'env', 'grep', 'head', 'sort'];
+const WHOLE = {
+  go: 'go1.26.3',
+  cargo: 'cargo 1.90.0 (x)',
+  python3: 'Python 3.11.2',
+  node: 'v20.19.0',
+  npm: '10.8.2',
+};
 const COMMANDS = [
   'make',
   'cc',
@@ -51,7 +57,7 @@ function missing(use, versions = WHOLE, commands = COMMANDS) {
 }
 
 test('nothing is said where all is there', () => {
-  for (const use of ['bench', 'test']) assert.deepEqual(missing(use), { status: 0, stderr: '' });
+  for (const use of ['bench', 'test', 'lint']) assert.deepEqual(missing(use), { status: 0, stderr: '' });
 });
 
 test('one line names all that is missing or too old, with its mend', () => {
@@ -62,7 +68,7 @@ test('one line names all that is missing or too old, with its mend', () => {
   );
   assert.equal(
     stderr,
-    'make: not installed: go 1.26 or newer (here: 1.25), node 20.19 or newer (here: 18.20), gcc, influxdb: make setup, or apt-get install gcc influxdb\n',
+    'make: missing or too old: go 1.26 or newer (here: 1.25), node 20.19 or newer (here: 18.20), gcc, influxdb: make setup, or apt-get install gcc influxdb\n',
   );
   assert.equal(status, 4);
 });
@@ -76,7 +82,7 @@ test('what only the tests need does not stop a bench', () => {
 
 test('a toolchain alone is no package', () => {
   const others = without('cargo');
-  assert.equal(missing('bench', others).stderr, 'make: not installed: cargo 1.88 or newer\n');
+  assert.equal(missing('bench', others).stderr, 'make: missing or too old: cargo 1.88 or newer\n');
 });
 
 test('elsewhere than on Debian the packages are named all the same', () => {
@@ -85,5 +91,5 @@ test('elsewhere than on Debian the packages are named all the same', () => {
     WHOLE,
     COMMANDS.filter((name) => name !== 'cc' && name !== 'apt-get'),
   );
-  assert.equal(stderr, "make: not installed: gcc; the packages' names are Debian's\n");
+  assert.equal(stderr, "make: missing or too old: gcc; the packages' names are Debian's\n");
 });

@@ -340,6 +340,16 @@ test('a row that is newer than the program is impossible here, and a candidate m
   assert.deepEqual(of(snell, refused, measured), [none, 'measured', false]);
   assert.deepEqual(of(snell, refused, refused), [none, none, false]);
   assert.deepEqual(of(snell, measured, refused), ['measured', 'refused configuration', true]);
+  const field = { ...refused, detail: 'unknown field "psk"' };
+  assert.deepEqual(of(snell, field, field), ['refused configuration', 'refused configuration', true]);
+  const without = {
+    outcome: none,
+    detail: 'QUIC is not included in this build, rebuild with -tags with_quic',
+  };
+  assert.deepEqual(of(snell, measured, without), ['measured', 'refused configuration', true]);
+  assert.deepEqual(of(snell, without, without), [none, none, false]);
+  const sshd = { outcome: none, detail: 'testbed protocols needs /usr/sbin/sshd, which does not exist' };
+  assert.deepEqual(of(snell, measured, sshd), ['measured', none, false]);
   assert.deepEqual(of({ ...snell, since: undefined }, refused, measured), [
     'refused configuration',
     'measured',

@@ -34,7 +34,7 @@ func TestTestbedOfAnotherSystemIsRefused(t *testing.T) {
 func TestMisspeltVariableIsRefused(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane/tell")
 	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
-	tr.Environ = append(tr.Environ, "ROUND_TRIP=7")
+	tr.Environ = append(tr.Environ, "MAKEFLAGS= -- ROUND_TRIP=7")
 	if code := Run(tr.Options); code != exitcode.Usage {
 		t.Errorf("code %d\n%s", code, tr.out)
 	}
@@ -49,10 +49,12 @@ func TestMisspeltVariableIsRefused(t *testing.T) {
 func TestVariableThatNothingReadsIsNamed(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane/tell")
 	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
-	tr.Environ = append(tr.Environ, "BATCHES=7")
+	tr.Environ = append(tr.Environ, "BATCHES=7", "CLIENT=7")
 	Run(tr.Options)
-	if want := "not used by what runs: BATCHES (of pulsar/bulk)\n"; !strings.Contains(tr.out.String()+tr.err.String(), want) {
-		t.Errorf("%q %q", tr.out, tr.err)
+	for _, want := range []string{"not used by what runs: BATCHES (of pulsar/bulk)\n", "CLIENT is set, and nothing reads it; was CLIENTS meant?\n"} {
+		if !strings.Contains(tr.out.String()+tr.err.String(), want) {
+			t.Errorf("%q %q", tr.out, tr.err)
+		}
 	}
 }
 

@@ -70,9 +70,10 @@ func preflight(o Options) (plan, *fault) {
 		return p, usage("%s", strings.Join(problems, "\n"))
 	}
 	p.env = env
-	if line := variables.Misspelt(o.Environ, secretsOf(env)); line != "" {
+	if line := variables.Misspelt(o.Environ); line != "" {
 		return p, usage("%s", line)
 	}
+	p.leftOut = append(p.leftOut, variables.Near(o.Environ, secretsOf(env))...)
 	if line := variables.Unread(o.Environ, namesOf(chosen)); line != "" {
 		p.leftOut = append(p.leftOut, line)
 	}

@@ -10,10 +10,10 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
-	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/run"
 )
 
@@ -36,7 +36,7 @@ func NewRedactor(secrets []string) *Redactor {
 			continue
 		}
 		quoted, _ := json.Marshal(s)
-		r.forms = append(r.forms, s, url.QueryEscape(s), url.PathEscape(s), encodeURIComponent(s),
+		r.forms = append(r.forms, s, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s), encodeURIComponent(s),
 			inner(quoted), inner(plainJSON(s)),
 			strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="))
 	}
@@ -55,12 +55,25 @@ func NewRedactor(secrets []string) *Redactor {
 	return r
 }
 
-// withPasswords adds the passwords of secrets that are URLs of databases: a driver's error may show it alone.
+// passwordsInURL are the two ways to read the password of a URL: up to the first @, as SQLAlchemy does, and up to the last
+// one before a path, where an @ of the password was not escaped.
+var passwordsInURL = []*regexp.Regexp{
+	regexp.MustCompile(`://[^:/@]*:([^@]+)@`),
+	regexp.MustCompile(`://[^:/@]*:([^/?#]+)@`),
+}
+
+// withPasswords adds the passwords of secrets that are URLs, as they stand there and as they are meant: a driver's error may
+// show one alone.
 func withPasswords(secrets []string) []string {
 	all := slices.Clone(secrets)
 	for _, s := range secrets {
-		if database, ok := environment.ParseDatabaseURL(s); ok {
-			all = append(all, database.Passwords()...)
+		for _, pattern := range passwordsInURL {
+			if found := pattern.FindStringSubmatch(s); found != nil {
+				all = append(all, found[1])
+				if meant, err := url.PathUnescape(found[1]); err == nil {
+					all = append(all, meant)
+				}
+			}
 		}
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 
 // Tokens that a scenario got by a login are unknown to the redactor; they show by their form.
 var (
-	tokenParameter = regexp.MustCompile(`(?i)(token=)[^&"\s\\]+`)
+	tokenParameter = regexp.MustCompile(`(?i)(token=)[^&"'<>\s\\]+`)
 	jsonWebToken   = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`)
 )
 

@@ -2,21 +2,17 @@
 
 package environment
 
-import (
-	"net/url"
-	"regexp"
-	"slices"
-)
+import "regexp"
 
 // DatabaseURL is what matters here of a database's URL as SQLAlchemy writes it:
 // DIALECT[+DRIVER]://USER:PASSWORD@HOST:PORT/NAME.
 type DatabaseURL struct {
-	dialect, password, host string
+	dialect, host string
 }
 
 // SQLAlchemy's own expression, but that a host has no @: there a password's @ was not escaped.
 var databaseURL = regexp.MustCompile(
-	`^(\w+)(?:\+\w+)?://(?:[^:/]*(?::([^@]*))?@)?(?:\[([^/?]+)\]|([^/:?@]+))?(?::[^/?@]*)?(?:/[^?]*)?(?:\?.*)?$`)
+	`^(\w+)(?:\+\w+)?://(?:[^:/]*(?::[^@]*)?@)?(?:\[([^/?]+)\]|([^/:?@]+))?(?::[^/?@]*)?(?:/[^?]*)?(?:\?.*)?$`)
 
 // ParseDatabaseURL reads a database's URL; ok is false where it is none.
 func ParseDatabaseURL(text string) (parsed DatabaseURL, ok bool) {
@@ -24,7 +20,7 @@ func ParseDatabaseURL(text string) (parsed DatabaseURL, ok bool) {
 	if m == nil {
 		return parsed, false
 	}
-	return DatabaseURL{dialect: m[1], password: m[2], host: m[3] + m[4]}, true
+	return DatabaseURL{dialect: m[1], host: m[2] + m[3]}, true
 }
 
 // Usable reports whether it is of a database that scenarios can speak to: a server of MySQL or MariaDB or
@@ -37,19 +33,6 @@ func (d DatabaseURL) Usable() bool {
 		return d.host == ""
 	}
 	return false
-}
-
-// Passwords returns the password as it stands there and, where that differs, as it is meant; none where
-// there is none.
-func (d DatabaseURL) Passwords() []string {
-	if d.password == "" {
-		return nil
-	}
-	passwords := []string{d.password}
-	if meant, err := url.PathUnescape(d.password); err == nil {
-		passwords = append(passwords, meant)
-	}
-	return slices.Compact(passwords)
 }
 
 // RemoteHost returns the host without its port, "" where that is this machine.

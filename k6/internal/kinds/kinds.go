@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package kinds knows what can go wrong with an operation, by name: kinds.json is the one list, which lib/errors.js reads
+// Package kinds knows what can go wrong with an operation, by name: k6/lists/kinds.json is the one list, which lib/errors.js reads
 // as well, and against which the sidecar's names are tested.
 package kinds
 
 import (
-	_ "embed"
 	"encoding/json"
 	"strings"
-)
 
-//go:embed kinds.json
-var list []byte
+	"windtunnel/k6/lists"
+)
 
 // Kind is what a kind of error means.
 type Kind struct {
@@ -27,7 +25,7 @@ type Kind struct {
 
 // All are the kinds, by name.
 var All = func() (all map[string]Kind) {
-	if err := json.Unmarshal(list, &all); err != nil {
+	if err := json.Unmarshal(lists.Kinds, &all); err != nil {
 		panic(err)
 	}
 	return all

@@ -9,35 +9,44 @@ import (
 )
 
 func TestMisspelt(t *testing.T) {
-	for _, c := range []struct {
-		environ []string
-		want    string
-	}{
-		{[]string{"ROUND_TRIP=7"}, "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them"},
-		{[]string{"CLIENT=7"}, "CLIENT: no such variable; did you mean CLIENTS?"},
-		{[]string{"PROTOCOLL=trojan"}, "did you mean PROTOCOL?"},
-		{[]string{"ROUND_TRIP="}, ""},
-		{[]string{"ROUND_TRIPS=7", "CLIENTS=3", "PROFILE=quick"}, ""},
-		// Everybody's, which are near to ours.
-		{[]string{"USER=me", "NAME=x", "PAGER=less", "VERSION=1", "HOME=/", "PATH=/bin", "TIME=%e", "path=/x", "GOPROXY=x"}, ""},
-		// Two letters are too many, unless make was told.
-		{[]string{"CANDIDATTTE=x"}, ""},
-		{[]string{"MAKEFLAGS= --no-print-directory -- CANDIDATTTE=x PROFILE=quick"}, "CANDIDATTTE: no such variable; did you mean CANDIDATE?"},
-		{[]string{"MAKEFLAGS=s -- CC=clang ROUND_TRIPS=7"}, ""},
-		{[]string{"MAKEFLAGS=--jobserver-auth=3,4"}, ""},
-		{[]string{"RELAYS_PASSWORD=x", "PANELS_URL=x"}, "PANELS_URL: no such variable; did you mean PANEL_URL?"},
+	for flags, want := range map[string]string{
+		" -- ROUND_TRIP=7": "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them",
+		" --no-print-directory -- CANDIDATTTE=x PROFILE=quick": "CANDIDATTTE: no such variable; did you mean CANDIDATE? docs/profiles.md lists them",
+		"s -- CLIENT:=7":                               "CLIENT: no such variable; did you mean CLIENTS? docs/profiles.md lists them",
+		"s -- CC=clang ROUND_TRIPS=7 CLIENTS=":         "",
+		"--jobserver-auth=3,4":                         "",
+		`-- CANDIDATE_ENV=A=1\ CLIENT=x\ ROUND_TRIP=7`: "",
+		// An outer make's own.
+		"-- NAME=x USER=me DATE=1 TIME=2 MAX=3 NODE=4 IMAGES=5 VERSION=6": "",
 	} {
-		if got := Misspelt(c.environ, []string{"RELAYS_PASSWORD"}); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
-			t.Errorf("%q: %q", c.environ, got)
+		if got := Misspelt([]string{"HOME=/", "MAKEFLAGS=" + flags}); got != want {
+			t.Errorf("%q: %q", flags, got)
 		}
 	}
-	if got := Misspelt([]string{"PANELS_URL=x"}, []string{"PANELS_URL"}); got != "" {
-		t.Errorf("exempt: %q", got)
+	if got := Misspelt([]string{"ROUND_TRIP=7"}); got != "" {
+		t.Errorf("of the environment: %q", got)
+	}
+}
+
+func TestNear(t *testing.T) {
+	environ := []string{
+		"ROUND_TRIP=7", "CLIENT=", "ROUND_TRIPS=7", "USER=me", "NAME=x", "PAGER=less", "VERSION=1", "PATH=/bin", "path=/x",
+		"GOPROXY=x", "CANDIDATTTE=x", "RELAYS_PASSWORD=x", "PANELS_URL=x",
+	}
+	want := []string{
+		"ROUND_TRIP is set, and nothing reads it; was ROUND_TRIPS meant?",
+		"PANELS_URL is set, and nothing reads it; was PANEL_URL meant?",
+	}
+	if got := Near(environ, []string{"RELAYS_PASSWORD"}); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := Near(environ, []string{"PANELS_URL"}); !slices.Equal(got, want[:1]) {
+		t.Errorf("%q", got)
 	}
 }
 
 func TestUnread(t *testing.T) {
-	environ := []string{"ROUND_TRIPS=7", "USERS=", "PROFILE=quick", "PANEL_PASSWORD=x", "TUNNELS=10", "A=x"}
+	environ := []string{"ROUND_TRIPS=7", "USERS=", "PROFILE=quick", "PANEL_PASSWORD=x", "TUNNELS=10"}
 	for _, c := range []struct{ scenarios, want string }{
 		{"pulsar/ingest", "not used by what runs: ROUND_TRIPS (of dataplane/socks-tcp, dataplane/socks-udp, dataplane/tproxy), TUNNELS (of dataplane/concurrency, protocols/matrix)"},
 		{"dataplane/socks-tcp dataplane/concurrency", ""},
@@ -46,6 +55,12 @@ func TestUnread(t *testing.T) {
 		if got := Unread(environ, strings.Fields(c.scenarios)); got != c.want {
 			t.Errorf("%s: %q", c.scenarios, got)
 		}
+	}
+}
+
+func TestWhatOnlyMakeReadsIsNamed(t *testing.T) {
+	if got := Unread([]string{"SCENARIO=pulsar/ingest"}, []string{"pulsar/ingest"}); got != "not used by what runs: SCENARIO (of make)" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -11,10 +11,11 @@ const MARK: &[u8] = b"[secret]";
 /// value of a query parameter named `token` or `…token`.
 const JWT: &str = r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*";
 const PARAMETER: &str = "(?i:token=)";
-const PARAMETER_BYTE: &str = r#"[^\s&"'<>]"#;
+const PARAMETER_BYTE: &str = r#"[^\s&"'<>\\]"#;
 /// Shorter ones would tear holes into ordinary text, bytes.
 const SHORTEST: usize = 4;
-/// What percent-encoding leaves as it is: RFC 3986, 2.3; and what encodeURIComponent of JavaScript does.
+/// What percent-encoding leaves as it is: RFC 3986, 2.3; and what encodeURIComponent of JavaScript and
+/// url.PathEscape of Go do.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -26,6 +27,13 @@ const OF_JAVASCRIPT: &AsciiSet = &UNRESERVED
     .remove(b'\'')
     .remove(b'(')
     .remove(b')');
+const OF_GO_S_PATHS: &AsciiSet = &UNRESERVED
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
 /// No token is longer, in bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
 
@@ -97,7 +105,7 @@ fn literal(value: &[u8]) -> String {
 }
 
 /// A secret as it is, and as requests and logs write it.
-fn forms(secret: &str) -> [Vec<u8>; 7] {
+fn forms(secret: &str) -> [Vec<u8>; 8] {
     let spaces_as_plus = percent(secret, UNRESERVED).replace("%20", "+");
     let json = json(secret);
     let of_html = json
@@ -108,6 +116,7 @@ fn forms(secret: &str) -> [Vec<u8>; 7] {
         secret.to_owned(),
         percent(secret, UNRESERVED),
         percent(secret, OF_JAVASCRIPT),
+        percent(secret, OF_GO_S_PATHS),
         spaces_as_plus,
         json,
         of_html,
@@ -116,19 +125,25 @@ fn forms(secret: &str) -> [Vec<u8>; 7] {
     .map(String::into_bytes)
 }
 
-/// The password of a secret that is a database's URL, as it stands there and as it is meant: a driver's error may show it
-/// alone.
+/// The two ways to read the password of a URL: up to the first @, as SQLAlchemy does, and up to the last one before a path,
+/// where an @ of the password was not escaped.
+const PASSWORDS_IN_URL: [&str; 2] = [r"://[^:/@]*:([^@]+)@", r"://[^:/@]*:([^/?#]+)@"];
+
+/// The passwords of a secret that is a URL, as they stand there and as they are meant: a driver's error may show one alone.
 fn passwords(secret: &str) -> Vec<String> {
-    let password = || {
-        let (_, rest) = secret.split_once("://")?;
-        let (user, _) = rest.rsplit_once('@')?;
-        Some(user.split_once(':')?.1)
-    };
-    let Some(password) = password() else {
-        return Vec::new();
-    };
-    let meant = percent_decode_str(password).decode_utf8_lossy();
-    vec![password.to_owned(), meant.into_owned()]
+    PASSWORDS_IN_URL
+        .iter()
+        .filter_map(|pattern| {
+            let pattern = regex::Regex::new(pattern).expect("a constant");
+            Some(pattern.captures(secret)?[1].to_owned())
+        })
+        .flat_map(|password| {
+            let meant = percent_decode_str(&password)
+                .decode_utf8_lossy()
+                .into_owned();
+            [password, meant]
+        })
+        .collect()
 }
 
 fn percent(secret: &str, escaped: &'static AsciiSet) -> String {

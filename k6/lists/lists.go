@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package lists holds what Go and JavaScript both know, as data: lib/ reads the files themselves.
+package lists
+
+import _ "embed"
+
+// Kinds are the kinds of errors, by name.
+//
+//go:embed kinds.json
+var Kinds []byte
+
+// Variables are those that a user may set.
+//
+//go:embed variables.json
+var Variables []byte
