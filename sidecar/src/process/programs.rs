@@ -56,6 +56,7 @@ fn hash(mut file: File) -> io::Result<String> {
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_script_is_what_it_has_become_and_what_it_started() {
@@ -71,7 +72,13 @@ mod tests {
             .unwrap()
             .read_exact(&mut line)
             .unwrap();
-        let found = of(child.id() as i32);
+        // What sh has started is sh itself until it has become sleep.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let mut found = of(child.id() as i32);
+        while found.len() < 2 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+            found = of(child.id() as i32);
+        }
         let _ = Command::new("pkill")
             .args(["-P", &child.id().to_string()])
             .status();
