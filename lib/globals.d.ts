@@ -79,3 +79,50 @@ declare module 'k6/x/windtunnel/difference' {
   /** In which order so many sides are measured in a round (from 1): by lot, from the name. */
   export function order(sides: number, round: number, name: string): number[];
 }
+
+/** What a script records with, in Go: k6/modules/record. Its metrics are those of k6/metrics; lib/operations.js names them. */
+declare module 'k6/x/windtunnel/record' {
+  /** Records one operation. Its methods are for setup, iterations and teardown. */
+  export class Operation {
+    /**
+     * @param name of a row, [a-z_]+
+     * @param kind bounded: time bounds the run, so that the end of a failure does not widen the window. uncounted: each
+     *   iteration of a k6 scenario is one such operation that carries one item, and k6 counts them
+     */
+    constructor(name: string, kind?: { bounded?: boolean; uncounted?: boolean });
+    /** Before a request is sent: one that never comes to a success or a failure was cut. */
+    begin(): void;
+    /** Start and end on the test's clock, the latency, ms, and the items that it carried. */
+    success(startedAt: number, endedAt: number, ms: number, carried: number): void;
+    failure(kind: string, startedAt: number, endedAt: number): void;
+    /** Of a kind, so many that have failed; they widen no window. */
+    failures(kind: string, count: number): void;
+    /** Something wrong that is not a failed request. */
+    anomaly(kind: string, count: number): void;
+    /** How late the generator was, ms. */
+    late(ms: number): void;
+    /** A probe's latencies, ms, and when each ended, ms since 1970; all ended now unless given. */
+    samples(ms: number[], ends?: number[]): void;
+    /** How late a probe was, ms each. */
+    lateness(ms: number[], ends?: number[]): void;
+  }
+  class Metric {
+    constructor(name: string, isTime?: boolean);
+    /** A sample that ended now. */
+    add(value: number | boolean, tags?: Record<string, string>): void;
+  }
+  export class Counter extends Metric {}
+  export class Gauge extends Metric {}
+  export class Trend extends Metric {}
+  /** Keeps any JSON value under a name until handleSummary; the last one stays. */
+  export function say(name: string, value: unknown): void;
+  /** What was said, by name. */
+  export function said(): Record<string, any>;
+  /**
+   * In handleSummary: what was recorded, by names such as operation_ms{operation:publish}, of all samples that have these
+   * tags; what was not recorded here is k6's own.
+   */
+  export function measured(
+    own: Record<string, { values: Record<string, number> }>,
+  ): Record<string, { values: Record<string, number> }>;
+}

@@ -38,7 +38,7 @@ export function limitThresholds(bounds, steps) {
   for (let step = 0; step < steps.count; step += 1) {
     for (const [name, bound] of Object.entries(bounds)) {
       const most = bound[SHARE];
-      thresholds[ofStep('operation_ms', name, step)] = [most === undefined ? 'min>=0' : stop(`med<${most}`)];
+      if (most !== undefined) thresholds[ofStep('operation_ms', name, step)] = [stop(`med<${most}`)];
       thresholds[ofStep('operation_failed', name, step)] = [stop('rate<=0.5')];
     }
   }
@@ -48,7 +48,7 @@ export function limitThresholds(bounds, steps) {
 /** What one operation did in one step; undefined where it did nothing. @param {Metrics} metrics @param {string} name @param {number} step @param {Bounds} bound */
 function operationInStep(metrics, name, step, bound) {
   const failed = metrics[ofStep('operation_failed', name, step)]?.values;
-  const latency = metrics[ofStep('operation_ms', name, step)]?.values;
+  const latency = metrics[ofStep('operation_ms', name, step)]?.values ?? { count: 0 };
   if (!failed || failed.passes + failed.fails === 0) return undefined;
   const most = bound[SHARE];
   const slow = most !== undefined && latency.count > 0 && latency[SHARE] >= most;
@@ -60,7 +60,7 @@ function operationInStep(metrics, name, step, bound) {
 }
 
 /**
- * @param {Metrics} metrics of handleSummary's data
+ * @param {Metrics} metrics
  * @param {Record<string, Bounds>} bounds
  * @param {Steps} steps
  * @param {(step: number) => string} loadOf how a step's load is written

@@ -206,7 +206,8 @@ function processesOf(usage) {
  * @typedef {object} Measured
  * @property {Metrics} metrics
  * @property {Record<string, OperationSpec>} operations
- * @property {Record<string, import('./environment.js').Bounds>} bounds
+ * @property {Record<string, import('./thresholds.js').Wanted>} wanted of the operations
+ * @property {Record<string, import('./environment.js').Bounds>} bounds of their steps, where it looks for the limit
  * @property {import('./sidecar.js').Usage | null} usage
  * @property {number | undefined} plannedIterations
  * @property {number} plannedSeconds
@@ -230,7 +231,7 @@ export function evaluate(measured) {
     operationOf(metrics, name, spec, whole ? spec.plannedSeconds : 0),
   );
   const thresholds = operations.flatMap((row) => [
-    ...judge(metrics, row, measured.bounds[row.name] ?? {}),
+    ...judge(metrics, row, measured.wanted[row.name]),
     ...waitsOf(row, operations, measured.operations[row.name]),
   ]);
   const controls = controlsOf(operations, measured.operations);

@@ -20,7 +20,8 @@ import { restOf, restSeconds } from './rest.js';
 import { evaluate } from './result.js';
 import * as sidecar from './sidecar.js';
 import { toText } from './table.js';
-import { DEFAULT_BOUNDS, LONG_RUN_BOUNDS, k6Thresholds, keepThresholds } from './thresholds.js';
+import { measured } from 'k6/x/windtunnel/record';
+import { DEFAULT_BOUNDS, LONG_RUN_BOUNDS, k6Thresholds } from './thresholds.js';
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
@@ -64,7 +65,6 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {boolean} [paused] the measuring window only runs while a probe measures
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
  *   the `instance` of the run's data, where there is one
- * @property {Record<string, 'trend' | 'counter'>} [metrics] more of them, by operation
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
  * @property {(runId: string) => string} [leftovers] what a run may leave on the target, in the plural, and how to find
  *   it; topics unless given
@@ -73,7 +73,6 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   whether the target holds what the run says it did; `data` is what setup() returned
  * @property {(metrics: import('./result.js').Metrics, result: any) => string[]} [remarks] notes that depend on what was
  *   measured
- * @property {Record<string, 'trend' | 'counter' | 'gauge'>} [keep] submetrics that the summary needs
  * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
  *   the result; `data` is what setup() returned
  * @property {(result: any) => { verdict: string, reasons: import('./reasons.js').Reason[] }} [judge] the last word, where thresholds do not
@@ -113,25 +112,30 @@ function tagScenarios({ load, operations }) {
   return Object.fromEntries(tagged);
 }
 
-/** @param {Definition} definition @param {Record<string, Bounds>} bounds */
-function optionsOf(definition, bounds) {
-  const fixed = definition.load.iterations !== undefined;
-  const steps = limitSteps(definition.load);
-  const specs = Object.entries(definition.operations).map(([name, { least, owns, items, optional }]) => {
-    const countedBy = owns && !items ? 'iterations' : 'operation_items';
+/** @param {Definition} definition @param {Record<string, Bounds>} bounds @returns {Record<string, import('./thresholds.js').Wanted>} */
+function wantedOf({ load, operations }, bounds) {
+  const fixed = load.iterations !== undefined;
+  const steps = limitSteps(load);
+  const all = Object.entries(operations).map(([name, { least, owns, items, optional }]) => {
+    const uncounted = owns !== undefined && !items;
     // A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
-    if (steps) return [name, { bounds: {}, leastItems: 0, countedBy }];
-    if (optional) return [name, { bounds: bounds[name], leastItems: 0, countedBy }];
+    if (steps) return [name, { bounds: {}, leastItems: 0, uncounted }];
+    if (optional) return [name, { bounds: bounds[name], leastItems: 0, uncounted }];
     // As many may be missing as may fail.
     const most = fixed ? (least ?? 1) : 1;
     const leastItems = Math.max(1, Math.floor(most * (1 - (bounds[name].failed ?? 0))));
-    return [name, { bounds: bounds[name], leastItems, countedBy }];
+    return [name, { bounds: bounds[name], leastItems, uncounted }];
   });
+  return Object.fromEntries(all);
+}
+
+/** @param {Definition} definition @param {Record<string, Bounds>} bounds */
+function optionsOf(definition, bounds) {
+  const steps = limitSteps(definition.load);
   return {
     scenarios: tagScenarios(definition),
     thresholds: {
-      ...k6Thresholds(Object.fromEntries(specs), definition.metrics),
-      ...keepThresholds(definition.keep ?? {}),
+      ...k6Thresholds(wantedOf(definition, bounds)),
       ...(steps ? limitThresholds(bounds, steps) : {}),
     },
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
@@ -226,6 +230,7 @@ function summaryOf(definition, bounds) {
     const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
     // Set-up failed: k6 has said why, and nothing was measured.
     if (!begun) return {};
+    const metrics = measured(data.metrics);
     const usage = sidecar.usageOf(begun.window);
     const instance = sidecar.instance();
     const rest = restOf(begun.rest, sidecar.atRest(__ENV.INSTANCE, restFor));
@@ -251,7 +256,8 @@ function summaryOf(definition, bounds) {
       },
       ...headlineOf(definition.operations),
       ...evaluate({
-        metrics: data.metrics,
+        metrics,
+        wanted: wantedOf(definition, bounds),
         operations: Object.fromEntries(
           Object.entries(definition.operations).map(([name, spec]) => [
             name,
@@ -270,12 +276,12 @@ function summaryOf(definition, bounds) {
         seconds,
         limit,
         leftovers: leftovers(begun.runId),
-        integrity: definition.integrity?.(data.metrics, begun),
+        integrity: definition.integrity?.(metrics, begun),
       }),
     };
     Object.assign(result, rest ? { rest } : {}, disturbedOf(definition, begun, usage));
-    result.notes.push(...load.notes, ...notes, ...remarks(data.metrics, result));
-    Object.assign(result, definition.more?.(data.metrics, result.operations, begun));
+    result.notes.push(...load.notes, ...notes, ...remarks(metrics, result));
+    Object.assign(result, definition.more?.(metrics, result.operations, begun));
     Object.assign(result, definition.judge?.(result));
     Object.assign(result, { reasons: fold(result.reasons) });
     return {
@@ -303,8 +309,7 @@ export function defineScenario(definition) {
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
       const { owns, items } = definition.operations[name];
-      const iteration = owns ? { planned: load.iterationsEach, items: Boolean(items) } : undefined;
-      return new Operation(name, iteration, load.seconds > 0);
+      return new Operation(name, { uncounted: owns !== undefined && !items, bounded: load.seconds > 0 });
     },
 
     /**

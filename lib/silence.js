@@ -3,7 +3,7 @@
  * virtual user judges by its own requests. Where a testbed was started, the bench sees its processes end and is sooner.
  */
 import exec from 'k6/execution';
-import { Gauge } from 'k6/metrics';
+import { Gauge } from 'k6/x/windtunnel/record';
 
 /** So long, and so many in a row, without any answer. docs/numbers.md tells them. */
 export const SILENT_MS = 10_000;

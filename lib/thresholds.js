@@ -1,17 +1,19 @@
 /**
- * From bounds ({ 'p(95)': 250, failed: 0 }) to k6 thresholds, and back from k6's
- * summary to judged lines of a result. In k6 a Trend without samples satisfies
- * any p(95)<N, so each latency bound comes with a count of successes.
+ * From bounds ({ 'p(95)': 250, failed: 0 }) to k6 thresholds, and to judged lines of a result. In k6 a Trend without
+ * samples satisfies any p(95)<N, so each latency bound comes with a count of successes.
  * https://grafana.com/docs/k6/latest/using-k6/thresholds/
  */
-import { KINDS } from './errors.js';
-import { keyOf, wordsOf } from './threshold-words.js';
+import { wordsOf } from './threshold-words.js';
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
  * @typedef {{ operation: string, metric: string, expression: string, value: number | null, unit: 'ms' | 'share' | 'count' | 'per_s', ok: boolean }} Line
  * @typedef {Line & import('./threshold-words.js').Words} Judged
- * @typedef {{ type: string, values: Record<string, number>, thresholds?: Record<string, { ok: boolean }> }} SummaryMetric
+ * @typedef {{ values: Record<string, number> }} SummaryMetric
+ * @typedef {object} Wanted of an operation
+ * @property {Bounds} bounds
+ * @property {number} leastItems that it must carry, of a complete run
+ * @property {boolean} [uncounted] each of the k6 scenario's iterations carries one, and k6 counts them
  */
 
 const LATENCY_KEYS = /** @type {const} */ (['avg', 'p(50)', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max']);
@@ -28,128 +30,105 @@ export const submetric = (metric, operation) => `${metric}{operation:${operation
 /** @param {string} operation @param {string} kind */
 export const errorMetric = (operation, kind) => `operation_errors{operation:${operation},kind:${kind}}`;
 
-/** @param {Bounds} bounds */
-function latencyExpressions(bounds) {
-  const own = LATENCY_KEYS.filter((key) => bounds[key] !== undefined);
-  return own.map((key) => `${key === 'p(50)' ? 'med' : key}<${bounds[key]}`);
+/** @typedef {{ metric: string, aggregate: string, operator: '<' | '<=' | '>=', bound: number, unit: Judged['unit'] }} Bounded */
+
+/** What the bounds of an operation ask of its metrics. @param {Wanted} wanted @returns {Bounded[]} */
+function boundedOf({ bounds, leastItems, uncounted }) {
+  const latencies = LATENCY_KEYS.map((key) => ({
+    metric: 'operation_ms',
+    aggregate: key === 'p(50)' ? 'med' : key,
+    operator: /** @type {const} */ ('<'),
+    bound: bounds[key],
+    unit: /** @type {const} */ ('ms'),
+  }));
+  const { failed, errors, anomalies } = bounds;
+  const most = /** @type {const} */ ('<=');
+  const count = /** @type {const} */ ({ aggregate: 'count', unit: 'count' });
+  const all = [
+    {
+      ...count,
+      metric: uncounted ? 'iterations' : 'operation_items',
+      operator: /** @type {const} */ ('>='),
+      bound: leastItems || undefined,
+    },
+    ...latencies,
+    {
+      metric: 'operation_failed',
+      aggregate: 'rate',
+      operator: most,
+      // All may fail: that bounds nothing.
+      bound: failed === 1 ? undefined : failed,
+      unit: /** @type {const} */ ('share'),
+    },
+    { ...count, metric: 'operation_errors', operator: most, bound: errors },
+    { ...count, metric: 'operation_anomalies', operator: most, bound: anomalies },
+  ];
+  return all.flatMap((one) => (one.bound === undefined ? [] : [{ ...one, bound: one.bound }]));
 }
 
-/** Holds for any sample and for none: it only makes k6 keep the submetric for the summary. */
-const KEEP = { trend: 'min>=0', counter: 'count>=0', gauge: 'value>=0' };
+/** @param {Bounded} bounded */
+const expressionOf = ({ aggregate, operator, bound }) => `${aggregate}${operator}${bound}`;
 
 /**
- * k6's options.thresholds for the operations.
- * @param {Record<string, { bounds: Bounds, leastItems: number, countedBy: 'operation_items' | 'iterations' }>} operations
- *   bounds, the fewest items that the run must carry, and the metric that counts them
- * @param {Record<string, 'trend' | 'counter'>} [more] metrics that the summary needs by operation too
+ * k6's options.thresholds for the operations, so that a plain `k6 run` ends by them too.
+ * @param {Record<string, Wanted>} operations
  */
-export function k6Thresholds(operations, more = {}) {
+export function k6Thresholds(operations) {
   /** @type {Record<string, any[]>} */
-  const thresholds = {
-    cleanup_left: [KEEP.counter],
-    rounds_begun: [KEEP.counter],
-    target_silent_since_ms: [KEEP.gauge],
-  };
-  for (const [name, { bounds, leastItems, countedBy }] of Object.entries(operations)) {
-    const { failed, errors, anomalies } = bounds;
-    thresholds[submetric('operation_ms', name)] = [KEEP.trend, ...latencyExpressions(bounds)];
-    thresholds[submetric(countedBy, name)] = [leastItems > 0 ? `count>=${leastItems}` : KEEP.counter];
-    thresholds[submetric('operation_failed', name)] = [`rate<=${failed ?? 1}`];
-    thresholds[submetric('operation_errors', name)] = [
-      errors === undefined ? KEEP.counter : `count<=${errors}`,
-    ];
-    thresholds[submetric('operation_anomalies', name)] = [
-      anomalies === undefined ? KEEP.counter : `count<=${anomalies}`,
-    ];
-    thresholds[submetric('operation_begun', name)] = [KEEP.counter];
-    thresholds[submetric('operation_clock_ms', name)] = [KEEP.gauge];
-    thresholds[submetric('operation_lateness_ms', name)] = [KEEP.trend];
-    for (const kind of KINDS) thresholds[errorMetric(name, kind)] = [KEEP.counter];
-    for (const [metric, type] of Object.entries(more)) thresholds[submetric(metric, name)] = [KEEP[type]];
+  const thresholds = {};
+  for (const [name, wanted] of Object.entries(operations)) {
+    for (const bounded of boundedOf(wanted)) {
+      const metric = submetric(bounded.metric, name);
+      thresholds[metric] = [...(thresholds[metric] ?? []), expressionOf(bounded)];
+    }
   }
   return thresholds;
 }
 
-/** Thresholds that only keep submetrics for the summary. @param {Record<string, keyof typeof KEEP>} submetrics */
-export const keepThresholds = (submetrics) =>
-  Object.fromEntries(Object.entries(submetrics).map(([name, type]) => [name, [KEEP[type]]]));
-
-/**
- * The lines of one metric that bound something, with the value that k6 judged.
- * @param {Record<string, SummaryMetric>} metrics
- * @param {string} metric
- * @param {string} operation
- * @param {Judged['unit']} unit
- * @returns {Line[]}
- */
-function judgedOf(metrics, metric, operation, unit) {
-  const name = submetric(metric, operation);
-  const found = metrics[name];
-  if (!found) return [];
-  const empty = metric === 'operation_ms' && found.values.count === 0;
-  return Object.entries(found.thresholds ?? {})
-    .filter(([expression]) => !Object.values(KEEP).includes(expression) && expression !== 'rate<=1')
-    .map(([expression, { ok }]) => ({
-      operation,
-      metric,
-      expression,
-      value: empty ? null : found.values[keyOf(expression)],
-      unit,
-      ok,
-    }));
+/** @param {number} value @param {Bounded} bounded */
+function holds(value, { operator, bound }) {
+  if (operator === '<') return value < bound;
+  return operator === '<=' ? value <= bound : value >= bound;
 }
 
 /**
- * k6 counts iterations, failed ones too; a result goes by the successes among them.
+ * What a metric came to. k6 counts iterations, failed ones too: a result goes by the successes among them. It does not
+ * know of requests that were cut: they failed, too.
  * @param {Record<string, SummaryMetric>} metrics
- * @param {string} operation
- * @param {number} success
- * @returns {Line[]}
+ * @param {Row} row
+ * @param {Bounded} bounded
  */
-function successesOf(metrics, operation, success) {
-  return judgedOf(metrics, 'iterations', operation, 'count').map((line) => ({
-    ...line,
-    metric: 'successes',
-    value: success,
-    ok: success >= Number(line.expression.replace('count>=', '')),
-  }));
+function valueOf(metrics, { name, requests, success, errors }, { metric, aggregate }) {
+  if (metric === 'iterations') return success;
+  if (metric === 'operation_failed' && errors.cut) return (requests - success) / requests;
+  return metrics[submetric(metric, name)]?.values[aggregate] ?? 0;
 }
 
-/**
- * k6 does not know of requests that were cut: they failed, too.
- * @param {Record<string, SummaryMetric>} metrics
- * @param {{ name: string, requests: number, success: number, errors: Record<string, number> }} row
- * @returns {Line[]}
- */
-function failedOf(metrics, { name, requests, success, errors }) {
-  const lines = judgedOf(metrics, 'operation_failed', name, 'share');
-  if (!errors.cut) return lines;
-  const value = (requests - success) / requests;
-  return lines.map((line) => ({
-    ...line,
-    value,
-    ok: value <= Number(line.expression.replace('rate<=', '')),
-  }));
-}
+/** @typedef {{ name: string, requests: number, success: number, errors: Record<string, number>, rate_per_s: number | null, items?: { name: string } }} Row */
 
 /**
- * @param {Record<string, SummaryMetric>} metrics of handleSummary's data
- * @param {{ name: string, requests: number, success: number, errors: Record<string, number>, rate_per_s: number | null, items?: { name: string } }} row of the operation
- * @param {Bounds} bounds
+ * @param {Record<string, SummaryMetric>} metrics that were measured
+ * @param {Row} row of the operation
+ * @param {Wanted} wanted
  * @returns {Judged[]}
  */
-export function judge(metrics, row, bounds) {
+export function judge(metrics, row, wanted) {
   const { name: operation, success, rate_per_s: ratePerSecond, items } = row;
-  const lines = [
-    ...judgedOf(metrics, 'operation_items', operation, 'count'),
-    ...successesOf(metrics, operation, success),
-    ...judgedOf(metrics, 'operation_ms', operation, 'ms'),
-    ...failedOf(metrics, row),
-    ...judgedOf(metrics, 'operation_errors', operation, 'count'),
-    ...judgedOf(metrics, 'operation_anomalies', operation, 'count'),
-    ...rateOf(operation, ratePerSecond, bounds.rate),
-  ];
-  return lines.map((line) => ({ ...line, ...wordsOf(line, items?.name) }));
+  const lines = boundedOf(wanted).map((bounded) => {
+    const value = valueOf(metrics, row, bounded);
+    return {
+      operation,
+      metric: bounded.metric === 'iterations' ? 'successes' : bounded.metric,
+      expression: expressionOf(bounded),
+      value: bounded.unit === 'ms' && success === 0 ? null : value,
+      unit: bounded.unit,
+      ok: holds(value, bounded),
+    };
+  });
+  return [...lines, ...rateOf(operation, ratePerSecond, wanted.bounds.rate)].map((line) => ({
+    ...line,
+    ...wordsOf(line, items?.name),
+  }));
 }
 
 /** A wait through the proxy may be so many times the same without it, and so many ms whatever that is. */

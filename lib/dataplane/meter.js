@@ -27,7 +27,8 @@ const PATIENCE_S = 20;
  * @property {import('../sidecar.js').Usage | null} usage
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
  *
- * @typedef {{ outcome: Outcome, values: Record<string, number[]> }} Measured series in ns
+ * @typedef {{ values: number[], ends: number[] }} Series samples, ns, and when each ended, ms since 1970
+ * @typedef {{ outcome: Outcome, values: Record<string, number[]>, ends: Record<string, number[]> }} Measured by name of a series
  * @typedef {{ id: string, tcp: string, udp: string }} Echo
  */
 
@@ -98,18 +99,21 @@ export function cancelProbes() {
   for (const { id, state } of probes) if (state === 'running') request('DELETE', `/probes/${id}`);
 }
 
-/** All kept samples of a series, ns. @param {string} id @param {{ name: string, kept: number }} series @returns {number[]} */
+/** All kept samples of a series. @param {string} id @param {{ name: string, kept: number }} series @returns {Series} */
 function fetchSeries(id, { name, kept }) {
   /** @type {number[]} */
   const values = [];
+  /** @type {number[]} */
+  const ends = [];
   while (values.length < kept) {
     const path = `/probes/${id}/series/${name}?from=${values.length}&limit=${CHUNK}`;
-    const chunk = ask('GET', path).values;
+    const { values: chunk, ends_unix_us: ended } = ask('GET', path);
     if (chunk.length === 0)
       return stop(`sidecar: series ${name} ends at ${values.length} of ${kept} samples`);
     for (const value of chunk) values.push(value);
+    for (const us of ended) ends.push(us / 1000);
   }
-  return values;
+  return { values, ends };
 }
 
 /**
@@ -159,11 +163,12 @@ function taken(spec, id) {
       `a probe took ${short.count} samples and at most ${short.kept} are kept: ask for fewer operations, or a lower RATE`,
     );
   }
-  const values = Object.fromEntries(
-    outcome.series.map((/** @type {any} */ series) => [series.name, fetchSeries(id, series)]),
-  );
+  /** @type {[string, Series][]} */
+  const fetched = outcome.series.map((/** @type {any} */ series) => [series.name, fetchSeries(id, series)]);
   ask('DELETE', `/probes/${id}`);
-  return { outcome, values };
+  const each = (/** @type {'values' | 'ends'} */ list) =>
+    Object.fromEntries(fetched.map(([name, series]) => [name, series[list]]));
+  return { outcome, values: each('values'), ends: each('ends') };
 }
 
 /** @param {string} id */

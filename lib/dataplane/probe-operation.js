@@ -12,9 +12,8 @@
  * | probes_cut                   | counter | count | probes that ended before they had measured all       |
  * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started by itself, while probes measured |
  */
-import { Counter, Trend } from 'k6/metrics';
+import { Operation, Counter, Trend } from 'k6/x/windtunnel/record';
 import { KINDS } from '../errors.js';
-import { anomalies, errors, failed, items, lateness, latency } from '../operations.js';
 import { record, release } from './held.js';
 
 const active = new Counter('operation_active_s');
@@ -26,19 +25,9 @@ const rate = new Trend('operation_mbit_per_s');
 const probesCut = new Counter('probes_cut');
 const ownInstancesCpu = new Counter('own_instances_cpu_s');
 
-/** For k6Thresholds(): what the summary needs by operation. */
-export const PROBE_METRICS = /** @type {const} */ ({
-  operation_active_s: 'counter',
-  operation_bytes: 'counter',
-  operation_probe_cpu_s: 'counter',
-  operation_system_cpu_s: 'counter',
-  operation_system_peak_bytes: 'trend',
-  operation_mbit_per_s: 'trend',
-});
-
 /** @typedef {import('../errors.js').ErrorKind} ErrorKind */
 
-/** A kind that no submetric was declared for would be lost from the result. @param {Record<string, number>} counts */
+/** A kind that nobody knows has no mend. @param {Record<string, number>} counts */
 export const knownErrors = (counts) =>
   Object.fromEntries(
     Object.entries(counts).map(([kind, count]) => [
@@ -47,16 +36,28 @@ export const knownErrors = (counts) =>
     ]),
   );
 
-/** Latencies of one series of a probe. @param {string} operation @param {number[]} series ns */
-export function recordSeries(operation, series) {
-  const tags = { operation };
-  record(() => {
-    for (const ns of series) {
-      latency.add(ns / 1e6, tags);
-      failed.add(false, tags);
-    }
-    items.add(series.length, tags);
-  });
+/** @type {Map<string, Operation>} of this VU */
+const operations = new Map();
+
+/** @param {string} name */
+function recorderOf(name) {
+  const found = operations.get(name) ?? new Operation(name);
+  operations.set(name, found);
+  return found;
+}
+
+/** @param {number[]} series ns */
+const inMs = (series) => series.map((ns) => ns / 1e6);
+
+/**
+ * Latencies of one series of a probe.
+ * @param {string} operation
+ * @param {Pick<import('./meter.js').Measured, 'values' | 'ends'>} measured
+ * @param {string} [series]
+ */
+export function recordSeries(operation, { values, ends }, series = 'round_trip') {
+  const taken = values[series];
+  if (taken) record(() => recorderOf(operation).samples(inMs(taken), ends[series]));
 }
 
 /** What failed counts, whatever others did meanwhile. @param {string} operation @param {Record<string, number>} counts by kind */
@@ -64,8 +65,7 @@ export function recordErrors(operation, counts) {
   for (const [kind, count] of Object.entries(counts)) {
     if (count === 0) continue;
     release();
-    errors.add(count, { operation, kind });
-    for (let index = 0; index < count; index += 1) failed.add(true, { operation });
+    recorderOf(operation).failures(kind, count);
   }
 }
 
@@ -73,8 +73,7 @@ export function recordErrors(operation, counts) {
 function recordAnomalies(operation, counts) {
   for (const [kind, count] of Object.entries(counts)) {
     release();
-    errors.add(count, { operation, kind });
-    anomalies.add(count, { operation });
+    recorderOf(operation).anomaly(kind, count);
   }
 }
 
@@ -103,11 +102,9 @@ export function recordCut() {
   probesCut.add(1);
 }
 
-/** @param {string} operation @param {number[] | undefined} series ns */
-function recordLateness(operation, series) {
-  record(() => {
-    for (const ns of series ?? []) lateness.add(ns / 1e6, { operation });
-  });
+/** @param {string} operation @param {Pick<import('./meter.js').Measured, 'values' | 'ends'>} measured */
+function recordLateness(operation, { values: { lateness }, ends }) {
+  if (lateness) record(() => recorderOf(operation).lateness(inMs(lateness), ends.lateness));
 }
 
 /**
@@ -128,11 +125,12 @@ export function recordNothing(operation, { error, planned }) {
  * @param {string} operation
  * @param {import('./meter.js').Measured} measured
  */
-export function recordRest(operation, { outcome, values }) {
+export function recordRest(operation, measured) {
+  const { outcome } = measured;
   recordErrors(operation, knownErrors(outcome.errors));
   recordAnomalies(operation, knownErrors(outcome.anomalies));
   recordUse(operation, outcome);
-  recordLateness(operation, values.lateness);
+  recordLateness(operation, measured);
   if (outcome.replaced)
     console.warn(
       `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent anew`,

@@ -9,7 +9,7 @@ import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
 import { partsOf } from './parts.js';
-import { PROBE_METRICS, recordNothing, recordRest, recordSeries } from './probe-operation.js';
+import { recordNothing, recordRest, recordSeries } from './probe-operation.js';
 import { tooFewFiles } from './open-files.js';
 import { unreached } from './reach.js';
 import { Repeats } from './repeats.js';
@@ -38,8 +38,6 @@ const WARMUP = 50;
  * @property {(data: any) => void} [end] in teardown(), with the run's data
  * @property {import('../scenario.js').Definition['more']} [more]
  * @property {string[]} [notes]
- * @property {Record<string, 'trend' | 'counter'>} [metrics]
- * @property {import('../scenario.js').Definition['keep']} [keep]
  * @property {import('../scenario.js').Definition['integrity']} [integrity]
  * @property {boolean} [ownInstances]
  * @property {string} [system] dataplane unless given
@@ -124,8 +122,7 @@ export class Plane {
       return null;
     }
     for (const name of operations) {
-      const { series = 'round_trip' } = this.definition.operations[name];
-      recordSeries(name, measured.values[series] ?? []);
+      recordSeries(name, measured, this.definition.operations[name].series);
     }
     recordRest(first, measured);
     return measured;
@@ -216,8 +213,6 @@ export function planeScenario(definition) {
     environment,
     placement: environment.placement,
     paused: true,
-    metrics: { ...PROBE_METRICS, ...definition.metrics },
-    keep: { probes_cut: 'counter', ...definition.keep },
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
   });
   /** @type {Plane | undefined} */

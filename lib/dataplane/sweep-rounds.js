@@ -1,24 +1,14 @@
 /**
  * The rounds of a sweep on k6's side: which value of a testbed's variable a round is about, a testbed
- * instance with that value, and the figures of each run, kept for sweep.js by gauges.
+ * instance with that value, and the figures of each run.
  */
-import { Gauge } from 'k6/metrics';
+import { said, say } from 'k6/x/windtunnel/record';
 import { order } from 'k6/x/windtunnel/difference';
 import { envCount, sizesOf } from '../profiles.js';
 import { findTestbed, tryFresh } from './fresh.js';
-import { ask, stop, tryAsk } from './meter.js';
+import { stop } from './meter.js';
 import { record } from './held.js';
 import { RUNS_MOST, sweepOf } from './sweep.js';
-
-/** A gauge without a sample reads 0: `done` tells the two apart. */
-const FIGURES = /** @type {const} */ ([
-  'mbit_per_s',
-  'rtt_p95_ms',
-  'rtt_p99_ms',
-  'peak_rss_bytes',
-  'lost_share',
-  'done',
-]);
 
 /**
  * @typedef {import('./fresh.js').Found} Found
@@ -44,14 +34,11 @@ function readValues() {
   return values;
 }
 
-/** The note of why values were refused. */
-const REFUSED = 'refused';
+/** What is said of the rounds. @typedef {{ runs: Record<string, import('./sweep.js').SweepRun[]>, refused: Record<string, string> }} Rounds */
+const ROUNDS = 'sweep';
 
 /** @param {string} value */
 const operationOf = (value) => `value_${value.replace(/[^A-Za-z0-9]/g, '_')}`;
-
-/** @param {string} figure @param {Turn} turn */
-const submetricOf = (figure, { value, run }) => `sweep_${figure}{operation:${operationOf(value)},run:${run}}`;
 
 /** @param {number[]} sorted @param {number} share */
 const at = (sorted, share) => sorted[Math.ceil(sorted.length * share) - 1];
@@ -66,9 +53,8 @@ export class SweepRounds {
     this.values = readValues();
     this.runs = envCount('RUNS', runs);
     if (this.runs > RUNS_MOST) throw `RUNS=${this.runs}: at most ${RUNS_MOST}`;
-    /** Why the system does not start with a value. @type {Record<string, string>} */
-    this.refused = {};
-    this.gauges = Object.fromEntries(FIGURES.map((figure) => [figure, new Gauge(`sweep_${figure}`)]));
+    /** Runs by value, and why the system does not start with one. @type {Rounds} */
+    this.rounded = { runs: {}, refused: {} };
   }
 
   /** Rounds in all, each a run of one value. */
@@ -94,15 +80,6 @@ export class SweepRounds {
     return Object.fromEntries(entries);
   }
 
-  /** Submetrics that the summary needs. @returns {Record<string, 'gauge'>} */
-  get keep() {
-    const turns = this.values.flatMap((value) =>
-      Array.from({ length: this.runs }, (_, run) => ({ value, run })),
-    );
-    const names = turns.flatMap((turn) => FIGURES.map((figure) => submetricOf(figure, turn)));
-    return Object.fromEntries(names.map((name) => [name, /** @type {const} */ ('gauge')]));
-  }
-
   /**
    * What a round is about: each run of all values is in an order by lot, so that what comes and goes meets all alike.
    * @param {number} index
@@ -120,7 +97,6 @@ export class SweepRounds {
   findTestbed() {
     if (!__ENV.INSTANCE)
       throw 'a sweep starts testbeds by itself and needs one to know which: run it by make, such as `make dataplane-queue-sweep`';
-    ask('DELETE', '/notes');
     const found = findTestbed();
     const { testbed, variables, types } = found;
     if (!(this.variable in types)) {
@@ -146,68 +122,55 @@ export class SweepRounds {
    */
   run(turn, found, measure) {
     const { value } = turn;
-    if (value in this.refused) return;
+    if (value in this.rounded.refused) return;
     const own = { [this.variable]: this.typed(value, found) };
     const { used: measured, refused } = tryFresh(found, own, measure);
     if (refused === null) {
-      record(() => (measured ? this.note(turn, measured) : this.noteFailure(turn)));
+      record(() => this.note(turn, measured ? figuresOf(measured) : CARRIED_NOTHING));
       return;
     }
     if (value === String(found.variables[this.variable])) stop(`sidecar: ${refused}`);
-    this.refused[value] = refused;
-    tryAsk('POST', `/notes/${REFUSED}`, this.refused);
+    this.rounded.refused[value] = refused;
+    say(ROUNDS, this.rounded);
   }
 
-  /** A run that could not be measured carried nothing. @param {Turn} turn */
-  noteFailure({ value, run }) {
-    const tags = { operation: operationOf(value), run: String(run) };
-    this.gauges.done.add(1, tags);
-    this.gauges.mbit_per_s.add(0, tags);
-    this.gauges.lost_share.add(1, tags);
+  /** @param {Turn} turn @param {Omit<import('./sweep.js').SweepRun, 'round'>} figures */
+  note({ value, run }, figures) {
+    this.rounded.runs[value] = [...(this.rounded.runs[value] ?? []), { round: run, ...figures }];
+    say(ROUNDS, this.rounded);
   }
 
-  /** @param {Turn} turn @param {import('./meter.js').Measured} measured */
-  note({ value, run }, { outcome, values: series }) {
-    const tags = { operation: operationOf(value), run: String(run) };
-    const times = [...series.round_trip].sort((a, b) => a - b);
-    this.gauges.done.add(1, tags);
-    this.gauges.mbit_per_s.add((outcome.bytes * 8) / outcome.duration_s / 1e6, tags);
-    this.gauges.lost_share.add(1 - outcome.succeeded / outcome.attempted, tags);
-    if (times.length > 0) {
-      this.gauges.rtt_p95_ms.add(at(times, 0.95) / 1e6, tags);
-      this.gauges.rtt_p99_ms.add(at(times, 0.99) / 1e6, tags);
-    }
-    if (outcome.usage) this.gauges.peak_rss_bytes.add(outcome.usage.total.peak_rss_bytes, tags);
-  }
-
-  /**
-   * @param {import('../result.js').Metrics} metrics
-   * @param {string} value
-   * @returns {import('./sweep.js').SweepRun[]}
-   */
-  runsOf(metrics, value) {
-    const figure = (/** @type {string} */ name, /** @type {number} */ run) =>
-      metrics[submetricOf(name, { value, run })]?.values.value ?? 0;
-    const all = Array.from({ length: this.runs }, (_, run) => run);
-    const done = all.filter((run) => figure('done', run) === 1);
-    return done.map((run) => ({
-      round: run,
-      mbit_per_s: figure('mbit_per_s', run),
-      rtt_p95_ms: figure('rtt_p95_ms', run) || null,
-      rtt_p99_ms: figure('rtt_p99_ms', run) || null,
-      peak_rss_bytes: figure('peak_rss_bytes', run) || null,
-      lost_share: figure('lost_share', run),
-    }));
-  }
-
-  /** The sweep of the result, in handleSummary(). @param {import('../result.js').Metrics} metrics @param {Found} found */
-  result(metrics, found) {
-    const { [REFUSED]: refused = {} } = tryAsk('GET', '/notes') ?? {};
+  /** The sweep of the result, in handleSummary(). @param {Found} found */
+  result(found) {
+    /** @type {Rounds} */
+    const { runs, refused } = said()[ROUNDS] ?? this.rounded;
     const values = this.values.map((value) => ({
       value: this.typed(value, found),
-      runs: this.runsOf(metrics, value),
+      runs: runs[value] ?? [],
       refused: refused[value] ?? null,
     }));
     return sweepOf(this.variable, values, found.variables[this.variable]);
   }
+}
+
+/** Of a run that could not be measured. */
+const CARRIED_NOTHING = {
+  mbit_per_s: 0,
+  rtt_p95_ms: null,
+  rtt_p99_ms: null,
+  peak_rss_bytes: null,
+  lost_share: 1,
+};
+
+/** @param {import('./meter.js').Measured} measured */
+function figuresOf({ outcome, values }) {
+  const times = [...values.round_trip].sort((a, b) => a - b);
+  const percentile = (/** @type {number} */ share) => (times.length > 0 ? at(times, share) / 1e6 : null);
+  return {
+    mbit_per_s: (outcome.bytes * 8) / outcome.duration_s / 1e6,
+    rtt_p95_ms: percentile(0.95),
+    rtt_p99_ms: percentile(0.99),
+    peak_rss_bytes: outcome.usage?.total.peak_rss_bytes || null,
+    lost_share: 1 - outcome.succeeded / outcome.attempted,
+  };
 }

@@ -13,17 +13,6 @@ import { noteOf, runPrefix, seedPrefix } from './users.js';
  * @property {number | null} others users that are not of the run
  */
 
-/** What a census counts. */
-export const COUNTS = /** @type {const} */ ([
-  'users',
-  'active',
-  'disabled',
-  'incomplete',
-  'orphans',
-  'seeded',
-  'others',
-]);
-
 const OWN = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
 
 /**

@@ -7,7 +7,7 @@
  * | component_ms      | trend   | ms    | each call of a component, by `operation` and `component`     |
  * | component_largest | counter | count | requests of which this part took the most                   |
  */
-import { Counter, Trend } from 'k6/metrics';
+import { Counter, Trend } from 'k6/x/windtunnel/record';
 import { carries } from '../percentiles.js';
 
 const spent = new Trend('component_ms', true);
@@ -107,20 +107,6 @@ export class Components {
       ...Object.fromEntries(named),
       [REST]: Math.max(0, route - inside),
       [OUTSIDE]: Math.max(0, ms - route),
-    };
-  }
-
-  /** Submetrics that the summary needs. @param {string[]} operations @returns {Record<string, 'trend' | 'counter'>} */
-  metrics(operations) {
-    const of = (/** @type {string} */ metric, /** @type {string[]} */ names) =>
-      operations.flatMap((operation) => names.map((name) => submetric(metric, operation, name)));
-    return {
-      ...Object.fromEntries(
-        of('component_ms', [this.route, ...this.parts]).map((name) => [name, /** @type {const} */ ('trend')]),
-      ),
-      ...Object.fromEntries(
-        of('component_largest', this.parts).map((name) => [name, /** @type {const} */ ('counter')]),
-      ),
     };
   }
 

@@ -8,12 +8,12 @@
  * | panel_waited_ms | counter | ms    | that clients waited for them                    |
  * | panel_route_ms  | counter | ms    | of that, in the route, as the header tells      |
  */
-import { Counter } from 'k6/metrics';
+import { Counter } from 'k6/x/windtunnel/record';
 import { wholeMs } from '../requests.js';
 import { bottleneckOf, bottleneckOfDatabase } from './bottleneck.js';
 import { Components, overlapsOf } from './components.js';
-import { DIGEST_METRICS, databaseOf, keepDigests, takeDigests } from './digests.js';
-import { keepHistograms, prometheusMetrics, prometheusTable, scrape } from './prometheus.js';
+import { databaseOf, keepDigests, takeDigests } from './digests.js';
+import { keepHistograms, prometheusTable, scrape } from './prometheus.js';
 
 const requests = new Counter('panel_requests');
 const waited = new Counter('panel_waited_ms');
@@ -28,19 +28,6 @@ export class Evidence {
     this.components = new Components(environment.components);
   }
 
-  /** Submetrics that the summary needs. @param {string[]} operations @returns {Record<string, 'trend' | 'counter' | 'gauge'>} */
-  metrics(operations) {
-    const { components, prometheus, database } = this.environment;
-    return {
-      panel_requests: 'counter',
-      panel_waited_ms: 'counter',
-      panel_route_ms: 'counter',
-      ...this.components.metrics(operations),
-      ...(database?.dialect === 'mysql' ? DIGEST_METRICS : {}),
-      ...(prometheus ? prometheusMetrics(components) : {}),
-    };
-  }
-
   /** Last in setup(). @returns {Snapshot} */
   before() {
     const { database, prometheus, url } = this.environment;
@@ -50,7 +37,7 @@ export class Evidence {
   /** First in teardown(). @param {Snapshot} snapshot of before() */
   after({ digests, histograms }) {
     const { components, database, prometheus, url } = this.environment;
-    keepDigests(digests, takeDigests(database));
+    keepDigests(digests, takeDigests(database, true));
     keepHistograms(histograms, scrape(url, prometheus), components);
   }
 
@@ -84,21 +71,20 @@ export class Evidence {
     });
     const bottlenecks = ofRows.length === 0 && work ? [bottleneckOfDatabase(work)] : ofRows;
     return {
-      components: [...table, ...this.histograms(metrics)],
+      components: [...table, ...this.histograms()],
       ...(bottlenecks.length > 0 ? { bottlenecks } : {}),
       ...(work ? { database: work } : {}),
     };
   }
 
-  /** @param {import('../result.js').Metrics} metrics */
-  histograms(metrics) {
+  histograms() {
     const { components, prometheus } = this.environment;
-    return prometheus ? prometheusTable(metrics, components) : [];
+    return prometheus ? prometheusTable(components) : [];
   }
 
   /** Notes. @param {import('../result.js').Metrics} metrics @param {{ name: string }[]} rows */
   overlaps(metrics, rows) {
-    const table = [...this.components.table(metrics, rows), ...this.histograms(metrics)];
+    const table = [...this.components.table(metrics, rows), ...this.histograms()];
     return overlapsOf(table, this.components.route);
   }
 
@@ -107,7 +93,7 @@ export class Evidence {
     const { database } = this.environment;
     if (database?.dialect !== 'mysql') return undefined;
     const sum = (/** @type {string} */ name) => metrics[name]?.values.count ?? 0;
-    return databaseOf(metrics, database, {
+    return databaseOf({
       requests: sum('panel_requests'),
       waitedMs: sum('panel_waited_ms'),
       routeMs: sum('panel_route_ms'),

@@ -1,13 +1,9 @@
 /**
  * Whether the panel holds what the scenario reports: as many users created, disabled, enabled
  * and deleted, none lost, none left, none of others touched.
- *
- * | metric     | type  | unit  | what                                                        |
- * |------------|-------|-------|-------------------------------------------------------------|
- * | panel_rows | gauge | count | a census by `moment` and `what`, plus 1: k6 shows 0 for none |
  */
-import { Gauge } from 'k6/metrics';
-import { COUNTS, takeCensus } from './census.js';
+import { said, say } from 'k6/x/windtunnel/record';
+import { takeCensus } from './census.js';
 import { messageOf } from './database.js';
 import { CHANGES } from './panel.js';
 
@@ -15,29 +11,8 @@ import { CHANGES } from './panel.js';
 /** @typedef {import('../verdict.js').Integrity} Integrity */
 /** @typedef {import('../result.js').Metrics} Metrics */
 
-const rows = new Gauge('panel_rows');
-
-/** Before anything is removed, and after everything should be. */
-const MOMENTS = /** @type {const} */ (['loaded', 'removed']);
+/** Before anything is removed, and after everything should be. @typedef {'loaded' | 'removed'} Moment */
 const OUTCOMES = /** @type {const} */ (['sent', 'done', 'refused']);
-
-/** Only metrics reach handleSummary from teardown(). @type {Record<string, 'counter' | 'gauge'>} */
-export const INTEGRITY_METRICS = {
-  relogins: 'counter',
-  ...Object.fromEntries(
-    CHANGES.flatMap((change) =>
-      OUTCOMES.map((outcome) => [
-        `user_changes{change:${change},outcome:${outcome}}`,
-        /** @type {const} */ ('counter'),
-      ]),
-    ),
-  ),
-  ...Object.fromEntries(
-    MOMENTS.flatMap((moment) =>
-      COUNTS.map((what) => [`panel_rows{moment:${moment},what:${what}}`, /** @type {const} */ ('gauge')]),
-    ),
-  ),
-};
 
 /**
  * In setup() and teardown().
@@ -54,22 +29,14 @@ export function census(panel, session) {
   }
 }
 
-/** @param {typeof MOMENTS[number]} moment @param {Census | null} taken */
-export function keepCensus(moment, taken) {
-  for (const what of COUNTS) {
-    const count = taken?.[what] ?? null;
-    if (count !== null) rows.add(count + 1, { moment, what });
-  }
-}
+/** @param {Moment} moment */
+const nameOf = (moment) => `census, ${moment}`;
 
-/** @param {Metrics} metrics @param {typeof MOMENTS[number]} moment @returns {Census} */
-function censusOf(metrics, moment) {
-  const counts = COUNTS.map((what) => {
-    const kept = metrics[`panel_rows{moment:${moment},what:${what}}`]?.values.value ?? 0;
-    return [what, kept > 0 ? kept - 1 : null];
-  });
-  return Object.fromEntries(counts);
-}
+/** @param {Moment} moment @param {Census | null} taken */
+export const keepCensus = (moment, taken) => say(nameOf(moment), taken);
+
+/** In handleSummary. @param {Moment} moment @returns {Census | null} */
+export const censusOf = (moment) => said()[nameOf(moment)] ?? null;
 
 /** @param {Metrics} metrics */
 function changesOf(metrics) {
@@ -123,16 +90,30 @@ function compareOthers(before, after, source) {
   };
 }
 
+/** One that could not be taken. @type {Census} */
+const NONE = {
+  users: null,
+  active: null,
+  disabled: null,
+  incomplete: null,
+  orphans: null,
+  seeded: null,
+  others: null,
+};
+
 /**
- * @param {Metrics} metrics of handleSummary's data
- * @param {Census | null} before anything was made
+ * @param {Metrics} metrics
+ * @param {Record<'before' | 'loaded' | 'removed', Census | null>} taken before anything was made, and at both moments
  * @param {boolean} sql whether there is a database to ask, else the panel's API
  * @returns {Integrity[]}
  */
-export function integrityOf(metrics, before, sql) {
+export function integrityOf(metrics, taken, sql) {
+  const { before, loaded, removed } = {
+    before: taken.before ?? NONE,
+    loaded: taken.loaded ?? NONE,
+    removed: taken.removed ?? NONE,
+  };
   const source = sql ? 'sql' : 'api';
-  const loaded = censusOf(metrics, 'loaded');
-  const removed = censusOf(metrics, 'removed');
   const { created, disabled, enabled, deleted_active: active, deleted_disabled: off } = changesOf(metrics);
   const kept = created.done - active.done - off.done;
   const keptOff = disabled.done - enabled.done - off.done;
@@ -143,13 +124,13 @@ export function integrityOf(metrics, before, sql) {
     compare('users: disabled', keptOff, loaded.disabled, source, unsureOff),
     compare('users: active', kept - keptOff, loaded.active, source, unsure + unsureOff),
     compare('users: left after removal', 0, removed.users, source),
-    compareOthers(before?.others ?? null, removed.others, source),
+    compareOthers(before.others, removed.others, source),
   ];
   if (!sql) return lines;
   return [
     ...lines,
     compare('users without a proxy of each protocol', 0, loaded.incomplete, source),
     compare('seeded users: left after removal', 0, removed.seeded, source),
-    compare('proxies without a user', before?.orphans ?? null, removed.orphans, source),
+    compare('proxies without a user', before.orphans, removed.orphans, source),
   ];
 }

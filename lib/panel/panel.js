@@ -8,7 +8,7 @@
  * | relogins     | counter | count | log-ins because the token had expired                           |
  */
 import http from 'k6/http';
-import { Counter } from 'k6/metrics';
+import { Counter } from 'k6/x/windtunnel/record';
 import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
 import { requestTimeoutMs } from '../profiles.js';

@@ -1,32 +1,17 @@
 /**
  * What a histogram of the panel's own Prometheus endpoint counted while the load ran.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
- *
- * | metric     | type  | unit          | what                                           |
- * |------------|-------|---------------|------------------------------------------------|
- * | prometheus | gauge | count, ms     | calls, avg, p95, p99 by `component` and `field` |
  */
 import http from 'k6/http';
-import { Gauge } from 'k6/metrics';
+import { said, say } from 'k6/x/windtunnel/record';
 import { carries } from '../percentiles.js';
 
-const kept = new Gauge('prometheus');
-const FIELDS = /** @type {const} */ (['calls', 'avg_ms', 'p95_ms', 'p99_ms']);
+/** What was said of it. */
+const SAID = 'prometheus';
 const TIMEOUT_MS = 10_000;
 
 /** @typedef {{ path: string, histogram: string, label: string }} Endpoint */
 /** @typedef {{ buckets: [number, number][], sum: number, count: number }} Histogram buckets: finite upper bound in s, cumulative count */
-
-/** @param {string[]} components @returns {Record<string, 'gauge'>} */
-export const prometheusMetrics = (components) =>
-  Object.fromEntries(
-    components.flatMap((component) =>
-      FIELDS.map((field) => [
-        `prometheus{component:${component},field:${field}}`,
-        /** @type {const} */ ('gauge'),
-      ]),
-    ),
-  );
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\}\s+(\S+)/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
@@ -118,15 +103,18 @@ export function scrape(url, endpoint) {
  */
 export function keepHistograms(before, after, components) {
   if (!before || !after) return;
-  for (const component of components) {
-    if (!after[component]) continue;
-    const histogram = between(after[component], before[component]);
-    if (histogram.count <= 0) continue;
-    kept.add(histogram.count, { component, field: 'calls' });
-    kept.add((histogram.sum / histogram.count) * 1000, { component, field: 'avg_ms' });
-    kept.add(quantile(histogram, 0.95) * 1000, { component, field: 'p95_ms' });
-    kept.add(quantile(histogram, 0.99) * 1000, { component, field: 'p99_ms' });
-  }
+  const found = components.flatMap((component) => {
+    const histogram = after[component] && between(after[component], before[component]);
+    if (!histogram || histogram.count <= 0) return [];
+    const figures = {
+      calls: histogram.count,
+      avg_ms: (histogram.sum / histogram.count) * 1000,
+      p95_ms: quantile(histogram, 0.95) * 1000,
+      p99_ms: quantile(histogram, 0.99) * 1000,
+    };
+    return [[component, figures]];
+  });
+  say(SAID, Object.fromEntries(found));
 }
 
 /** @param {number} value */
@@ -134,26 +122,26 @@ const rounded = (value) => Math.round(value * 1e5) / 1e5;
 
 /**
  * In handleSummary: rows of the profiler's table for the whole run.
- * @param {import('../result.js').Metrics} metrics
  * @param {string[]} components the route's first
  */
-export function prometheusTable(metrics, components) {
-  const value = (/** @type {string} */ component, /** @type {string} */ field) =>
-    metrics[`prometheus{component:${component},field:${field}}`]?.values.value ?? 0;
-  const total = (/** @type {string} */ component) => value(component, 'calls') * value(component, 'avg_ms');
+export function prometheusTable(components) {
+  /** @type {Record<string, { calls: number, avg_ms: number, p95_ms: number, p99_ms: number }>} */
+  const found = said()[SAID] ?? {};
+  const total = (/** @type {string} */ component) =>
+    (found[component]?.calls ?? 0) * (found[component]?.avg_ms ?? 0);
   const route = total(components[0]);
   return components
-    .filter((component) => value(component, 'calls') > 0)
+    .filter((component) => found[component])
     .map((component) => {
-      const calls = value(component, 'calls');
+      const { calls, avg_ms: average, p95_ms: p95, p99_ms: p99 } = found[component];
       return {
         operation: '',
         source: /** @type {const} */ ('prometheus'),
         name: component,
         calls,
-        avg_ms: rounded(value(component, 'avg_ms')),
-        p95_ms: carries(0.95, calls) ? rounded(value(component, 'p95_ms')) : null,
-        p99_ms: carries(0.99, calls) ? rounded(value(component, 'p99_ms')) : null,
+        avg_ms: rounded(average),
+        p95_ms: carries(0.95, calls) ? rounded(p95) : null,
+        p99_ms: carries(0.99, calls) ? rounded(p99) : null,
         share: route > 0 ? rounded(total(component) / route) : null,
         latency_share: null,
       };

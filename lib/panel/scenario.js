@@ -10,7 +10,7 @@ import { messageOf } from './database.js';
 import { loadPanel } from './environment.js';
 import { Evidence } from './evidence.js';
 import { addExisting, checkExisting, removeExisting, toFill } from './existing.js';
-import { INTEGRITY_METRICS, census, integrityOf, keepCensus } from './integrity.js';
+import { census, censusOf, integrityOf, keepCensus } from './integrity.js';
 import { Panel } from './panel.js';
 import { runPrefix, seedPrefix, userName } from './users.js';
 
@@ -73,8 +73,12 @@ const defined = (spec, environment, evidence, existing) =>
     leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,
     setupSeconds: SETUP_SECONDS,
     decided: ({ existing: there }) => ({ existing: there }),
-    keep: { ...INTEGRITY_METRICS, ...evidence.metrics(Object.keys(spec.operations)) },
-    integrity: (metrics, { before }) => integrityOf(metrics, before, environment.database !== null),
+    integrity: (metrics, { before }) =>
+      integrityOf(
+        metrics,
+        { before, loaded: censusOf('loaded'), removed: censusOf('removed') },
+        environment.database !== null,
+      ),
     remarks: (metrics, result) => [
       ...aboutToken(metrics),
       ...aboutGenerator(result),

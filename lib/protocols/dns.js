@@ -8,7 +8,7 @@
  * | operation_upstream_expected | counter | count | those that it ought to have got: each name once where it is cached |
  * | operation_upstream_slack    | counter | count | by so many the two may differ: queries that were not answered      |
  */
-import { Counter } from 'k6/metrics';
+import { Counter } from 'k6/x/windtunnel/record';
 import { cpusOf } from '../dataplane/environment.js';
 import { record } from '../dataplane/held.js';
 import { ask, startEcho } from '../dataplane/meter.js';
@@ -18,13 +18,6 @@ import { submetric } from '../thresholds.js';
 const queries = new Counter('operation_upstream_queries');
 const expected = new Counter('operation_upstream_expected');
 const slack = new Counter('operation_upstream_slack');
-
-/** For k6Thresholds(): what the summary needs by operation. */
-export const UPSTREAM_METRICS = /** @type {const} */ ({
-  operation_upstream_queries: 'counter',
-  operation_upstream_expected: 'counter',
-  operation_upstream_slack: 'counter',
-});
 
 const START_MOST_MS = 120_000;
 

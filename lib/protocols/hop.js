@@ -77,7 +77,7 @@ function trips(plane, instance, kind, operation) {
     });
     fault = faultOf(measured, kind === 'tcp' ? ROUND_TRIPS : ANSWERED_LEAST);
     if (fault === null) {
-      if (operation !== null && 'values' in measured) recordSeries(operation, measured.values.round_trip);
+      if (operation !== null && 'values' in measured) recordSeries(operation, measured);
       return null;
     }
   }

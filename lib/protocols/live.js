@@ -9,7 +9,7 @@
  * | protocol_cpu_s_per_gib     | trend   | s     | CPU time of client and server for each GiB of these   |
  * | protocol_peak_anon_mib     | trend   | MiB   | most memory of their own that both held in each turn  |
  */
-import { Counter, Trend } from 'k6/metrics';
+import { Counter, Trend } from 'k6/x/windtunnel/record';
 
 const turns = new Counter('protocol_turns');
 /** By the names of a turn's figures. */

@@ -229,7 +229,7 @@ export class Turn {
   trips(count) {
     const trips = this.probe({ kind: 'tcp', warmup: 10, count, ...PATIENCE });
     if (trips) {
-      recordSeries(this.operation, trips.values.round_trip);
+      recordSeries(this.operation, trips);
       recordUse(this.operation, trips.outcome);
       this.roundTrips.push(...trips.values.round_trip);
     }

@@ -8,7 +8,7 @@
  * Variables: TUNNELS (a list), RATE (requests a second of each tunnel), SECONDS,
  * PAYLOAD_BYTES, ADDRESS, WAIT.
  */
-import { Counter, Trend } from 'k6/metrics';
+import { Counter, Trend } from 'k6/x/windtunnel/record';
 import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
@@ -71,7 +71,6 @@ const script = planeScenario({
     rounds: load.rounds.length,
   },
   operations: Object.assign({}, ...levels.map(rows)),
-  metrics: { tunnels_asked: 'counter', tunnels_open_all_s: 'trend', tunnels_bytes_each: 'trend' },
   prepare: () => ({ found: findOwn() }),
   end: (data) => stopOwn(data.found),
   round(round, index, plane) {

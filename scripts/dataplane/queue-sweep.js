@@ -54,7 +54,6 @@ const script = planeScenario({
     ...sweep.operations({ ...row, title: '', control: CONTROL }),
     [CONTROL]: { ...row, title: 'direct', bounds: { failed: 0.01, errors: undefined } },
   },
-  keep: sweep.keep,
   prepare: () => sweep.findTestbed(),
   ownInstances: true,
   round(round, index, plane) {
@@ -67,7 +66,7 @@ const script = planeScenario({
     plane.part(partName(turn.operation, index), () => steps.forEach((step) => step()));
   },
   end: (data) => stopFresh(/** @type {any} */ (data).found),
-  more: (metrics, _rows, data) => ({ sweep: sweep.result(metrics, data.found) }),
+  more: (_metrics, _rows, data) => ({ sweep: sweep.result(data.found) }),
 });
 
 /**

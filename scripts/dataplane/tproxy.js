@@ -103,7 +103,6 @@ const script = planeScenario({
       [ROUTED]: { ...burstRow, title: 'direct, in the sweep', bounds: { failed: 0.01, errors: undefined } },
     }),
   },
-  keep: sweep?.keep,
   // The run's window is of the instance that it was given.
   notes: sweep ? ['the generator’s CPU and the processes are those of the rounds before the sweep'] : [],
   prepare: () => ({ ...sweep?.findTestbed(), ends: startFarEnds(environment, instance) }),
@@ -122,7 +121,7 @@ const script = planeScenario({
     if (sweep) stopFresh(found);
     stopFarEnds(ends);
   },
-  more: (metrics, _rows, data) => (sweep ? { sweep: sweep.result(metrics, data.found) } : {}),
+  more: (_metrics, _rows, data) => (sweep ? { sweep: sweep.result(data.found) } : {}),
 });
 
 /**

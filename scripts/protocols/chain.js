@@ -7,8 +7,8 @@
  * Needs a testbed whose variables it chooses: protocol, engine.
  * Variables: CHAINS (such as trojan+shadowsocks-2022, a list), TURNS, BASELINE, BASELINE_ENGINE.
  */
+import { said, say } from 'k6/x/windtunnel/record';
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
 import { showTurns } from '../../lib/protocols/live.js';
@@ -109,7 +109,6 @@ const script = planeScenario({
   ownInstances: true,
   echo: 'events',
   prepare() {
-    ask('DELETE', '/notes');
     return { instances: instanceIds() };
   },
   round(_round, index, plane) {
@@ -121,13 +120,13 @@ const script = planeScenario({
         undisturbed(plane, `${chain.row.row}, turn ${index + 1}`, [own], () => measureOne(chain, own, plane));
       } finally {
         showTurns(operationOf(chain.row), own);
-        tryAsk('POST', `/notes/${chain.row.row}`, { baseline: own });
+        say(chain.row.row, { baseline: own });
       }
     }
   },
   end: (data) => stopAllBut(/** @type {any} */ (data).instances),
   more: () => ({
-    protocols: protocolsOf(tryAsk('GET', '/notes') ?? {}, {
+    protocols: protocolsOf(said(), {
       rows: all.map(({ row }) => row),
       baseline,
       candidate: null,

@@ -16,7 +16,6 @@ import { ask, stopEcho } from '../../lib/dataplane/meter.js';
 import { controlName, partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envChoice, envCount } from '../../lib/profiles.js';
 import {
-  UPSTREAM_METRICS,
   integrityOf,
   queriesOf,
   recordUpstream,
@@ -110,7 +109,6 @@ const script = planeScenario({
     asks: transport,
   },
   operations: Object.assign({}, ...kinds.map((kind) => withControl(kind.operation, rowOf(kind)))),
-  metrics: UPSTREAM_METRICS,
   ownInstances: true,
   prepare() {
     const { placement } = environment;

@@ -8,8 +8,8 @@
  * Variables: PROGRAMS (our own builds in bin/: sing-box, sing-box-1.13, sing-box-next, xray; sing-box), CANDIDATE (the
  * absolute path of another program), CANDIDATE_ENGINE (sing-box, xray), CANDIDATE_ARGS, CANDIDATE_ENV, CANDIDATE_FILTER, PROTOCOL (rows, a list; a name may end with *).
  */
+import { said, say } from 'k6/x/windtunnel/record';
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
@@ -55,18 +55,17 @@ const script = planeScenario({
   ),
   ownInstances: true,
   prepare() {
-    ask('DELETE', '/notes');
     return { instances: instanceIds() };
   },
   round(_round, index, plane) {
     const row = rows[index];
     const tried = pairs.filter((pair) => untried(row, pair) === null);
-    tryAsk('POST', `/notes/${row.row}`, hear(row, tried, plane, { operation: operationOf(row.row) }));
+    say(row.row, hear(row, tried, plane, { operation: operationOf(row.row) }));
   },
   end(data) {
     stopAllBut(/** @type {any} */ (data).instances);
   },
-  more: () => ({ interop: interopOf(tryAsk('GET', '/notes') ?? {}) }),
+  more: () => ({ interop: interopOf(said()) }),
   judge: (result) => verdictOf(result, result.interop.rows),
 });
 

@@ -15,8 +15,8 @@
  * TARGET_ROUND_TRIPS (2, of the hop until a tunnel has opened, answered and closed), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
 import { mostMinutes, order } from 'k6/x/windtunnel/difference';
+import { said, say } from 'k6/x/windtunnel/record';
 import { roundsLoad } from '../../lib/dataplane/load.js';
-import { ask, tryAsk } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
 import { crossed } from '../../lib/protocols/cross.js';
@@ -147,7 +147,6 @@ const script = planeScenario({
   // It has room for all tunnels, so that each row has the same far end, in namespaces too.
   echo: 'events',
   prepare() {
-    ask('DELETE', '/notes');
     return { instances: instanceIds() };
   },
   round(_round, index, plane) {
@@ -162,7 +161,7 @@ const script = planeScenario({
     stopAllBut(instances);
   },
   more() {
-    const { [LOOKS]: looks, ...notes } = tryAsk('GET', '/notes') ?? {};
+    const { [LOOKS]: looks, ...notes } = said();
     return { protocols: protocolsOf(notes, askedWith(looks ?? (minutes > 0 ? [turns] : []))) };
   },
   judge: (result) => verdictOf(result, result.protocols.rows, candidate !== null),
@@ -197,7 +196,7 @@ function further() {
     until: Date.now() + minutes * 60_000,
     undecided: (looks) => undecidedRows(protocolsOf(notes, askedWith(looks)).rows),
     turn: (row, most) => measured[row].more(most),
-    note: (looks) => tryAsk('POST', `/notes/${LOOKS}`, looks),
+    note: (looks) => say(LOOKS, looks),
   });
 }
 
@@ -249,7 +248,7 @@ class Measured {
       }
     } finally {
       for (const side of this.able) showTurns(operationOf(this.row.row, side), this.notes[side.name]);
-      tryAsk('POST', `/notes/${this.row.row}`, this.notes);
+      say(this.row.row, this.notes);
     }
   }
 

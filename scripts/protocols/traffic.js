@@ -129,7 +129,7 @@ function measureUses(plane, names, via, operationOf) {
       recordNothing(operation, found);
       continue;
     }
-    recordSeries(operation, found.values[uses[index].series] ?? []);
+    recordSeries(operation, found, uses[index].series);
     recordRest(operation, found);
   }
 }

@@ -377,22 +377,3 @@ fn a_start_that_nobody_waits_for_is_given_up() {
     root.nothing_is_left();
     assert!(began.elapsed() < PATIENCE);
 }
-
-#[test]
-fn notes_are_kept_by_name_until_they_are_forgotten() {
-    let root = Root::new();
-    let server = root.serve();
-    assert_eq!(server.get("/notes"), (200, json!({})));
-    for (name, body) in [("one", "[1]"), ("two", "{\"a\":2}"), ("one", "[3]")] {
-        assert_eq!(server.post(&format!("/notes/{name}"), body).0, 200);
-    }
-    assert_eq!(server.get("/notes").1, json!({"one": [3], "two": {"a": 2}}));
-    assert_eq!(server.post("/notes/three", "{").0, 400);
-    for index in 0..254 {
-        assert_eq!(server.post(&format!("/notes/n{index}"), "1").0, 200);
-    }
-    assert_eq!(server.post("/notes/more", "1").0, 409);
-    assert_eq!(server.post("/notes/two", "2").0, 200);
-    assert_eq!(server.delete("/notes").0, 200);
-    assert_eq!(server.get("/notes").1, json!({}));
-}

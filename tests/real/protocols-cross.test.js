@@ -4,27 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT } from '../support/k6.js';
+import { CANDIDATE, matrix, rowOf } from '../support/candidate.js';
 import { reasonsOf } from '../support/reasons.js';
-
-const CANDIDATE = join(ROOT, 'tests/fixtures/candidate');
-const MATRIX = { ONLY: 'protocols/matrix', PROFILE: 'smoke', TURNS: '2', TUNNELS: '10' };
-
-/**
- * @param {Record<string, string>} variables
- * @param {(found: { code: unknown, result: any, bench: ReturnType<typeof startBench> }) => void} check
- */
-async function matrix(variables, check) {
-  const bench = startBench({ ...MATRIX, ...variables });
-  try {
-    const code = await bench.ended;
-    check({ code, result: bench.result('protocols-matrix'), bench });
-  } finally {
-    bench.remove();
-  }
-}
-
-/** @param {any} result @param {string} name */
-const rowOf = (result, name) => result.protocols.rows.find((/** @type {any} */ { row }) => row === name);
 
 for (const [fault, protocol, outcome, detail] of /** @type {[string, string, string, RegExp][]} */ ([
   [
@@ -90,35 +71,6 @@ test('a filter makes a candidate run that reads another configuration', () =>
         assert.equal(candidate.outcome, 'measured', candidate.detail);
         assert.deepEqual([trips.ok, trips.candidate > 0], [true, true], JSON.stringify(trips));
       }
-    },
-  ));
-
-test('a candidate that burns a core at rest is told so', () =>
-  matrix({ CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=burns', PROTOCOL: 'vless' }, ({ result }) => {
-    const { baseline, candidate } = rowOf(result, 'vless');
-    assert.ok(
-      candidate.figures.rest_cpu_percent.median > 20,
-      JSON.stringify(candidate.figures.rest_cpu_percent),
-    );
-    assert.ok(
-      baseline.figures.rest_cpu_percent.median < 20,
-      JSON.stringify(baseline.figures.rest_cpu_percent),
-    );
-    assert.match(candidate.detail, /at rest, while nothing was sent, its processes took \d+ % of a CPU/);
-  }));
-
-test('a candidate with Nagle on each hop is told so', () =>
-  matrix(
-    { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=nagle', PROTOCOL: 'vless' },
-    ({ code, result, bench }) => {
-      assert.equal(code, 99);
-      const { candidate } = rowOf(result, 'vless');
-      assert.equal(candidate.outcome, 'too slow', candidate.detail);
-      const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
-      assert.match(
-        report,
-        /vless, candidate: RTT \d+\.\d ms \(\w+ waits?\).*Is TCP_NODELAY set on each connection/,
-      );
     },
   ));
 

@@ -6,9 +6,9 @@
 export function influx(outputs) {
   const login = Buffer.from(`${outputs.INFLUX_USERNAME}:${outputs.INFLUX_PASSWORD}`).toString('base64');
 
-  /** The series of an InfluxQL query, times in seconds. @param {string} query */
-  const ask = async (query) => {
-    const parameters = new URLSearchParams({ db: outputs.INFLUX_DATABASE, epoch: 's', q: query });
+  /** The series of an InfluxQL query, times in seconds. @param {string} query @param {string} [epoch] the unit of times */
+  const ask = async (query, epoch = 's') => {
+    const parameters = new URLSearchParams({ db: outputs.INFLUX_DATABASE, epoch, q: query });
     const answer = await fetch(`${outputs.INFLUX}/query?${parameters}`, {
       headers: { authorization: `Basic ${login}` },
     });

@@ -1,7 +1,7 @@
 /** How many queries ought to have reached the authoritative server, and what is said where others did. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { samples } from '../fakes/k6-metrics.js';
+import { samples } from '../fakes/k6-record.js';
 import { integrityOf, recordUpstream } from '../../lib/protocols/dns.js';
 
 /** @param {[number, number, number]} counts queries, expected, slack */

@@ -1,7 +1,7 @@
 /** What a run of protocols shows of its rows while it lasts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { samples } from '../fakes/k6-metrics.js';
+import { samples } from '../fakes/k6-record.js';
 import { showTurns } from '../../lib/protocols/live.js';
 
 test('each turn is shown once, a start that failed by its outcome alone', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import execution from 'k6/execution';
-import { samples } from 'k6/metrics';
+import { samples } from '../fakes/k6-record.js';
 import { hold, isHeld, record, release } from '../../lib/dataplane/held.js';
 import { recordErrors, recordSeries } from '../../lib/dataplane/probe-operation.js';
 import { Repeats } from '../../lib/dataplane/repeats.js';
@@ -59,7 +59,7 @@ function machine(percent) {
 
 /** @param {number} again */
 function measure(again) {
-  recordSeries('tcp', [1e6 * (again + 1)]);
+  recordSeries('tcp', { values: { round_trip: [1e6 * (again + 1)] }, ends: {} });
   at += PART;
   return again;
 }
@@ -143,10 +143,10 @@ test('a part in which something failed counts, whatever others did', () => {
   const busy = machine((ms) => (ms < 200 ? 60 : 0));
   const repeats = new Repeats(busy, placement);
   const failing = (/** @type {number} */ again) => {
-    recordSeries('tcp', [1e6]);
+    recordSeries('tcp', { values: { round_trip: [1e6] }, ends: {} });
     recordErrors('tcp', { connection_reset: 1 });
     assert.ok(!isHeld(), 'a failure is recorded at once, with what was held');
-    recordSeries('tcp', [2e6]);
+    recordSeries('tcp', { values: { round_trip: [2e6] }, ends: {} });
     return again;
   };
   assert.equal(repeats.part('tcp, round 1', failing), 0);
@@ -162,7 +162,7 @@ test('a part inside of another belongs to it, and one that throws loses nothing'
   assert.throws(
     () =>
       repeats.part('tcp, round 2', () => {
-        recordSeries('tcp', [7e6]);
+        recordSeries('tcp', { values: { round_trip: [7e6] }, ends: {} });
         throw new Error('the sidecar ended');
       }),
     /the sidecar ended/,

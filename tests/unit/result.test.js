@@ -15,44 +15,33 @@ function summary({
   p99 = 20,
   dropped = 0,
   iterations = success + failed,
-  thresholds = {},
 } = {}) {
-  const metric = (type, values, ok = {}) => ({ type, contains: 'default', values, thresholds: ok });
+  const metric = (values) => ({ values });
   const metrics = {
-    'operation_ms{operation:send}': metric(
-      'trend',
-      {
-        count: success,
-        avg: 5,
-        min: 1,
-        med: 4,
-        'p(90)': 8,
-        'p(95)': 10,
-        'p(99)': p99,
-        'p(99.9)': 30,
-        max: 40,
-      },
-      thresholds.ms ?? { 'p(95)<100': { ok: true } },
-    ),
-    'operation_failed{operation:send}': metric(
-      'rate',
-      { rate: failed / (success + failed), passes: failed, fails: success },
-      {
-        'rate<=0': { ok: failed === 0 },
-      },
-    ),
-    'operation_items{operation:send}': metric(
-      'counter',
-      { count: success, rate: 1 },
-      { 'count>=1000': { ok: success >= 1000 } },
-    ),
-    'operation_clock_ms{operation:send}': metric('gauge', { value: 1, min: 1000, max: 3000 }),
-    'operation_lateness_ms{operation:send}': metric('trend', { count: 0 }),
-    iterations: metric('counter', { count: iterations, rate: 1 }),
-    dropped_iterations: metric('counter', { count: dropped, rate: 1 }),
+    'operation_ms{operation:send}': metric({
+      count: success,
+      avg: 5,
+      min: 1,
+      med: 4,
+      'p(90)': 8,
+      'p(95)': 10,
+      'p(99)': p99,
+      'p(99.9)': 30,
+      max: 40,
+    }),
+    'operation_failed{operation:send}': metric({
+      rate: failed / (success + failed),
+      passes: failed,
+      fails: success,
+    }),
+    'operation_items{operation:send}': metric({ count: success }),
+    'operation_clock_ms{operation:send}': metric({ value: 1, min: 1000, max: 3000 }),
+    'operation_lateness_ms{operation:send}': metric({ count: 0 }),
+    iterations: metric({ count: iterations, rate: 1 }),
+    dropped_iterations: metric({ count: dropped, rate: 1 }),
   };
   for (const [kind, count] of Object.entries(errors)) {
-    metrics[`operation_errors{operation:send,kind:${kind}}`] = metric('counter', { count, rate: 1 });
+    metrics[`operation_errors{operation:send,kind:${kind}}`] = metric({ count });
   }
   return metrics;
 }
@@ -67,11 +56,15 @@ const usage = (cpuPercent, busyPercent, exit = null, relayPercent = 50) => ({
   total: { cpu_s: 1, cpu_percent: 50, peak_rss_bytes: 1e6 },
 });
 
+/** @param {object} bounds @param {object} [wanted] */
+const wants = (bounds, wanted) => ({ send: { bounds, leastItems: 1000, ...wanted } });
+
 function measure(metrics, changes = {}) {
   return evaluate({
     metrics,
     operations: { send: spec },
-    bounds: { send: { failed: 0, 'p(95)': 100 } },
+    wanted: wants({ failed: 0, 'p(95)': 100 }),
+    bounds: {},
     usage: usage(40, 60),
     plannedIterations: 1000,
     plannedSeconds: 0,
@@ -114,14 +107,10 @@ test('no sample at all is never a pass, and its latency threshold has no value',
 });
 
 test('where k6 counts iterations, the successes among them are judged', () => {
-  const metrics = summary({ success: 990, failed: 10 });
-  delete metrics['operation_items{operation:send}'];
-  metrics['iterations{operation:send}'] = {
-    type: 'counter',
-    values: { count: 1000, rate: 1 },
-    thresholds: { 'count>=1000': { ok: true } },
-  };
-  const line = measure(metrics).thresholds.find(({ unit }) => unit === 'count');
+  const wanted = wants({}, { uncounted: true });
+  const line = measure(summary({ success: 990, failed: 10 }), { wanted }).thresholds.find(
+    ({ unit }) => unit === 'count',
+  );
   assert.deepEqual([line.metric, line.value, line.ok], ['successes', 990, false]);
 });
 
@@ -142,8 +131,7 @@ test('a run bound by time is interrupted when it is shorter than planned', () =>
 });
 
 test('a percentile that too few samples carry is not shown, and a threshold on it is inconclusive', () => {
-  const thresholds = { ms: { 'p(99)<100': { ok: true } } };
-  const result = measure(summary({ success: 50, iterations: 1000, thresholds }));
+  const result = measure(summary({ success: 50, iterations: 1000 }), { wanted: wants({ 'p(99)': 100 }) });
   assert.equal(result.operations[0].latency_ms.p99, null);
   assert.equal(result.operations[0].latency_ms.p95, 10);
   assert.equal(result.verdict, 'inconclusive');
@@ -235,7 +223,10 @@ test('limits of the generator and failed controls are inconclusive, whatever the
   );
   const controlled = measure(both, {
     operations: { send: { ...spec, control: 'send_direct' }, send_direct: spec },
-    bounds: { send: { failed: 0 }, send_direct: { failed: 0 } },
+    wanted: {
+      send: { bounds: { failed: 0 }, leastItems: 0 },
+      send_direct: { bounds: { failed: 0 }, leastItems: 0 },
+    },
   });
   assert.equal(controlled.verdict, 'inconclusive');
   assert.match(reasonsOf(controlled).join('\n'), /controls: send_direct failed without the system/);
@@ -292,31 +283,36 @@ test('without a sidecar the CPU check is open, not passed, and not a reason', ()
 });
 
 test('a crossed latency bound fails a valid run', () => {
-  const result = measure(summary({ thresholds: { ms: { 'p(95)<5': { ok: false } } } }));
+  const result = measure(summary(), { wanted: wants({ 'p(95)': 5 }) });
   assert.equal(result.verdict, 'fail');
   assert.match(result.reasons[0].text, /^send: P95 10\.0 ms, at most 5 ms$/);
 });
 
 test('a least rate is judged over the window', () => {
-  const bounds = (rate) => ({ bounds: { send: { failed: 0, rate } } });
+  const bounds = (rate) => ({ wanted: wants({ failed: 0, rate }) });
   assert.equal(measure(summary(), bounds(499)).verdict, 'pass');
   assert.equal(measure(summary(), bounds(501)).verdict, 'fail');
 });
 
 test('every latency bound of k6 comes with a count', () => {
   const thresholds = k6Thresholds({
-    send: { bounds: { 'p(95)': 100, failed: 0, errors: 0 }, leastItems: 1000, countedBy: 'operation_items' },
+    send: { bounds: { 'p(50)': 50, 'p(95)': 100, failed: 0, errors: 0 }, leastItems: 1000 },
+    poll: { bounds: {}, leastItems: 7, uncounted: true },
+    look: { bounds: { failed: 1 }, leastItems: 0 },
   });
-  assert.deepEqual(thresholds['operation_ms{operation:send}'], ['min>=0', 'p(95)<100']);
-  assert.deepEqual(thresholds['operation_items{operation:send}'], ['count>=1000']);
-  assert.deepEqual(thresholds['operation_failed{operation:send}'], ['rate<=0']);
-  assert.deepEqual(thresholds['operation_errors{operation:send}'], ['count<=0']);
+  assert.deepEqual(thresholds, {
+    'operation_ms{operation:send}': ['med<50', 'p(95)<100'],
+    'operation_items{operation:send}': ['count>=1000'],
+    'operation_failed{operation:send}': ['rate<=0'],
+    'operation_errors{operation:send}': ['count<=0'],
+    'iterations{operation:poll}': ['count>=7'],
+  });
 });
 
 test('a late generator makes an open loop inconclusive, and a closed one only when it is swamped', () => {
   const late = (p99) => ({
     ...summary(),
-    'operation_lateness_ms{operation:send}': { type: 'trend', values: { count: 9, 'p(99)': p99 } },
+    'operation_lateness_ms{operation:send}': { values: { count: 9, 'p(99)': p99 } },
   });
   const open = { operations: { send: { ...spec, loop: 'open' } } };
   assert.equal(measure(late(9.9), open).verdict, 'pass', 'half of the p99 of 20 ms');
@@ -330,7 +326,8 @@ test('what a comparison must find within its bound is in the result where the sc
     evaluate({
       metrics: summary(),
       operations: { send: { ...spec, ...own } },
-      bounds: { send: {} },
+      wanted: { send: { bounds: {}, leastItems: 0 } },
+      bounds: {},
       usage: null,
       plannedIterations: 1000,
       plannedSeconds: 0,
@@ -345,8 +342,8 @@ test('what a comparison must find within its bound is in the result where the sc
 
 test('a percentile that may be the lateness of the generator is not shown, and no threshold on it is crossed', () => {
   const open = { ...spec, loop: /** @type {const} */ ('open') };
-  const judged = (/** @type {Record<string, { ok: boolean }>} */ ms) => {
-    const metrics = summary({ p99: 0.4, thresholds: { ms } });
+  const judged = (/** @type {Record<string, number>} */ bounds) => {
+    const metrics = summary({ p99: 0.4 });
     metrics['operation_ms{operation:send}'].values = {
       ...metrics['operation_ms{operation:send}'].values,
       med: 0.1,
@@ -354,13 +351,13 @@ test('a percentile that may be the lateness of the generator is not shown, and n
       'p(99.9)': 4,
     };
     metrics['operation_lateness_ms{operation:send}'] = {
-      type: 'trend',
       values: { count: 1000, med: 0.01, 'p(90)': 0.1, 'p(95)': 0.12, 'p(99)': 0.35, 'p(99.9)': 1 },
     };
     return evaluate({
       metrics,
       operations: { send: open },
-      bounds: { send: {} },
+      wanted: wants(bounds),
+      bounds: {},
       usage: usage(20, 40),
       plannedIterations: 1000,
       plannedSeconds: 0,
@@ -370,18 +367,18 @@ test('a percentile that may be the lateness of the generator is not shown, and n
       integrity: undefined,
     });
   };
-  const fine = judged({ 'p(99)<1': { ok: true } });
+  const fine = judged({ 'p(99)': 1 });
   const { p50, p95, p99, p99_9: last } = fine.operations[0].latency_ms ?? {};
   assert.deepEqual([p50, p95, p99, last], [0.1, 0.3, null, 4]);
   assert.equal(fine.verdict, 'pass', 'with the lateness in it, it holds');
   assert.match(JSON.stringify(fine.validity), /more than half of P99, not shown/);
-  const crossed = judged({ 'p(99)<0.2': { ok: false } });
+  const crossed = judged({ 'p(99)': 0.2 });
   assert.equal(crossed.verdict, 'inconclusive');
   assert.match(
     reasonsOf(crossed).join('\n'),
     /generator lateness: send: .*P99 at most 0\.2 ms cannot be judged/,
   );
-  assert.equal(judged({ 'p(95)<0.2': { ok: false } }).verdict, 'fail', 'the P95 can be told');
+  assert.equal(judged({ 'p(95)': 0.2 }).verdict, 'fail', 'the P95 can be told');
 });
 
 test('a wait through the proxy that is grossly longer than without it fails, whatever the bounds are', () => {

@@ -11,6 +11,7 @@ import (
 	"go.k6.io/k6/cmd"
 
 	_ "windtunnel/k6/modules/difference" // what scripts import
+	_ "windtunnel/k6/modules/record"
 )
 
 // TestMain lets the test binary stand for the k6 that is asked which operations a script has.

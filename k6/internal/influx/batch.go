@@ -23,7 +23,7 @@ type (
 // longestText bounds a string field, in bytes.
 const longestText = 8 << 10
 
-// Batch is points of whole seconds, in line protocol. One that is Spare is the first to be dropped where too
+// Batch is points in line protocol, to the millisecond. One that is Spare is the first to be dropped where too
 // much waits.
 type Batch struct {
 	Spare bool
@@ -50,12 +50,12 @@ func (b *Batch) Add(measurement string, tags Tags, fields Fields, at time.Time) 
 	if err != nil {
 		return // no field, or a name or a time that InfluxDB cannot hold
 	}
-	b.lines.WriteString(point.PrecisionString("s"))
+	b.lines.WriteString(point.PrecisionString("ms"))
 	b.lines.WriteByte('\n')
 	b.seconds.Add(at.Unix())
 }
 
-// Lines is what was added, in line protocol with whole seconds.
+// Lines is what was added, in line protocol with milliseconds.
 func (b *Batch) Lines() string { return b.lines.String() }
 
 func finite(value any) any {

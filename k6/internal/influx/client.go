@@ -29,7 +29,7 @@ type client struct {
 }
 
 func newClient(c Config) *client {
-	query := url.Values{"db": {c.Database}, "precision": {"s"}}
+	query := url.Values{"db": {c.Database}, "precision": {"ms"}}
 	return &client{config: c, write: c.URL + "/write?" + query.Encode(), http: &http.Client{
 		Timeout:       Timeout,
 		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},

@@ -47,7 +47,7 @@ func TestAPointIsOneLine(t *testing.T) {
 	b.Add("verdicts", Tags{"reason": "two\nlines, a=b \\", "none": ""}, Fields{
 		"text": "said \"no\"", "value": &number, "absent": missing, "nan": math.NaN(), "inf": math.Inf(1), "ok": int64(1)}, time.Unix(12, 999))
 	b.Add("nothing", Tags{"a": "b"}, Fields{"value": missing}, time.Unix(13, 0))
-	want := `verdicts,reason=two\ lines\,\ a\=b ok=1i,text="said \"no\"",value=2.5 12` + "\n"
+	want := `verdicts,reason=two\ lines\,\ a\=b ok=1i,text="said \"no\"",value=2.5 12000` + "\n"
 	if got := b.Lines(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}

@@ -129,7 +129,7 @@ func TestAllIsWrittenInOrder(t *testing.T) {
 	want := ""
 	for second := range int64(50) {
 		sender.Send(batchOf(second))
-		want += fmt.Sprintf("m,testid=t count=%di %d\n", second, second)
+		want += fmt.Sprintf("m,testid=t count=%di %d\n", second, 1000*second)
 	}
 	sender.Send(&Batch{})
 	if outage := sender.Close(t.Context()); outage.Warning != "" || outage.Missing.Count() != 0 || len(warnings.all()) != 0 {
@@ -142,7 +142,7 @@ func TestAllIsWrittenInOrder(t *testing.T) {
 	if user, password, _ := r.BasicAuth(); user != "me" || password != "p:w" || len(s.asked) != 50 {
 		t.Errorf("%s %s, %d requests", user, password, len(s.asked))
 	}
-	if got := r.URL.String(); got != "/write?db=d+b&precision=s" {
+	if got := r.URL.String(); got != "/write?db=d+b&precision=ms" {
 		t.Error(got)
 	}
 }
@@ -169,7 +169,7 @@ func TestWhatWaitsIsSentAgain(t *testing.T) {
 	s.answer(http.StatusNoContent, "")
 	await(t, func() bool { return strings.Count(s.text(), "\n") == 2 })
 	outage := sender.Close(t.Context())
-	if got := s.text(); got != "m,testid=t count=1i 1\nm,testid=t count=2i 2\n" {
+	if got := s.text(); got != "m,testid=t count=1i 1000\nm,testid=t count=2i 2000\n" {
 		t.Error(got)
 	}
 	if outage.Missing.Count() != 0 || outage.Warning != "InfluxDB at "+s.URL+
@@ -364,7 +364,7 @@ func TestWhatIsRefusedDoesNotBlockTheRest(t *testing.T) {
 		if outage := sender.Close(t.Context()); outage.Missing.String() != "7-7" {
 			t.Errorf("%d: %+v", status, outage)
 		}
-		if got := s.text(); got != "m,testid=t count=8i 8\n" {
+		if got := s.text(); got != "m,testid=t count=8i 8000\n" {
 			t.Errorf("%d: %s", status, got)
 		}
 	}

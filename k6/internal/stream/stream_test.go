@@ -53,10 +53,10 @@ func TestUseIsOfTheTimeBetweenTwoLooks(t *testing.T) {
 	used(&b, of, []Span{{before, now}, other}, at)
 	const tags = ",profile=quick,role=system,scenario=queue-sweep,system=dataplane,testid=t"
 	wantLines(t, &b,
-		"host,profile=quick,scenario=queue-sweep,system=dataplane,testid=t busy_percent=75,cpus=4i 100",
-		"processes,process=client"+tags+" cpu_percent=75,rss_bytes=100i 100",
-		"processes,process=ended"+tags+" cpu_percent=25 100",
-		"processes,process=new"+tags+" cpu_percent=10,rss_bytes=5i 100")
+		"host,profile=quick,scenario=queue-sweep,system=dataplane,testid=t busy_percent=75,cpus=4i 100000",
+		"processes,process=client"+tags+" cpu_percent=75,rss_bytes=100i 100000",
+		"processes,process=ended"+tags+" cpu_percent=25 100000",
+		"processes,process=new"+tags+" cpu_percent=10,rss_bytes=5i 100000")
 }
 
 func TestTooShortATimeSaysNothing(t *testing.T) {
@@ -70,7 +70,7 @@ func TestBoundsOfThresholds(t *testing.T) {
 		"count>=1e3": "bound=1000,", "count==7": "bound=7,", "med < 1.5": "bound=1.5,", "odd": ""} {
 		var b influx.Batch
 		thresholdPoint(&b, of, result.Threshold{Operation: "op", Metric: "m", Expression: expression, Unit: "ms", OK: true}, at)
-		if got := b.Lines(); !strings.Contains(got, " "+bound+`expression="`+expression+`",metric="m",ok=1i,unit="ms" 100`) {
+		if got := b.Lines(); !strings.Contains(got, " "+bound+`expression="`+expression+`",metric="m",ok=1i,unit="ms" 100000`) {
 			t.Errorf("%s: %s", expression, got)
 		}
 	}
@@ -83,8 +83,8 @@ func TestWhatAResultHasNotIsLeftOut(t *testing.T) {
 	var b influx.Batch
 	operationPoints(&b, of, op, nil, at)
 	const tags = ",operation=up,profile=quick,scenario=queue-sweep,system=dataplane,testid=t"
-	wantLines(t, &b, "errors,kind=closed"+tags+" count=0i 100", "errors,kind=timeout"+tags+" count=2i 100",
-		"results"+tags+" failed=2i,mbit_per_s=8,rate_per_s=5.5,requests=5i,success=3i 100")
+	wantLines(t, &b, "errors,kind=closed"+tags+" count=0i 100000", "errors,kind=timeout"+tags+" count=2i 100000",
+		"results"+tags+" failed=2i,mbit_per_s=8,rate_per_s=5.5,requests=5i,success=3i 100000")
 }
 
 func TestAScenarioIsDatedAtItsBeginning(t *testing.T) {
@@ -92,8 +92,8 @@ func TestAScenarioIsDatedAtItsBeginning(t *testing.T) {
 	outcome(&b, of, run.Fail, "too slow", 2500*time.Millisecond, time.UnixMilli(103_700))
 	const tags = "profile=quick,scenario=queue-sweep,system=dataplane,testid=t "
 	wantLines(t, &b,
-		"events,kind=scenario,"+tags+`ended_ms=103700i,text="too slow",title="dataplane/queue-sweep: fail",verdict="fail" 101`,
-		"verdicts,"+tags+`began_ms=101200i,code=1i,ended_ms=103700i,reasons="too slow",seconds=2.5,verdict="fail" 103`)
+		"events,kind=scenario,"+tags+`ended_ms=103700i,text="too slow",title="dataplane/queue-sweep: fail",verdict="fail" 101200`,
+		"verdicts,"+tags+`began_ms=101200i,code=1i,ended_ms=103700i,reasons="too slow",seconds=2.5,verdict="fail" 103700`)
 }
 
 func TestLatenciesOfTheControlStandBesideAnOperations(t *testing.T) {
@@ -126,9 +126,9 @@ func TestRowsOfProtocols(t *testing.T) {
 	protocolPoints(&b, of, p, at)
 	const tags = ",scenario=queue-sweep,side=%s,system=dataplane,testid=t "
 	baseline, candidate := fmt.Sprintf(tags, "baseline"), fmt.Sprintf(tags, "candidate")
-	wantLines(t, &b, "protocols,profile=quick,row=trojan"+baseline+`outcome="measured",rtt_ms=2 100`,
-		"protocols,profile=quick,row=trojan"+candidate+`latency_judged="met",latency_low=0.5,latency_ratio=0.5,memory_judged="uncertain",outcome="errors" 100`,
-		"protocols,profile=quick,row=tuic"+baseline+`detail="xray-core has no tuic",outcome="impossible here" 100`)
+	wantLines(t, &b, "protocols,profile=quick,row=trojan"+baseline+`outcome="measured",rtt_ms=2 100000`,
+		"protocols,profile=quick,row=trojan"+candidate+`latency_judged="met",latency_low=0.5,latency_ratio=0.5,memory_judged="uncertain",outcome="errors" 100000`,
+		"protocols,profile=quick,row=tuic"+baseline+`detail="xray-core has no tuic",outcome="impossible here" 100000`)
 }
 
 func TestAGapIsMarkedOnceTheServerIsBack(t *testing.T) {

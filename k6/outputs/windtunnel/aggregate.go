@@ -17,17 +17,18 @@ import (
 type aggregate struct {
 	catalogue catalogue
 	open      []*second // in no order; one or two as a rule
-	closed    int64     // the last second that was taken out
-	setBack   bool      // the clock was
-	told      []string
+	// taken is how many times a second was taken out: a probe's samples come when it has ended, with their own times.
+	taken map[int64]int
+	told  []string
 }
 
-// setBackBy is by how many seconds the clock must be behind to have been set back: less is waited for.
-const setBackBy = 10
+// mostParts is how often a second is taken out: what comes later still counts in the next one that may be.
+const mostParts = 1000
 
-// second is what one second had; cells by the index of their series, nil for none.
+// second is what one second had since it was last taken out; cells by the index of their series, nil for none.
 type second struct {
 	at    int64
+	part  int // 0 the first time
 	cells []*cell
 }
 
@@ -41,16 +42,20 @@ type cell struct {
 	values        []float64
 }
 
-func newAggregate() *aggregate { return &aggregate{catalogue: newCatalogue(), closed: math.MinInt64} }
+func newAggregate() *aggregate { return &aggregate{catalogue: newCatalogue(), taken: map[int64]int{}} }
 
-// add takes a sample. One that comes after its second was taken out counts in the next one that is open,
-// so that none is lost and no point is written twice.
+// add takes a sample. One that comes after its second was taken out counts in a further part of that second, which has points
+// of its own, so that none is lost and no point is written over.
 func (a *aggregate) add(sample *metrics.Sample) {
 	s := a.catalogue.find(sample.TimeSeries)
 	if s == nil {
 		return
 	}
-	a.second(max(sample.Time.Unix(), a.closed+1)).cell(s).add(sample.Value)
+	at := sample.Time.Unix()
+	for a.taken[at] >= mostParts {
+		at++
+	}
+	a.second(at).cell(s).add(sample.Value)
 }
 
 func (a *aggregate) second(at int64) *second {
@@ -59,7 +64,7 @@ func (a *aggregate) second(at int64) *second {
 			return s
 		}
 	}
-	s := &second{at: at}
+	s := &second{at: at, part: a.taken[at]}
 	a.open = append(a.open, s)
 	return s
 }
@@ -103,11 +108,9 @@ func (a *aggregate) take(upTo time.Time) []*second {
 		return s.at <= last
 	})
 	slices.SortFunc(over, func(x, y *second) int { return int(x.at - y.at) })
-	if a.closed > last+setBackBy {
-		// Samples from before, which wait in a second that is ahead, go when it comes or at the end.
-		a.closed, a.setBack = last, true
+	for _, s := range over {
+		a.taken[s.at]++
 	}
-	a.closed = max(a.closed, last)
 	for _, s := range over {
 		for _, c := range s.cells {
 			if c != nil {
@@ -121,9 +124,6 @@ func (a *aggregate) take(upTo time.Time) []*second {
 // notices are lines that are to be told, each once.
 func (a *aggregate) notices() []string {
 	var all []string
-	if a.setBack {
-		all = append(all, "the clock was set back in mid-run: seconds that came twice are written over in InfluxDB; the results are complete")
-	}
 	if a.catalogue.full.Load() {
 		all = append(all, fmt.Sprintf("k6 measures more than %d sets of tags: those beyond are not streamed; the results are complete", mostSeries))
 	}
@@ -132,9 +132,9 @@ func (a *aggregate) notices() []string {
 	return fresh
 }
 
-// points adds a second's points to a batch.
+// points adds a second's points to a batch; those of a further part are a millisecond later each, which is the same second still.
 func (s *second) points(b *influx.Batch) {
-	at := time.Unix(s.at, 0)
+	at := time.Unix(s.at, 0).Add(time.Duration(s.part) * time.Millisecond)
 	heats := map[*heat]*buckets{}
 	for _, c := range s.cells {
 		if c == nil {

@@ -45,7 +45,7 @@ func (r *recorder) lines(at float64) []string {
 		var b influx.Batch
 		s.points(&b)
 		for line := range strings.Lines(b.Lines()) {
-			lines = append(lines, strings.Replace(strings.TrimSpace(line), " 18000000", " +", 1))
+			lines = append(lines, strings.TrimSuffix(strings.Replace(strings.TrimSpace(line), " 18000000", " +", 1), "000"))
 		}
 	}
 	slices.Sort(lines)
@@ -90,15 +90,6 @@ func TestSecondsAreApartAndWait(t *testing.T) {
 	wantLines(t, r.lines(3), "iterations,testid=t1 count=4 +02")
 }
 
-func TestWhatComesLateIsNotLost(t *testing.T) {
-	r := newRecorder()
-	r.add("iterations", metrics.Counter, 1, 0.5)
-	wantLines(t, r.lines(1), "iterations,testid=t1 count=1 +00")
-	r.add("iterations", metrics.Counter, 8, 0.6)
-	r.add("iterations", metrics.Counter, 2, 1.5)
-	wantLines(t, r.lines(2), "iterations,testid=t1 count=10 +01")
-}
-
 func TestTagsAreBounded(t *testing.T) {
 	r := newRecorder()
 	for vu := range 50 {
@@ -138,37 +129,34 @@ func TestTagsAreBounded(t *testing.T) {
 	}
 }
 
-func TestAClockThatIsSetBackIsFollowed(t *testing.T) {
+func TestALateSampleIsInItsOwnSecond(t *testing.T) {
 	r := newRecorder()
 	r.add("iterations", metrics.Counter, 1, 60)
 	wantLines(t, r.lines(61), "iterations,testid=t1 count=1 +60")
-	// Late by a few seconds is not set back.
-	r.add("iterations", metrics.Counter, 1, 55)
-	wantLines(t, r.lines(56))
-	if told := r.a.notices(); len(told) != 0 {
-		t.Errorf("%q", told)
+	// A probe's, once it has ended; or of a clock that was set back.
+	r.add("iterations", metrics.Counter, 2, 60.9)
+	r.add("iterations", metrics.Counter, 4, 55)
+	wantLines(t, r.lines(61), "iterations,testid=t1 count=2 +60001", "iterations,testid=t1 count=4 +55")
+	r.add("iterations", metrics.Counter, 8, 60)
+	r.add("iterations", metrics.Counter, 16, 70)
+	wantLines(t, r.lines(70), "iterations,testid=t1 count=8 +60002")
+	wantLines(t, r.lines(71), "iterations,testid=t1 count=16 +70")
+}
+
+func TestASecondHasABoundedNumberOfParts(t *testing.T) {
+	r := newRecorder()
+	for range mostParts {
+		r.add("iterations", metrics.Counter, 1, 5)
+		r.lines(6)
 	}
-	r.add("iterations", metrics.Counter, 2, 20)
-	wantLines(t, r.lines(21))
-	r.add("iterations", metrics.Counter, 4, 21)
-	wantLines(t, r.lines(22), "iterations,testid=t1 count=4 +21")
-	if told := r.a.notices(); len(told) != 1 || !strings.Contains(told[0], "the clock was set back") {
-		t.Errorf("%q", told)
-	}
-	r.add("iterations", metrics.Counter, 8, 22)
-	wantLines(t, r.lines(200), "iterations,testid=t1 count=3 +61", "iterations,testid=t1 count=8 +22")
-	if told := r.a.notices(); len(told) != 0 {
-		t.Errorf("it is told again: %q", told)
-	}
+	r.add("iterations", metrics.Counter, 7, 5)
+	wantLines(t, r.lines(7), "iterations,testid=t1 count=7 +06")
 }
 
 func TestWhatRepeatsAnotherIsLeftOut(t *testing.T) {
 	r := newRecorder()
 	for _, name := range []string{"http_req_duration", "iteration_duration", "group_duration"} {
 		r.add(name, metrics.Trend, 1, 0)
-	}
-	for _, name := range []string{"operation_clock_ms", "panel_rows", "statement", "statements", "prometheus"} {
-		r.add(name, metrics.Gauge, 1, 0)
 	}
 	for _, name := range []string{"component_largest", "panel_requests", "rounds_begun", "operation_active_s", "operation_bytes",
 		"operation_probe_cpu_s", "operation_system_cpu_s", "own_instances_cpu_s"} {
@@ -242,7 +230,7 @@ func BenchmarkAdd(b *testing.B) {
 		o.AddMetricSamples(containers)
 		if i%2000 == 1999 { // a second's worth
 			o.aggregate.take(begin.Add(time.Second))
-			o.aggregate.closed = 0
+			clear(o.aggregate.taken)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func boundPoints(b *influx.Batch, bounds []bound, second int64) {
 
 // addBounds adds them to a second's points where it is time for it, or the second is the last one.
 func (o *Output) addBounds(b *influx.Batch, second int64, last bool) {
-	if !last && second >= o.lastBounds && second < o.lastBounds+boundsEvery {
+	if !last && second < o.lastBounds+boundsEvery {
 		return
 	}
 	boundPoints(b, o.bounds, second)

@@ -26,8 +26,8 @@ func TestBoundsAreOfWhatJudges(t *testing.T) {
 	run := map[string]string{"testid": "t", "system": "pulsar", "scenario": "ingest", "profile": "quick", "driver": "x"}
 	boundPoints(&b, boundsOf(thresholds, run, &budget{}), 100)
 	const tags = "bounds,operation=publish,profile=quick,scenario=ingest,system=pulsar,testid=t,threshold="
-	want := tags + "operation_failed\\ rate<\\=0 bound=0 100\n" +
-		tags + "operation_ms\\ p(95)<250 bound=250 100\n" + tags + "operation_ms\\ max<1e3 bound=1000 100\n"
+	want := tags + "operation_failed\\ rate<\\=0 bound=0 100000\n" +
+		tags + "operation_ms\\ p(95)<250 bound=250 100000\n" + tags + "operation_ms\\ max<1e3 bound=1000 100000\n"
 	if got := b.Lines(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -55,7 +55,7 @@ func TestALineHasItsEnds(t *testing.T) {
 			seconds = append(seconds, strings.Fields(b.Lines())[2])
 		}
 	}
-	if got := strings.Join(seconds, " "); got != "100 110 120 125" {
+	if got := strings.Join(seconds, " "); got != "100000 110000 120000 125000" {
 		t.Error(got)
 	}
 }

@@ -32,8 +32,7 @@ const (
 // leftOut reports whether a metric is not streamed: it repeats another one, or only the result needs it.
 func leftOut(m *metrics.Metric) bool {
 	switch m.Name {
-	case "group_duration", "iteration_duration", "operation_clock_ms", "rounds_begun",
-		"component_largest", "statement", "statements", "prometheus",
+	case "group_duration", "iteration_duration", "rounds_begun", "component_largest",
 		"operation_active_s", "operation_bytes", "operation_probe_cpu_s", "operation_system_cpu_s",
 		"own_instances_cpu_s":
 		return true

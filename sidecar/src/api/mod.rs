@@ -3,7 +3,6 @@
 mod answer;
 mod echoes;
 mod instances;
-mod notes;
 mod origin;
 mod probes;
 mod taps;
@@ -61,7 +60,6 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .with_state(supervisor)
         .merge(probes)
         .merge(echoes)
-        .merge(notes::router(Arc::default()))
         .merge(taps::router(Arc::default()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)

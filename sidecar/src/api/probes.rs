@@ -148,6 +148,8 @@ struct Samples {
     /// Kept in all.
     total: u64,
     values: Vec<u64>,
+    /// When each ended, µs since 1970.
+    ends_unix_us: Vec<u64>,
 }
 
 async fn series(
@@ -172,17 +174,17 @@ async fn series(
             "wait for its end and see outcome.series of GET /probes/ID",
         ));
     };
-    let values = found
-        .values
-        .iter()
-        .skip(chunk.from as usize)
-        .take(chunk.limit as usize);
+    let chunk_of = |all: &[u64]| -> Vec<u64> {
+        let rest = all.iter().skip(chunk.from as usize);
+        rest.take(chunk.limit as usize).copied().collect()
+    };
     Ok(Json(Samples {
         name: found.name,
         unit: "ns",
         from: chunk.from,
         total: found.kept,
-        values: values.copied().collect(),
+        values: chunk_of(&found.values),
+        ends_unix_us: chunk_of(&found.ends_unix_us),
     }))
 }
 

@@ -13,6 +13,12 @@ pub fn thread_cpu_ns() -> u64 {
     read(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// Turns times of [`now_ns`] into µs since 1970, all by the wall clock as it was when this was made.
+pub fn to_unix_us() -> impl Fn(u64) -> u64 {
+    let (wall, now) = (read(ClockId::CLOCK_REALTIME), now_ns());
+    move |at_ns| (wall + at_ns).saturating_sub(now) / 1_000
+}
+
 #[inline]
 fn read(clock: ClockId) -> u64 {
     // Neither clock can fail on Linux.

@@ -72,6 +72,9 @@ pub struct SeriesSummary {
     /// The raw samples, in the order in which they ended.
     #[serde(skip)]
     pub values: Vec<u64>,
+    /// When each of them ended.
+    #[serde(skip)]
+    pub ends_unix_us: Vec<u64>,
 }
 
 /// The tunnels of a concurrency probe.

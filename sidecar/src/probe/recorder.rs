@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 
 use super::kinds::ErrorKind;
 use super::outcome::SeriesSummary;
+use crate::net::clock::to_unix_us;
 
 /// An hour: no operation may take longer.
 const MAX_NS: u64 = 3_600_000_000_000;
@@ -15,6 +16,8 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 pub struct Series {
     name: &'static str,
     raw: Vec<u64>,
+    /// When each of `raw` ended, on the clock of [`now_ns`](crate::net::clock::now_ns).
+    ends: Vec<u64>,
     keep: usize,
     /// What `raw` has no room for.
     rest: Rest,
@@ -54,20 +57,26 @@ impl Series {
     pub fn new(name: &'static str, planned: u64, keep: u64) -> Self {
         let keep = usize::try_from(planned.min(keep)).unwrap_or(usize::MAX);
         // Written once, so that no page is missing when it is measured.
-        let mut raw = vec![u64::MAX; keep];
-        raw.clear();
+        let room = || {
+            let mut written = vec![u64::MAX; keep];
+            written.clear();
+            written
+        };
         Self {
             name,
-            raw,
+            raw: room(),
+            ends: room(),
             keep,
             rest: Rest::new(),
         }
     }
 
+    /// Takes a sample that ended at a moment.
     #[inline]
-    pub fn record(&mut self, ns: u64) {
+    pub fn record(&mut self, ended_ns: u64, ns: u64) {
         if self.raw.len() < self.keep {
             self.raw.push(ns);
+            self.ends.push(ended_ns);
         } else {
             self.rest.record(ns);
         }
@@ -76,8 +85,8 @@ impl Series {
     /// Takes another thread's samples of the same series over, up to `keep` raw ones in all.
     pub fn merge(&mut self, other: Self, keep: u64) {
         self.keep = usize::try_from(keep).unwrap_or(usize::MAX);
-        for ns in other.raw {
-            self.record(ns);
+        for (ns, ended_ns) in other.raw.into_iter().zip(other.ends) {
+            self.record(ended_ns, ns);
         }
         let rest = other.rest;
         // Both histograms have the same bounds.
@@ -92,6 +101,7 @@ impl Series {
         let Self {
             name,
             mut raw,
+            ends,
             mut rest,
             ..
         } = self;
@@ -121,6 +131,7 @@ impl Series {
             p99_ns: at(0.99),
             p99_9_ns: at(0.999),
             values: raw,
+            ends_unix_us: ends.into_iter().map(to_unix_us()).collect(),
         }
     }
 }
@@ -154,11 +165,12 @@ impl Errors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::clock::now_ns;
 
     #[test]
     fn percentiles_are_of_all_samples_and_kept_ones_are_the_first() {
         let mut series = Series::new("round_trip", 1_000, 100);
-        (1..=1_000).for_each(|value| series.record(value * 1_000));
+        (1..=1_000).for_each(|value| series.record(value, value * 1_000));
         let summary = series.finish();
         assert_eq!((summary.count, summary.kept), (1_000, 100));
         assert_eq!((summary.min_ns, summary.max_ns), (1_000, 1_000_000));
@@ -182,15 +194,32 @@ mod tests {
     fn merged_series_are_as_one() {
         let mut one = Series::new("total", 10, 10);
         let mut other = Series::new("total", 10, 5);
-        (0..10).for_each(|value| one.record(value));
-        (10..20).for_each(|value| other.record(value));
+        (0..10).for_each(|value| one.record(value, value));
+        (10..20).for_each(|value| other.record(value, value));
         one.merge(other, 12);
+        let ends = one.ends.clone();
         let summary = one.finish();
         assert_eq!((summary.count, summary.kept), (20, 12));
+        assert_eq!(ends, (0..12).collect::<Vec<u64>>());
         assert_eq!(
             (summary.min_ns, summary.max_ns, summary.mean_ns),
             (0, 19, 9.5)
         );
+    }
+
+    #[test]
+    fn a_sample_has_its_own_time() {
+        let mut series = Series::new("round_trip", 2, 2);
+        let now = now_ns();
+        series.record(now - 1_500_000_000, 1);
+        series.record(now, 1);
+        let ends = series.finish().ends_unix_us;
+        let wall = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap()
+            .as_micros() as u64;
+        assert_eq!(ends[1] - ends[0], 1_500_000);
+        assert!(wall - ends[1] < 10_000_000, "{ends:?} at {wall}");
     }
 
     #[test]

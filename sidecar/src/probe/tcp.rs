@@ -107,10 +107,10 @@ impl Probe<'_> {
                 Ok((sent, ended)) => {
                     let free = std::mem::replace(&mut now, ended);
                     self.tally.end_ns = ended;
-                    self.tally.series[ROUND_TRIP].record(ended - intended.unwrap_or(sent));
+                    self.tally.series[ROUND_TRIP].record(ended, ended - intended.unwrap_or(sent));
                     if let Some(intended) = intended {
                         self.tally.series[LATENESS]
-                            .record(sent - intended.max(free).max(self.opened_ns));
+                            .record(ended, sent - intended.max(free).max(self.opened_ns));
                     }
                     self.tally.success(self.request.len() as u64);
                 }

@@ -267,7 +267,7 @@ fn record<const PARTS: usize>(
         .chain(std::iter::once(lateness));
     for (series, value) in tally.series.iter_mut().zip(values) {
         if let Some(ns) = value {
-            series.record(ns);
+            series.record(done.ended_ns, ns);
         }
     }
 }

@@ -29,7 +29,7 @@ impl Hears for Heard {
     fn hear(&mut self, happened: Happened) {
         match happened {
             Happened::Opened { began_ns, ended_ns } => {
-                self.series.record(ended_ns - began_ns);
+                self.series.record(ended_ns, ended_ns - began_ns);
                 self.ended_ns = ended_ns;
             }
             Happened::NotOpened(error) => {

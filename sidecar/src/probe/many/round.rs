@@ -30,12 +30,12 @@ impl Hears for Heard<'_> {
         match happened {
             Happened::Sent { operation, now_ns } => {
                 if let Some(due_ns) = operation.due_ns {
-                    self.tally.series[LATENESS].record(now_ns.saturating_sub(due_ns));
+                    self.tally.series[LATENESS].record(now_ns, now_ns.saturating_sub(due_ns));
                 }
             }
             Happened::Answered { operation, now_ns } => {
                 let from_ns = operation.intended_ns.or(operation.sent_ns);
-                self.tally.series[ROUND_TRIP].record(now_ns - from_ns.unwrap_or(now_ns));
+                self.tally.series[ROUND_TRIP].record(now_ns, now_ns - from_ns.unwrap_or(now_ns));
                 self.tally.success(self.payload_bytes);
                 self.tally.end_ns = now_ns;
                 self.ended += 1;

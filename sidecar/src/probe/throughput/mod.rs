@@ -229,7 +229,7 @@ fn note(line: Line<'_>, tally: &mut Tally, began_ns: u64, result: Result<(), Cut
     let now = now_ns();
     match result {
         Ok(()) => {
-            tally.series[0].record(now - began_ns);
+            tally.series[0].record(now, now - began_ns);
             tally.success(line.bytes);
         }
         Err(Cut::Failed(kind)) => tally.errors.add(kind, 1),

@@ -54,7 +54,7 @@ impl<C: Content> Part<'_, C> {
                     for sequence in next..next + sent {
                         let intended = progress.intended_ns(sequence).unwrap_or(*now);
                         let due = intended.max(progress.room_since_ns);
-                        self.tally.series[1].record(now.saturating_sub(due));
+                        self.tally.series[1].record(*now, now.saturating_sub(due));
                     }
                 }
                 sent > 0 && self.ledger.in_flight < progress.window
@@ -161,7 +161,7 @@ impl<C: Content> Part<'_, C> {
                 match self.content.check(number, payload) {
                     Ok(()) => {
                         let from = progress.intended_ns(number as usize).unwrap_or(sent_ns);
-                        self.tally.series[0].record(now - from);
+                        self.tally.series[0].record(now, now - from);
                         self.tally.success(payload.len() as u64);
                     }
                     Err(kind) => self.tally.errors.add(kind, 1),

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package record holds what one k6 process measured: every sample of every metric that lib/ declares, with its own time,
+// and what the system said. Figures of a result are made of it.
+package record
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.k6.io/k6/metrics"
+)
+
+// Record is safe for use by many VUs at a time. The zero value is not ready: see New.
+type Record struct {
+	mu     sync.Mutex
+	series map[string]*Series
+	// byMetric has the series of a metric in the order in which they came about.
+	byMetric map[string][]*Series
+	said     map[string]json.RawMessage
+}
+
+// New makes an empty record.
+func New() *Record {
+	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, said: map[string]json.RawMessage{}}
+}
+
+// Series is one metric with one set of tags.
+type Series struct {
+	kind metrics.MetricType
+	tags map[string]string
+
+	mu sync.Mutex
+	// values and ends are of each sample of a trend: the value in the metric's unit, and when it ended, ms since 1970.
+	values []float64
+	ends   []float64
+	// The others need no samples.
+	sum, min, max, last float64
+	count, nonzero      int64
+}
+
+// Series returns that of a metric with these tags and no others.
+func (r *Record) Series(metric string, kind metrics.MetricType, tags map[string]string) *Series {
+	key := keyOf(metric, tags)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found, ok := r.series[key]; ok {
+		return found
+	}
+	made := &Series{kind: kind, tags: maps.Clone(tags)}
+	r.series[key] = made
+	r.byMetric[metric] = append(r.byMetric[metric], made)
+	return made
+}
+
+func keyOf(metric string, tags map[string]string) string {
+	var key strings.Builder
+	key.WriteString(metric)
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
+		key.WriteString("\x00" + name + "\x00" + tags[name])
+	}
+	return key.String()
+}
+
+// Add takes a sample that ended at a time, ms since 1970.
+func (s *Series) Add(value, end float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kind == metrics.Trend {
+		s.values, s.ends = append(s.values, value), append(s.ends, end)
+		return
+	}
+	if s.count == 0 || value < s.min {
+		s.min = value
+	}
+	if s.count == 0 || value > s.max {
+		s.max = value
+	}
+	s.sum += value
+	s.last = value
+	s.count++
+	if value != 0 {
+		s.nonzero++
+	}
+}
+
+// Say keeps what the system said under a name, as JSON; the last one stays.
+func (r *Record) Say(name string, value json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said[name] = value
+}
+
+// Said is all of it, by name.
+func (r *Record) Said() map[string]json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.said)
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package record
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/js/common"
+	"go.k6.io/k6/lib"
+	"go.k6.io/k6/metrics"
+)
+
+// carried are the tags of a VU that tell samples apart in the record; those of the whole run are the run's.
+var carried = []string{operationTag, stepTag}
+
+const (
+	operationTag = "operation"
+	stepTag      = "step"
+	kindTag      = "kind"
+)
+
+// metricClass is the constructor of a metric, as of k6/metrics:
+// https://grafana.com/docs/k6/latest/javascript-api/k6-metrics/
+func (i *instance) metricClass(kind metrics.MetricType) func(sobek.ConstructorCall) *sobek.Object {
+	return func(call sobek.ConstructorCall) *sobek.Object {
+		env := i.vu.InitEnv()
+		if env == nil {
+			i.throw(errors.New("metrics are declared in the init context"))
+		}
+		value := metrics.Default
+		if call.Argument(1).ToBoolean() {
+			value = metrics.Time
+		}
+		own, err := env.Registry.NewMetric(call.Argument(0).String(), kind, value)
+		if err != nil {
+			i.throw(err)
+		}
+		_ = call.This.Set("add", func(call sobek.FunctionCall) sobek.Value {
+			if err := i.add(own, call.Argument(0), call.Argument(1)); err != nil {
+				i.throw(err)
+			}
+			return sobek.Undefined()
+		})
+		return nil
+	}
+}
+
+// add takes a sample that ended now.
+func (i *instance) add(metric *metrics.Metric, value, tags sobek.Value) error {
+	state := i.vu.State()
+	if state == nil {
+		return errOutside
+	}
+	number := value.ToFloat()
+	if math.IsNaN(number) {
+		return fmt.Errorf("%s: %s is no number", metric.Name, value)
+	}
+	now := time.Now()
+	current := state.Tags.GetCurrentValues()
+	own := carriedOf(current.Tags)
+	if !common.IsNullish(tags) {
+		if err := common.ApplyCustomUserTags(i.vu.Runtime(), &current, tags); err != nil {
+			return err
+		}
+		object := tags.ToObject(i.vu.Runtime())
+		for _, name := range object.Keys() {
+			own[name] = object.Get(name).String()
+		}
+	}
+	i.record.Series(metric.Name, metric.Type, own).Add(number, unixMS(now))
+	i.push(state, metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: metric, Tags: current.Tags}, Time: now, Metadata: current.Metadata, Value: number})
+	return nil
+}
+
+func (i *instance) push(state *lib.State, samples metrics.SampleContainer) {
+	metrics.PushIfNotDone(i.vu.Context(), state.Samples, samples)
+}
+
+func carriedOf(tags *metrics.TagSet) map[string]string {
+	own := map[string]string{}
+	for _, name := range carried {
+		if value, ok := tags.Get(name); ok {
+			own[name] = value
+		}
+	}
+	return own
+}
+
+// unixMS is a time as JavaScript has it, with fractions.
+func unixMS(at time.Time) float64 { return float64(at.UnixMicro()) / 1e3 }
+
+func timeOf(unixMS float64) time.Time { return time.UnixMicro(int64(unixMS * 1e3)) }

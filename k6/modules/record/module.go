@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package record is the module k6/x/windtunnel/record: with it a script records what happened. It feeds k6's metrics, so
+// that thresholds, outputs and the web dashboard work as ever, and keeps every sample for the result. lib/globals.d.ts has
+// its types.
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/js/common"
+	"go.k6.io/k6/js/modules"
+	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/record"
+)
+
+// ImportPath is the module's name in scripts.
+const ImportPath = "k6/x/windtunnel/record"
+
+func init() {
+	modules.Register(ImportPath, &Module{record: record.New()})
+}
+
+// Module has the one record of this process: a k6 process runs one test.
+type Module struct{ record *record.Record }
+
+// NewModuleInstance implements modules.Module.
+func (m *Module) NewModuleInstance(vu modules.VU) modules.Instance {
+	return &instance{vu: vu, record: m.record, operations: operationMetrics(vu)}
+}
+
+type instance struct {
+	vu         modules.VU
+	record     *record.Record
+	operations *known
+}
+
+// Exports implements modules.Instance.
+func (i *instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{
+		"Operation": i.newOperation,
+		"Counter":   i.metricClass(metrics.Counter),
+		"Gauge":     i.metricClass(metrics.Gauge),
+		"Trend":     i.metricClass(metrics.Trend),
+		"say":       i.say,
+		"said":      i.said,
+		"measured":  i.measured,
+	}}
+}
+
+// throw makes an exception of the script of an error.
+func (i *instance) throw(err error) {
+	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
+}
+
+var errOutside = errors.New("nothing can be recorded outside of setup, an iteration and teardown")
+
+// say keeps any JSON value under a name until handleSummary.
+func (i *instance) say(name string, value sobek.Value) {
+	text, err := json.Marshal(value.Export())
+	if err != nil {
+		i.throw(fmt.Errorf("%s: %w", name, err))
+	}
+	i.record.Say(name, text)
+}
+
+// said is what was said, by name, as plain objects.
+func (i *instance) said() sobek.Value {
+	rt := i.vu.Runtime()
+	text, err := json.Marshal(i.record.Said())
+	if err != nil {
+		i.throw(err)
+	}
+	parse, _ := sobek.AssertFunction(rt.GlobalObject().Get("JSON").ToObject(rt).Get("parse"))
+	parsed, err := parse(sobek.Undefined(), rt.ToValue(string(text)))
+	if err != nil {
+		i.throw(err)
+	}
+	return parsed
+}
+
+// measured is what was recorded, as k6's summary would have it: by names such as operation_ms{operation:publish}, of any tags.
+// What lib/ does not record, such as iterations, is k6's own.
+func (i *instance) measured(own *sobek.Object) *sobek.Object {
+	return i.vu.Runtime().NewDynamicObject(&view{instance: i, own: own, values: map[string]sobek.Value{}})
+}
+
+// view works each metric out when it is first asked for.
+type view struct {
+	*instance
+	own    *sobek.Object
+	values map[string]sobek.Value
+}
+
+func (v *view) Get(key string) sobek.Value {
+	if known, ok := v.values[key]; ok {
+		return known
+	}
+	values, ok := v.record.Values(record.Parse(key))
+	if !ok {
+		return v.own.Get(key)
+	}
+	rt := v.vu.Runtime()
+	numbers := rt.NewObject()
+	for name, value := range values {
+		_ = numbers.Set(name, value)
+	}
+	made := rt.NewObject()
+	_ = made.Set("values", numbers)
+	v.values[key] = made
+	return made
+}
+
+func (v *view) Has(key string) bool          { return v.Get(key) != nil }
+func (v *view) Set(string, sobek.Value) bool { return false }
+func (v *view) Delete(string) bool           { return false }
+func (v *view) Keys() []string               { return v.own.Keys() }

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package record
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/js/modules"
+	"go.k6.io/k6/lib"
+	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/record"
+)
+
+// Names of what the record has of an operation and k6 has not: they would cost k6 samples that nobody looks at.
+const (
+	begunMetric = "operation_begun"
+	clockMetric = "operation_clock_ms"
+)
+
+// known are k6's metrics of every operation. lib/operations.js describes them.
+type known struct{ latency, failed, errors, anomalies, items, lateness *metrics.Metric }
+
+// operationMetrics registers them; nil where an instance is made for something else than a test.
+func operationMetrics(vu modules.VU) *known {
+	env := vu.InitEnv()
+	if env == nil || env.Registry == nil {
+		return nil
+	}
+	metric := func(name string, kind metrics.MetricType, value metrics.ValueType) *metrics.Metric {
+		return env.Registry.MustNewMetric(name, kind, value)
+	}
+	return &known{
+		latency:   metric("operation_ms", metrics.Trend, metrics.Time),
+		failed:    metric("operation_failed", metrics.Rate, metrics.Default),
+		errors:    metric("operation_errors", metrics.Counter, metrics.Default),
+		anomalies: metric("operation_anomalies", metrics.Counter, metrics.Default),
+		items:     metric("operation_items", metrics.Counter, metrics.Default),
+		lateness:  metric("operation_lateness_ms", metrics.Trend, metrics.Time),
+	}
+}
+
+// operation records one operation of a scenario for one VU.
+type operation struct {
+	*instance
+	name string
+	// bounded: time bounds the run, so that the end of a failure does not widen the window.
+	bounded bool
+	// uncounted: each iteration of a k6 scenario is one such operation that carries one item, and k6 counts these.
+	uncounted bool
+	// cells by the VU's tags: those change from step to step of a run that looks for the limit.
+	cells map[*metrics.TagSet]*cell
+}
+
+// cell is where the samples of an operation go while the VU's tags stay the same.
+type cell struct {
+	tags                                                      *metrics.TagSet
+	latency, failed, items, begun, clock, lateness, anomalies *record.Series
+}
+
+// newOperation is the constructor: a name, and of what kind it is.
+func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
+	o := &operation{instance: i, name: call.Argument(0).String(), cells: map[*metrics.TagSet]*cell{}}
+	if given := call.Argument(1); given.ToBoolean() {
+		kind := given.ToObject(i.vu.Runtime())
+		is := func(name string) bool { value := kind.Get(name); return value != nil && value.ToBoolean() }
+		o.bounded, o.uncounted = is("bounded"), is("uncounted")
+	}
+	for name, method := range map[string]func(*lib.State, *cell, []sobek.Value) error{
+		"begin": o.begin, "success": o.success, "failure": o.failure, "anomaly": o.anomaly, "late": o.late,
+		"samples": o.samples, "failures": o.failures, "lateness": o.latenesses,
+	} {
+		_ = call.This.Set(name, func(call sobek.FunctionCall) sobek.Value {
+			state := o.vu.State()
+			if state == nil {
+				o.throw(errOutside)
+			}
+			if err := method(state, o.cell(state), call.Arguments); err != nil {
+				o.throw(fmt.Errorf("%s: %w", o.name, err))
+			}
+			return sobek.Undefined()
+		})
+	}
+	return nil
+}
+
+func (o *operation) cell(state *lib.State) *cell {
+	current := state.Tags.GetCurrentValues().Tags
+	if found, ok := o.cells[current]; ok {
+		return found
+	}
+	tags := current.With(operationTag, o.name)
+	own := carriedOf(tags)
+	series := func(metric *metrics.Metric) *record.Series { return o.record.Series(metric.Name, metric.Type, own) }
+	made := &cell{
+		tags:      tags,
+		latency:   series(o.operations.latency),
+		failed:    series(o.operations.failed),
+		items:     series(o.operations.items),
+		lateness:  series(o.operations.lateness),
+		anomalies: series(o.operations.anomalies),
+		begun:     o.record.Series(begunMetric, metrics.Counter, own),
+		clock:     o.record.Series(clockMetric, metrics.Gauge, own),
+	}
+	o.cells[current] = made
+	return made
+}
+
+// begin is before a request is sent: one that comes to no success and no failure was cut.
+func (o *operation) begin(_ *lib.State, c *cell, _ []sobek.Value) error {
+	c.begun.Add(1, 0)
+	return nil
+}
+
+// success takes start and end on the test's clock, the latency and the items that it carried.
+func (o *operation) success(state *lib.State, c *cell, given []sobek.Value) error {
+	start, end, latency, items := given[0].ToFloat(), given[1].ToFloat(), given[2].ToFloat(), given[3].ToFloat()
+	now := time.Now()
+	c.latency.Add(latency, unixMS(now))
+	c.failed.Add(0, 0)
+	c.clock.Add(start, 0)
+	c.clock.Add(end, 0)
+	samples := metrics.Samples{o.sample(c, o.operations.latency, now, latency), o.sample(c, o.operations.failed, now, 0)}
+	if !o.uncounted {
+		c.items.Add(items, 0)
+		samples = append(samples, o.sample(c, o.operations.items, now, items))
+	}
+	o.push(state, samples)
+	return nil
+}
+
+// failure takes its kind, start and end.
+func (o *operation) failure(state *lib.State, c *cell, given []sobek.Value) error {
+	c.clock.Add(given[1].ToFloat(), 0)
+	if !o.bounded {
+		c.clock.Add(given[2].ToFloat(), 0)
+	}
+	return o.fail(state, c, given[0].String(), 1)
+}
+
+// failures takes a kind and how many there were of it.
+func (o *operation) failures(state *lib.State, c *cell, given []sobek.Value) error {
+	return o.fail(state, c, given[0].String(), given[1].ToInteger())
+}
+
+func (o *operation) fail(state *lib.State, c *cell, kind string, count int64) error {
+	now := time.Now()
+	samples := metrics.Samples{o.errorsOf(c, kind, now, count)}
+	for range count {
+		c.failed.Add(1, 0)
+		samples = append(samples, o.sample(c, o.operations.failed, now, 1))
+	}
+	o.push(state, samples)
+	return nil
+}
+
+// errorsOf counts errors of a kind.
+func (o *operation) errorsOf(c *cell, kind string, now time.Time, count int64) metrics.Sample {
+	tags := c.tags.With(kindTag, kind)
+	own := carriedOf(tags)
+	own[kindTag] = kind
+	o.record.Series(o.operations.errors.Name, metrics.Counter, own).Add(float64(count), 0)
+	return metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: o.operations.errors, Tags: tags}, Time: now, Value: float64(count)}
+}
+
+// anomaly takes a kind of what is wrong without being a failed request, and how many there were of it.
+func (o *operation) anomaly(state *lib.State, c *cell, given []sobek.Value) error {
+	kind, count := given[0].String(), given[1].ToInteger()
+	if count <= 0 {
+		return nil
+	}
+	now := time.Now()
+	c.anomalies.Add(float64(count), 0)
+	o.push(state, metrics.Samples{o.errorsOf(c, kind, now, count), o.sample(c, o.operations.anomalies, now, float64(count))})
+	return nil
+}
+
+// late takes how late the generator was, ms.
+func (o *operation) late(state *lib.State, c *cell, given []sobek.Value) error {
+	o.trend(state, c.lateness, c, o.operations.lateness, []float64{max(0, given[0].ToFloat())}, nil)
+	return nil
+}
+
+// samples takes the latencies of a probe's successes, ms, and when each ended, ms since 1970.
+func (o *operation) samples(state *lib.State, c *cell, given []sobek.Value) error {
+	var latencies, ends []float64
+	if err := o.numbers(given, &latencies, &ends); err != nil {
+		return err
+	}
+	o.trend(state, c.latency, c, o.operations.latency, latencies, ends)
+	o.trend(state, c.failed, c, o.operations.failed, make([]float64, len(latencies)), ends)
+	c.items.Add(float64(len(latencies)), 0)
+	o.push(state, o.sample(c, o.operations.items, time.Now(), float64(len(latencies))))
+	return nil
+}
+
+// latenesses takes how late a probe was, ms each, and when each operation ended.
+func (o *operation) latenesses(state *lib.State, c *cell, given []sobek.Value) error {
+	var values, ends []float64
+	if err := o.numbers(given, &values, &ends); err != nil {
+		return err
+	}
+	o.trend(state, c.lateness, c, o.operations.lateness, values, ends)
+	return nil
+}
+
+// numbers exports a list and, where it is given, the list of the times that belong to it.
+func (o *operation) numbers(given []sobek.Value, values, ends *[]float64) error {
+	rt := o.vu.Runtime()
+	if err := rt.ExportTo(given[0], values); err != nil {
+		return err
+	}
+	if len(given) < 2 || sobek.IsUndefined(given[1]) {
+		return nil
+	}
+	if err := rt.ExportTo(given[1], ends); err != nil {
+		return err
+	}
+	if len(*ends) != len(*values) {
+		return fmt.Errorf("%d samples and %d times", len(*values), len(*ends))
+	}
+	return nil
+}
+
+func (o *operation) trend(state *lib.State, series *record.Series, c *cell, metric *metrics.Metric, values, ends []float64) {
+	samples := make(metrics.Samples, len(values))
+	now := time.Now()
+	for n, value := range values {
+		at := now
+		if ends != nil {
+			at = timeOf(ends[n])
+		}
+		series.Add(value, unixMS(at))
+		samples[n] = o.sample(c, metric, at, value)
+	}
+	if len(samples) > 0 {
+		o.push(state, samples)
+	}
+}
+
+func (o *operation) sample(c *cell, metric *metrics.Metric, at time.Time, value float64) metrics.Sample {
+	return metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: metric, Tags: c.tags}, Time: at, Value: value}
+}

@@ -1,0 +1,33 @@
+/** Candidates whose fault is one of time: beside others it would be theirs. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CANDIDATE, matrix, rowOf } from '../support/candidate.js';
+
+test('a candidate that burns a core at rest is told so', () =>
+  matrix({ CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=burns', PROTOCOL: 'vless' }, ({ result }) => {
+    const { baseline, candidate } = rowOf(result, 'vless');
+    assert.ok(
+      candidate.figures.rest_cpu_percent.median > 20,
+      JSON.stringify(candidate.figures.rest_cpu_percent),
+    );
+    assert.ok(
+      baseline.figures.rest_cpu_percent.median < 20,
+      JSON.stringify(baseline.figures.rest_cpu_percent),
+    );
+    assert.match(candidate.detail, /at rest, while nothing was sent, its processes took \d+ % of a CPU/);
+  }));
+
+test('a candidate with Nagle on each hop is told so', () =>
+  matrix(
+    { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=nagle', PROTOCOL: 'vless' },
+    ({ code, result, bench }) => {
+      assert.equal(code, 99);
+      const { candidate } = rowOf(result, 'vless');
+      assert.equal(candidate.outcome, 'too slow', candidate.detail);
+      const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+      assert.match(
+        report,
+        /vless, candidate: RTT \d+\.\d ms \(\w+ waits?\).*Is TCP_NODELAY set on each connection/,
+      );
+    },
+  ));

@@ -1,0 +1,86 @@
+/** k6/x/windtunnel/record as far as lib/ uses it: every sample is kept, and what was said. */
+/** @type {{ metric: string, value: number | boolean, tags: Record<string, string> | undefined }[]} */
+export const samples = [];
+/** @type {Record<string, unknown>} */
+const told = {};
+
+class Metric {
+  /** @param {string} name */
+  constructor(name) {
+    this.name = name;
+  }
+
+  /** @param {number | boolean} value @param {Record<string, string>} [tags] */
+  add(value, tags) {
+    samples.push({ metric: this.name, value, tags });
+  }
+}
+
+export class Counter extends Metric {}
+export class Gauge extends Metric {}
+export class Trend extends Metric {}
+
+const latency = new Trend('operation_ms');
+const failed = new Metric('operation_failed');
+const errors = new Counter('operation_errors');
+const items = new Counter('operation_items');
+const lateness = new Trend('operation_lateness_ms');
+
+export class Operation {
+  /** @param {string} name */
+  constructor(name) {
+    this.tags = { operation: name };
+  }
+
+  begin() {}
+
+  /** @param {number} _start @param {number} _end @param {number} ms @param {number} carried */
+  success(_start, _end, ms, carried) {
+    latency.add(ms, this.tags);
+    failed.add(false, this.tags);
+    items.add(carried, this.tags);
+  }
+
+  /** @param {string} kind */
+  failure(kind) {
+    this.failures(kind, 1);
+  }
+
+  /** @param {string} kind @param {number} count */
+  failures(kind, count) {
+    errors.add(count, { ...this.tags, kind });
+    for (let index = 0; index < count; index += 1) failed.add(true, this.tags);
+  }
+
+  /** @param {string} kind @param {number} count */
+  anomaly(kind, count) {
+    errors.add(count, { ...this.tags, kind });
+  }
+
+  /** @param {number} ms */
+  late(ms) {
+    lateness.add(ms, this.tags);
+  }
+
+  /** @param {number[]} series */
+  samples(series) {
+    for (const ms of series) latency.add(ms, this.tags);
+    series.forEach(() => failed.add(false, this.tags));
+    items.add(series.length, this.tags);
+  }
+
+  /** @param {number[]} series */
+  lateness(series) {
+    for (const ms of series) lateness.add(ms, this.tags);
+  }
+}
+
+/** @param {string} name @param {unknown} value */
+export function say(name, value) {
+  told[name] = JSON.parse(JSON.stringify(value));
+}
+
+export const said = () => told;
+
+/** @param {Record<string, { values: Record<string, number> }>} own */
+export const measured = (own) => own;
