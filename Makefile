@@ -308,10 +308,19 @@ boards: node_modules/.installed ## Write grafana/dashboards from grafana/boards
 ## Checking -----------------------------------------------------------------
 
 .PHONY: test
-test: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Set up everything and run all tests
+test: test-sidecar test-k6 test-scripts ## Set up everything and run all tests
+
+.PHONY: test-sidecar
+test-sidecar: ready-for-test build ## Test the sidecar
 	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
+
+.PHONY: test-k6
+test-k6: ready-for-test build ## Test our k6
 	cd k6 && go test ./...
-	node --import ./tests/fakes/register.js --test --test-concurrency=1 $(sort $(wildcard tests/*/*.test.js))
+
+.PHONY: test-scripts
+test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
+	node --import ./tests/fakes/register.js tests/run.js $(FILES)
 
 .PHONY: test-primitives
 test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it
