@@ -1,6 +1,5 @@
 /** Which errors of a row are excused: those that the matrix knows of, as `known`. */
 import { moreOften } from 'k6/x/windtunnel/difference';
-import { isLeftOut, isUnknownType } from './outcome.js';
 
 /**
  * @typedef {import('./matrix.js').Row} Row
@@ -46,12 +45,12 @@ export const excused = (row, side, result) =>
 /**
  * A version that is older than the row has no part in it.
  * @param {Pick<Row, 'since'>} row
- * @template {{ outcome: import('./outcome.js').Name, detail: string | null }} Ended
+ * @template {import('./outcome.js').Outcome} Ended
  * @param {Ended} ended
  * @returns {Ended}
  */
 export const older = ({ since }, ended) =>
-  since !== undefined && ended.outcome === 'refused configuration' && isUnknownType(ended.detail)
+  since !== undefined && ended.outcome === 'refused configuration' && ended.lacks === 'unknown type'
     ? {
         ...ended,
         outcome: /** @type {const} */ ('impossible here'),
@@ -61,12 +60,12 @@ export const older = ({ since }, ended) =>
 
 /**
  * What the baseline has, a candidate must have: a build that leaves it out refuses it.
- * @template {{ outcome: import('./outcome.js').Name, detail: string | null }} Ended
+ * @template {import('./outcome.js').Outcome} Ended
  * @param {Ended} ended
  * @returns {Ended}
  */
 export const wanting = (ended) =>
-  ended.outcome === 'impossible here' && isLeftOut(ended.detail)
+  ended.outcome === 'impossible here' && ended.lacks === 'left out'
     ? { ...ended, outcome: /** @type {const} */ ('refused configuration') }
     : ended;
 

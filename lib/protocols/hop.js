@@ -8,7 +8,7 @@ import { awaitTunnel } from './dials.js';
 import { older } from './excuse.js';
 import { startSides, stopSides } from './instances.js';
 import { isEncrypted } from './matrix.js';
-import { complained } from './outcome.js';
+import { complained, shown } from './outcome.js';
 import { entryOf } from './way.js';
 
 /**
@@ -161,7 +161,8 @@ function hearSome(row, pairs, plane, { operation = null, countsTrips = false }) 
   );
   try {
     return up.map((started, index) => {
-      if ('failed' in started) return { ...older(row, started.failed), version: null, roundTrips: null };
+      if ('failed' in started)
+        return { ...shown(older(row, started.failed)), version: null, roundTrips: null };
       const { started: instance } = started;
       const path = `/taps/${taps[index].id}`;
       ask('POST', path, { target: `127.0.0.1:${instance.variables.server_port}` });

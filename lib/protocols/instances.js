@@ -62,18 +62,19 @@ export function startSides(wanted, plane) {
       if (!more?.hop_port) awaitTunnel(row, started, plane);
       return { started };
     }
-    const line = lineOf(response);
-    const { binary } = server && /^process server /.test(line) ? server : side;
-    return { failed: ofFailedStart(row, binary, line, response.status === CANNOT) };
+    const failure = failureOf(response);
+    const { binary } = server && failure.cause?.process === 'server' ? server : side;
+    return { failed: ofFailedStart(row, binary, failure, response.status === CANNOT) };
   });
 }
 
-/** @param {import('k6/http').RefinedResponse<'text'>} response */
-function lineOf(response) {
+/** @param {import('k6/http').RefinedResponse<'text'>} response @returns {{ error: string, cause?: import('./outcome.js').Cause }} */
+function failureOf(response) {
   try {
-    return /** @type {any} */ (response.json()).error ?? `the sidecar answers ${response.status}`;
+    const { error = `the sidecar answers ${response.status}`, cause } = /** @type {any} */ (response.json());
+    return { error, cause };
   } catch {
-    return `the sidecar does not answer: ${response.error || response.status}`;
+    return { error: `the sidecar does not answer: ${response.error || response.status}` };
   }
 }
 

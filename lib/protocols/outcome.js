@@ -4,7 +4,8 @@
  * @typedef {{ name: string, exit: string | null, complaint?: { line: string, count: number } | null }} Process
  * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
  *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'too slow' | 'impossible here' | 'not reached'} Name
- * @typedef {{ outcome: Name, detail: string | null }} Outcome
+ * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type' }} Outcome `lacks`: what its program says that it has
+ *   not, by its build or by its version
  */
 
 /** Kinds of errors that say that payload was changed on the way. */
@@ -15,6 +16,8 @@ const FOREIGN = { sshd: 'server', 'naive-client': 'client', namespaces: null };
 
 /** Whether the file that a start lacks is the program under test. @param {string} path @param {string} binary */
 const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-box|xray)$/.test(path));
+/** What a package manager installs; what `make` builds is missing by the user's own fault. @param {string} path */
+const isOfTheMachine = (path) => path.startsWith('/usr/');
 
 /** What a program says of a configuration that it does not take, in its last lines. */
 const OF_CONFIGURATION =
@@ -24,50 +27,72 @@ const OF_CONFIGURATION =
 const LEFT_OUT = /is not included in this build/;
 const UNKNOWN_TYPE = /unknown (inbound|outbound|endpoint) type|unknown variant/i;
 
-/** @param {string | null} detail */
-export const isLeftOut = (detail) => LEFT_OUT.test(detail ?? '');
-/** @param {string | null} detail */
-export const isUnknownType = (detail) => UNKNOWN_TYPE.test(detail ?? '');
-
-/** What a program under test says that ended at its start. @param {string} line @returns {Name} */
-function ofExit(line) {
-  const status = Number(/\(exit status (\d+)\)/.exec(line)?.[1] ?? 0);
-  // A shell's, of what it cannot run.
-  if (status === 126 || status === 127) return 'missing binary';
-  // Go's panics end with 2, Rust's with 101; so does many a program that does not know its arguments.
-  if (status > 127 || status === 101) return 'crashed at start';
-  const said = line.slice(line.indexOf('); ') + 1);
-  if (isLeftOut(said)) return 'impossible here';
-  if (OF_CONFIGURATION.test(said)) return 'refused configuration';
-  return status === 2 && !/\busage\b|--help/i.test(said) ? 'crashed at start' : 'ended at start';
+/** What a program lacks by its own words. @param {string} said @returns {Pick<Outcome, 'lacks'>} */
+function lackOf(said) {
+  if (LEFT_OUT.test(said)) return { lacks: 'left out' };
+  return UNKNOWN_TYPE.test(said) ? { lacks: 'unknown type' } : {};
 }
 
-/** What a program under test says that does not come up. @param {string} line @returns {Name} */
-function ofProgram(line) {
-  if (/ was not ready within /.test(line)) return 'not ready';
-  if (/ did not get port /.test(line)) return 'not reached';
-  if (/\(signal \d+\)/.test(line)) return 'crashed at start';
-  return ofExit(line);
+/** Why a start failed, as the sidecar tells it (sidecar/README.md, `cause`). @typedef {object} Cause
+ * @property {'missing_file' | 'missing_program' | 'ended' | 'not_ready' | 'port_taken'} is
+ * @property {string | null} [process] of the testbed
+ * @property {string} [path]
+ * @property {number | null} [status]
+ * @property {number | null} [signal]
+ * @property {string[]} [said] its last lines
+ */
+
+/** How a program under test ended at its start. @param {Cause} cause @returns {Name} */
+function ofEnd({ status, signal, said = [] }) {
+  if (typeof signal === 'number') return 'crashed at start';
+  const code = status ?? 0;
+  // A shell's, of what it cannot run.
+  if (code === 126 || code === 127) return 'missing binary';
+  // Go's panics end with 2, Rust's with 101; so does many a program that does not know its arguments.
+  if (code > 127 || code === 101) return 'crashed at start';
+  const text = said.join(' ');
+  if (LEFT_OUT.test(text)) return 'impossible here';
+  if (OF_CONFIGURATION.test(text)) return 'refused configuration';
+  return code === 2 && !/\busage\b|--help/i.test(text) ? 'crashed at start' : 'ended at start';
+}
+
+/** How a program under test did not come up. @param {Cause} cause @returns {Name} */
+function ofProgram(cause) {
+  if (cause.is === 'missing_program') return 'missing binary';
+  if (cause.is === 'not_ready') return 'not ready';
+  return cause.is === 'ended' ? ofEnd(cause) : 'not reached';
+}
+
+/** Of what is no process: files, rights. @param {Cause | undefined} cause @param {string} binary @param {boolean} cannot @returns {Name} */
+function ofMachine(cause, binary, cannot) {
+  const missing = cause?.is === 'missing_file' ? String(cause.path) : '';
+  if (isProgram(missing, binary)) return 'missing binary';
+  return cannot || isOfTheMachine(missing) ? 'impossible here' : 'not reached';
 }
 
 /**
- * The program is to blame where the line is of its process. What `make` builds is missing by the user's own fault.
+ * The program is to blame where it is of its process.
  * @param {Pick<import('./matrix.js').Row, 'needs'>} row
  * @param {string} binary path of the program under test, '' for the one that `make testbeds` builds
- * @param {string} line the sidecar's, of a start that failed
+ * @param {{ error: string, cause?: Cause }} failure the sidecar's, of a start
  * @param {boolean} [cannot] the sidecar says that this machine or user cannot run it
  * @returns {Outcome}
  */
-export function ofFailedStart({ needs }, binary, line, cannot = false) {
-  const missing = /needs (.+), which does not exist/.exec(line)?.[1];
-  if (missing && isProgram(missing, binary)) return { outcome: 'missing binary', detail: line };
-  if (cannot || /^testbed \S+ needs (the program |\/usr\/)/.test(line))
-    return { outcome: 'impossible here', detail: line };
-  const end = /^process (server|client) of testbed /.exec(line)?.[1];
-  if (!end) return { outcome: 'not reached', detail: line };
-  if (needs && FOREIGN[needs] === end) return { outcome: 'impossible here', detail: line };
-  const outcome = ofProgram(line);
-  return { outcome, detail: outcome === 'missing binary' ? `cannot be executed: ${line}` : line };
+export function ofFailedStart({ needs }, binary, { error, cause }, cannot = false) {
+  const end = cause?.process;
+  if (!cause || cannot || (end !== 'server' && end !== 'client'))
+    return { outcome: ofMachine(cause, binary, cannot), detail: error };
+  if (needs && FOREIGN[needs] === end) return { outcome: 'impossible here', detail: error };
+  const outcome = ofProgram(cause);
+  const detail = outcome === 'missing binary' ? `cannot be executed: ${error}` : error;
+  return { outcome, detail, ...lackOf((cause.said ?? []).join(' ')) };
+}
+
+/** An outcome as results have it. @template {Outcome} Ended @param {Ended} ended @returns {Omit<Ended, 'lacks'>} */
+export function shown(ended) {
+  const rest = { ...ended };
+  delete rest.lacks;
+  return rest;
 }
 
 /** Longer lines of a program are cut. */

@@ -2,7 +2,7 @@
 import { MEASURING_BOUND, compareRows, figuresOf } from './compare.js';
 import { besideBaseline, excused, older, wanting } from './excuse.js';
 import { coverage } from './matrix.js';
-import { worst } from './outcome.js';
+import { shown, worst } from './outcome.js';
 
 /**
  * @typedef {import('./sides.js').Side} Side
@@ -147,9 +147,10 @@ const failedOf = (notes) => (notes?.turns ?? []).reduce((sum, { failed }) => sum
  * @param {Pick<Asked, 'baseline' | 'candidate'>} sides
  */
 function endedOf(row, notes, { baseline, candidate }) {
-  const own = excused(row, baseline, older(row, sideOf(row, notes, baseline)));
+  const own = excused(row, baseline, shown(older(row, sideOf(row, notes, baseline))));
   const other = candidate && sideOf(row, notes, candidate);
-  return { own, other: other && (own.outcome === 'impossible here' ? older(row, other) : wanting(other)) };
+  const lacked = own.outcome === 'impossible here';
+  return { own, other: other && shown(lacked ? older(row, other) : wanting(other)) };
 }
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */

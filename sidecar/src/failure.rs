@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// Decides the HTTP status of an answer and the exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -33,6 +35,33 @@ pub struct Failure {
     pub kind: Kind,
     pub error: String,
     pub mend: String,
+    /// For a caller that goes on by it; the lines are for people.
+    pub cause: Option<Box<Cause>>,
+}
+
+/// What a start failed by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum Cause {
+    /// A file that the testbed needs is not there.
+    MissingFile { path: String },
+    /// A program is not installed; of a process of the testbed, or of none.
+    MissingProgram {
+        program: String,
+        process: Option<String>,
+    },
+    /// A process ended before it was ready. `status` and `signal` are null where they are not known; `said` are its last
+    /// lines.
+    Ended {
+        process: String,
+        status: Option<i32>,
+        signal: Option<i32>,
+        said: Vec<String>,
+    },
+    /// A process was not ready in time.
+    NotReady { process: String },
+    /// Another program answers at the port of a process.
+    PortTaken { process: String, port: u16 },
 }
 
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -43,6 +72,14 @@ impl Failure {
             kind,
             error: one_line(&error.into()),
             mend: one_line(&mend.into()),
+            cause: None,
+        }
+    }
+
+    pub fn because(self, cause: Cause) -> Self {
+        Self {
+            cause: Some(Box::new(cause)),
+            ..self
         }
     }
 

@@ -351,8 +351,62 @@ fn when_one_process_fails_those_before_it_are_stopped() {
         answer["error"].as_str().unwrap().contains("process second"),
         "{answer}"
     );
+    assert_eq!(
+        answer["cause"],
+        json!({"is": "ended", "process": "second", "status": 1, "signal": null, "said": []})
+    );
     assert!(root.living().is_empty());
     root.nothing_is_left();
+}
+
+#[test]
+fn a_start_that_failed_has_its_cause_as_fields() {
+    let root = Root::new();
+    let cause = |name: &str, rest: &str| {
+        root.testbed(name, &format!("{rest}\n[outputs]\n"));
+        let server = root.serve();
+        let (status, answer) = server.post(&format!("/testbeds/{name}/start"), "{}");
+        assert_ne!(status, 201, "{answer}");
+        answer["cause"].clone()
+    };
+    let process = |command: &str, ready: &str| {
+        format!("[[process]]\nname = \"one\"\ncommand = {command}\n{ready}")
+    };
+    assert_eq!(
+        cause(
+            "dies",
+            &process("['sh', '-c', 'echo two; echo words; kill -9 $$']", "")
+        ),
+        json!({"is": "ended", "process": "one", "status": null, "signal": 9, "said": ["two", "words"]})
+    );
+    assert_eq!(
+        cause(
+            "mute",
+            &process(
+                "['sleep', '600']",
+                "ready = { log = 'never', timeout_s = 0.3 }"
+            )
+        ),
+        json!({"is": "not_ready", "process": "one"})
+    );
+    assert_eq!(
+        cause("absent", &process("['no-such-program']", "")),
+        json!({"is": "missing_program", "program": "no-such-program", "process": "one"})
+    );
+    assert_eq!(
+        cause(
+            "lacking",
+            "[[requires]]\npath = '/no/such/file'\nmend = 'make it'\n[[process]]\nname = 'one'\ncommand = ['sleep', '1']"
+        ),
+        json!({"is": "missing_file", "path": "/no/such/file"})
+    );
+    assert_eq!(
+        cause(
+            "uninstalled",
+            "[[requires]]\nprogram = 'no-such-program'\nmend = 'install it'\n[[process]]\nname = 'one'\ncommand = ['sleep', '1']"
+        ),
+        json!({"is": "missing_program", "program": "no-such-program", "process": null})
+    );
 }
 
 #[test]

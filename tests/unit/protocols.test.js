@@ -22,51 +22,54 @@ test('a transfer is as long as the faster side needs, where the slower one can b
 });
 
 test('a start that failed has a name', () => {
-  const of = (/** @type {string} */ line, more = {}) => {
+  const of = (/** @type {object | undefined} */ cause, more = {}) => {
     const { needs = undefined, binary = '/x/candidate', cannot = false } = /** @type {any} */ (more);
-    return ofFailedStart({ needs }, binary, line, cannot).outcome;
+    const failure = { error: 'as the sidecar says', cause: /** @type {any} */ (cause) };
+    return ofFailedStart({ needs }, binary, failure, cannot).outcome;
   };
-  const server = (/** @type {string} */ how) => `process server of testbed protocols ${how}`;
-  const ended = (/** @type {string} */ how, said = 'it printed nothing') =>
-    server(`ended before it was ready (${how}); ${said}`);
-  const needs = (/** @type {string} */ path) => `testbed protocols needs ${path}, which does not exist`;
-  const lines = /** @type {[string, string, object?][]} */ ([
-    [needs('/x/candidate'), 'missing binary'],
-    [needs('/x y/candidate'), 'missing binary', { binary: '/x y/candidate' }],
-    [needs('/r/bin/sing-box'), 'missing binary', { binary: '' }],
-    [needs('/usr/sbin/sshd'), 'impossible here'],
-    ['testbed protocols needs the program iptables, which is not installed', 'impossible here'],
-    ['namespace proxy of testbed protocols: `sh take tproxy` failed (exit status 2); x', 'not reached'],
-    [needs('/r/bin/naive-client'), 'not reached', { needs: 'naive-client' }],
-    [ended('exit status 1', 'no such device'), 'impossible here', { cannot: true }],
-    [ended('exit status 1'), 'impossible here', { needs: 'sshd' }],
-    [ended('exit status 1'), 'ended at start', { needs: 'naive-client' }],
-    ['generate keys of testbed protocols: sh make-keys failed (exit status 2); x', 'not reached'],
-    ['process site of testbed protocols ended before it was ready (exit status 2); x', 'not reached'],
-    ['the sidecar does not answer: request timeout', 'not reached'],
-    [ended('exit status 126', 'Exec format error'), 'missing binary'],
-    [ended('exit status 127'), 'missing binary'],
-    [ended('signal 11'), 'crashed at start'],
-    [ended('exit status 2', 'panic: x'), 'crashed at start'],
-    [ended('exit status 101'), 'crashed at start'],
-    [ended('exit status 2', "Usage: proxy [OPTIONS] | try '--help'"), 'ended at start'],
-    [ended('exit status 1'), 'ended at start'],
-    [ended('exit status 0'), 'ended at start'],
-    [ended('exit status 1', 'its last lines: bind: address already in use'), 'ended at start'],
-    [
-      ended('exit status 1', 'its last lines: FATAL decode config at server.json: x'),
-      'refused configuration',
-    ],
-    [ended('exit status 1', 'its last lines: Error: unknown field `username`'), 'refused configuration'],
-    [ended('exit status 1', 'its last lines: unknown inbound type: anytls'), 'refused configuration'],
-    [ended('exit status 2', 'its last lines: parse config failed'), 'refused configuration'],
-    [server('was not ready within 5 s (127.0.0.1:1: refused); it printed nothing'), 'not ready'],
+  const ended = (/** @type {number} */ status, said = '', process = 'server') => ({
+    is: 'ended',
+    process,
+    status,
+    signal: null,
+    said: said.split(' | '),
+  });
+  const missing = (/** @type {string} */ path) => ({ is: 'missing_file', path });
+  const causes = /** @type {[object | undefined, string, object?][]} */ ([
+    [missing('/x/candidate'), 'missing binary'],
+    [missing('/x y/candidate'), 'missing binary', { binary: '/x y/candidate' }],
+    [missing('/r/bin/sing-box'), 'missing binary', { binary: '' }],
+    [missing('/usr/sbin/sshd'), 'impossible here'],
+    [missing('/r/bin/naive-client'), 'not reached', { needs: 'naive-client' }],
+    [{ is: 'missing_program', program: 'iptables', process: null }, 'impossible here', { cannot: true }],
+    [{ is: 'missing_program', program: '/x/candidate', process: 'client' }, 'missing binary'],
+    [undefined, 'not reached'],
+    [undefined, 'impossible here', { cannot: true }],
+    [ended(1, 'no such device'), 'impossible here', { cannot: true }],
+    [ended(1), 'impossible here', { needs: 'sshd' }],
+    [ended(1), 'ended at start', { needs: 'naive-client' }],
+    [ended(2, 'x', 'site'), 'not reached'],
+    [ended(126, 'Exec format error'), 'missing binary'],
+    [ended(127), 'missing binary'],
+    [{ ...ended(0), status: null, signal: 11 }, 'crashed at start'],
+    [{ ...ended(0), status: null }, 'ended at start'],
+    [ended(2, 'panic: x'), 'crashed at start'],
+    [ended(101), 'crashed at start'],
+    [ended(2, "Usage: proxy [OPTIONS] | try '--help'"), 'ended at start'],
+    [ended(1), 'ended at start'],
+    [ended(0), 'ended at start'],
+    [ended(1, 'bind: address already in use'), 'ended at start'],
+    [ended(1, 'FATAL decode config at server.json: x'), 'refused configuration'],
+    [ended(1, 'Error: unknown field `username`'), 'refused configuration'],
+    [ended(1, 'unknown inbound type: anytls'), 'refused configuration'],
+    [ended(1, 'QUIC is not included in this build'), 'impossible here'],
+    [ended(2, 'parse config failed'), 'refused configuration'],
+    [{ is: 'not_ready', process: 'client' }, 'not ready'],
+    [{ is: 'port_taken', process: 'server', port: 1 }, 'not reached'],
   ]);
-  for (const [line, outcome, more] of lines) assert.equal(of(line, more), outcome, line);
-  assert.match(
-    String(ofFailedStart({}, '/x', ended('exit status 126')).detail),
-    /^cannot be executed: process server/,
-  );
+  for (const [cause, outcome, more] of causes) assert.equal(of(cause, more), outcome, JSON.stringify(cause));
+  const told = ofFailedStart({}, '/x', /** @type {any} */ ({ error: 'its words', cause: ended(126) }));
+  assert.equal(told.detail, 'cannot be executed: its words');
 });
 
 test('a turn has the name of the worst that happened in it', () => {
@@ -305,6 +308,7 @@ test('a row that is newer than the program is impossible here, and a candidate m
   const refused = /** @type {const} */ ({
     outcome: 'refused configuration',
     detail: 'unknown inbound type: snell',
+    lacks: 'unknown type',
   });
   const measured = /** @type {const} */ ({ outcome: 'measured', detail: null });
   /** @type {any} */
@@ -334,17 +338,19 @@ test('a row that is newer than the program is impossible here, and a candidate m
         digests: {},
       },
     ).rows[0];
+    for (const one of [found.baseline, found.candidate]) assert.ok(!('lacks' in (one ?? {})));
     return [found.baseline.outcome, found.candidate?.outcome, found.comparison.length > 0];
   };
   const none = 'impossible here';
   assert.deepEqual(of(snell, refused, measured), [none, 'measured', false]);
   assert.deepEqual(of(snell, refused, refused), [none, none, false]);
   assert.deepEqual(of(snell, measured, refused), ['measured', 'refused configuration', true]);
-  const field = { ...refused, detail: 'unknown field "psk"' };
+  const field = { ...refused, detail: 'unknown field "psk"', lacks: undefined };
   assert.deepEqual(of(snell, field, field), ['refused configuration', 'refused configuration', true]);
   const without = {
     outcome: none,
     detail: 'QUIC is not included in this build, rebuild with -tags with_quic',
+    lacks: 'left out',
   };
   assert.deepEqual(of(snell, measured, without), ['measured', 'refused configuration', true]);
   assert.deepEqual(of(snell, without, without), [none, none, false]);

@@ -9,12 +9,14 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_path_to_error::Segment;
 
-use crate::failure::{Failure, Kind, Result};
+use crate::failure::{Cause, Failure, Kind, Result};
 
 #[derive(Serialize)]
 struct Body<'a> {
     error: &'a str,
     mend: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a Cause>,
 }
 
 impl IntoResponse for Failure {
@@ -35,6 +37,7 @@ impl IntoResponse for Failure {
             Json(Body {
                 error: &self.error,
                 mend: &self.mend,
+                cause: self.cause.as_deref(),
             }),
         )
             .into_response()
@@ -70,6 +73,7 @@ pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
         Json(Body {
             error: &failure.error,
             mend: &failure.mend,
+            cause: None,
         }),
     )
         .into_response()

@@ -17,9 +17,9 @@ use super::ports;
 use super::ready::{self, Check, NotReady};
 use super::setting::Setting;
 use super::variables::{Values, free_ports, given_ports};
-use crate::failure::{Failure, Result};
+use crate::failure::{Cause, Failure, Result};
 use crate::process::log::Log;
-use crate::process::protocol::Order;
+use crate::process::protocol::{Exit, Order};
 use crate::process::supervised::Supervised;
 
 pub struct Launch<'a> {
@@ -165,7 +165,13 @@ impl Setting<'_> {
             );
         }
         let (check, timeout) = self.check(&field, process)?;
-        self.check_program(&format!("process {}", process.name), &command[0], &env)?;
+        self.check_program(&format!("process {}", process.name), &command[0], &env)
+            .map_err(|failure| {
+                failure.because(Cause::MissingProgram {
+                    program: command[0].clone(),
+                    process: Some(process.name.clone()),
+                })
+            })?;
         let namespace = self.namespace_of(index, process)?;
         let order = Order {
             command,
@@ -270,11 +276,15 @@ impl Setting<'_> {
             format!("its last lines: {}", lines.join(" | "))
         };
         let in_use = lines.iter().any(|line| says_in_use(line));
+        let failure = Failure::setup(
+            format!("{what}; {said}"),
+            format!("its log is {}", log.display()),
+        );
         Attempt {
-            failure: Failure::setup(
-                format!("{what}; {said}"),
-                format!("its log is {}", log.display()),
-            ),
+            failure: match cause_of(supervised.name.clone(), why, lines) {
+                Some(cause) => failure.because(cause),
+                None => failure,
+            },
             port_was_taken: in_use || matches!(why, NotReady::Stranger { .. }),
         }
     }
@@ -292,6 +302,29 @@ impl Setting<'_> {
             port_was_taken,
             ..attempt
         }
+    }
+}
+
+fn cause_of(process: String, why: &NotReady, said: Vec<String>) -> Option<Cause> {
+    match why {
+        NotReady::Cancelled => None,
+        NotReady::Exited(exit) => Some(Cause::Ended {
+            process,
+            status: match exit {
+                Exit::Status(status) => Some(*status),
+                _ => None,
+            },
+            signal: match exit {
+                Exit::Signal(signal) => Some(*signal),
+                _ => None,
+            },
+            said,
+        }),
+        NotReady::TimedOut(_) => Some(Cause::NotReady { process }),
+        NotReady::Stranger { port } => Some(Cause::PortTaken {
+            process,
+            port: *port,
+        }),
     }
 }
 

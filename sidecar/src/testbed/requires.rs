@@ -8,7 +8,7 @@ use super::errand::{Errand, PATIENCE};
 use super::file::{Requirement, Value, VariableType};
 use super::parts::Parts;
 use super::setting::{Setting, can_run};
-use crate::failure::{Failure, Result};
+use crate::failure::{Cause, Failure, Result};
 use crate::process::log::Log;
 use crate::process::protocol::Exit;
 
@@ -70,11 +70,17 @@ impl Setting<'_> {
         if path.exists() {
             return Ok(());
         }
-        let (name, path) = (&self.launch.testbed.file.name, path.display());
+        let name = &self.launch.testbed.file.name;
         Err(Failure::setup(
-            format!("testbed {name} needs {path}, which does not exist"),
+            format!(
+                "testbed {name} needs {}, which does not exist",
+                path.display()
+            ),
             mend,
-        ))
+        )
+        .because(Cause::MissingFile {
+            path: path.display().to_string(),
+        }))
     }
 
     fn check_requirement(&self, index: usize, requirement: &Requirement) -> Result<()> {
@@ -93,7 +99,11 @@ impl Setting<'_> {
             return Err(Failure::unsupported(
                 format!("{needs} the program {program}, which is not installed"),
                 mend,
-            ));
+            )
+            .because(Cause::MissingProgram {
+                program: program.clone(),
+                process: None,
+            }));
         }
         match &requirement.command {
             Some(command) => self.check_command(index, command, &mend),
