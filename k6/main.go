@@ -21,6 +21,7 @@ import (
 	_ "windtunnel/k6/drivers/sqlite"
 	"windtunnel/k6/internal/startup"
 	_ "windtunnel/k6/modules/difference"
+	_ "windtunnel/k6/modules/environment"
 	_ "windtunnel/k6/modules/record"
 	_ "windtunnel/k6/outputs/windtunnel"
 )

@@ -3,8 +3,8 @@
  * system is, how to authenticate there, what is acceptable there.
  * k6/schemas/environment.schema.json describes the file.
  */
+import { isLoopback, problems } from 'k6/x/windtunnel/environment';
 import { pathOf } from './file.js';
-import { problem } from './schema.js';
 
 /**
  * @typedef {{ mode: 'none' } | { mode: 'token', token: string }
@@ -39,15 +39,6 @@ export function secret(variable, what) {
   return value;
 }
 
-/** @param {string} text @param {string} file @returns {any} */
-function parse(text, file) {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return refuse(`${file}: not valid JSON: ${/** @type {Error} */ (error).message}`);
-  }
-}
-
 /**
  * Where the variable ENV points: environments/NAME.json, or a file of one's own by
  * its absolute path.
@@ -74,12 +65,10 @@ function readEnvironment(given) {
   } catch {
     refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
   }
-  const value = parse(text, file);
   // Each VU reads the file anew: what held for the first holds for all.
-  if (__VU > 0) return { file, value };
-  const schema = JSON.parse(open(pathOf(import.meta.resolve('../k6/schemas/environment.schema.json'))));
-  const found = problem(schema, schema, value);
+  const [found] = __VU > 0 ? [] : problems(text);
   if (found) refuse(`${file}: ${found}`);
+  const value = JSON.parse(text);
   if (value.name !== name && !askedForOptions())
     refuse(`${file}: name: ${JSON.stringify(value.name)} is not the file's name ${name}`);
   return { file, value };
@@ -91,11 +80,6 @@ const hostOf = (url) =>
     .replace(/^[a-z0-9]+:\/\//, '')
     .replace(/[/?#].*$/, '')
     .replace(/:\d+$/, '');
-
-/** @param {string} host without a port */
-export function isLoopback(host) {
-  return /^(127(\.\d{1,3}){3}|localhost\.?|\[::1\])$/i.test(host);
-}
 
 /**
  * Whether the system, or a far end that an environment names, was up on this machine before: what it uses cannot be told

@@ -80,6 +80,14 @@ declare module 'k6/x/windtunnel/difference' {
   export function order(sides: number, round: number, name: string): number[];
 }
 
+/** What `k6 x validate` knows of environments, in Go: k6/modules/environment. */
+declare module 'k6/x/windtunnel/environment' {
+  /** What is wrong with the text of an environment file, a line each; none: it is valid. */
+  export function problems(text: string): string[];
+  /** Whether a host, without its port, is this machine. */
+  export function isLoopback(host: string): boolean;
+}
+
 /** What a script records with, in Go: k6/modules/record. Its metrics are those of k6/metrics; lib/operations.js names them. */
 declare module 'k6/x/windtunnel/record' {
   /** Records one operation. Its methods are for setup, iterations and teardown. */

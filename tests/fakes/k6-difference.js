@@ -1,20 +1,7 @@
-/** k6/x/windtunnel/difference is no fake: each call asks the one in bin/k6, which `make bin/k6` builds. */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+/** k6/x/windtunnel/difference is no fake. */
+import { asking } from './asked.js';
 
-const K6 = fileURLToPath(new URL('../../bin/k6', import.meta.url));
-
-/** @param {string} name of an export @returns {(...asked: any[]) => any} */
-const ask =
-  (name) =>
-  (...asked) => {
-    const script = `import { ${name} } from 'k6/x/windtunnel/difference';
-export default () => {};
-export const handleSummary = () => ({ stdout: JSON.stringify(${name}(...${JSON.stringify(asked)})) });`;
-    return JSON.parse(
-      execFileSync(K6, ['run', '--quiet', '--no-usage-report', '-'], { input: script, encoding: 'utf8' }),
-    );
-  };
+const ask = asking('k6/x/windtunnel/difference');
 
 export const judge = ask('judge');
 export const tellApart = ask('tellApart');

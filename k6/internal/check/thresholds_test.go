@@ -11,6 +11,7 @@ import (
 	"go.k6.io/k6/cmd"
 
 	_ "windtunnel/k6/modules/difference" // what scripts import
+	_ "windtunnel/k6/modules/environment"
 	_ "windtunnel/k6/modules/record"
 )
 

@@ -37,7 +37,7 @@ func (d DatabaseURL) Usable() bool {
 
 // RemoteHost returns the host without its port, "" where that is this machine.
 func (d DatabaseURL) RemoteHost() string {
-	if d.host == "" || isLoopback(d.host) {
+	if d.host == "" || IsLoopback(d.host) {
 		return ""
 	}
 	return d.host

@@ -118,13 +118,15 @@ func remoteHost(address string) string {
 	if err != nil {
 		return address
 	}
-	if host := u.Hostname(); !isLoopback(host) {
+	if host := u.Hostname(); !IsLoopback(host) {
 		return host
 	}
 	return ""
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host, without its port, is this machine; an IPv6 address may be in brackets.
+func IsLoopback(host string) bool {
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		return true
 	}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package environment is the module k6/x/windtunnel/environment: what a script must know of an environment is answered by
+// what k6 x validate uses. lib/globals.d.ts has its types.
+package environment
+
+import (
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.k6.io/k6/js/modules"
+
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/schema"
+)
+
+// ImportPath is the module's name in scripts.
+const ImportPath = "k6/x/windtunnel/environment"
+
+func init() {
+	modules.Register(ImportPath, Module{})
+}
+
+// Module makes an instance for each VU.
+type Module struct{}
+
+// NewModuleInstance implements modules.Module.
+func (Module) NewModuleInstance(modules.VU) modules.Instance { return instance{} }
+
+type instance struct{}
+
+// Exports implements modules.Instance.
+func (instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{"problems": Problems, "isLoopback": environment.IsLoopback}}
+}
+
+// Problems are what is wrong with the text of an environment file, a line each; none means that it is valid.
+func Problems(text string) []string {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return []string{"not valid JSON: " + err.Error()}
+	}
+	lines := []string{}
+	for _, problem := range schema.Check(schema.Environment, doc) {
+		lines = append(lines, problem.String())
+	}
+	return lines
+}

@@ -1,0 +1,7 @@
+/** k6/x/windtunnel/environment is no fake. */
+import { asking } from './asked.js';
+
+const ask = asking('k6/x/windtunnel/environment');
+
+export const problems = ask('problems');
+export const isLoopback = ask('isLoopback');
