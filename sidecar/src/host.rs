@@ -11,6 +11,21 @@ pub struct Host {
     pub cpu_model: String,
     pub cpus: usize,
     pub memory_bytes: u64,
+    pub settings: Settings,
+}
+
+/// What of the kernel's settings makes a figure: each is null where it cannot be told. tcp(7), socket(7), listen(2).
+#[derive(Debug, Clone, Serialize)]
+pub struct Settings {
+    /// The default of new connections, such as cubic.
+    pub tcp_congestion_control: Option<String>,
+    /// The most that a socket may ask for as its receive and send buffers.
+    pub rmem_max_bytes: Option<u64>,
+    pub wmem_max_bytes: Option<u64>,
+    /// The most connections that wait to be accepted.
+    pub somaxconn: Option<u64>,
+    /// Of the first CPU, such as performance; null on most virtual machines.
+    pub cpu_governor: Option<String>,
 }
 
 pub fn host() -> Host {
@@ -25,6 +40,22 @@ pub fn host() -> Host {
             .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cpus: cpus(),
         memory_bytes: Meminfo::current().map_or(0, |memory| memory.mem_total),
+        settings: settings(),
+    }
+}
+
+fn settings() -> Settings {
+    let word = |path: &str| {
+        let text = std::fs::read_to_string(path).ok()?;
+        Some(text.trim().to_owned()).filter(|word| !word.is_empty())
+    };
+    let number = |path: &str| word(path)?.parse().ok();
+    Settings {
+        tcp_congestion_control: word("/proc/sys/net/ipv4/tcp_congestion_control"),
+        rmem_max_bytes: number("/proc/sys/net/core/rmem_max"),
+        wmem_max_bytes: number("/proc/sys/net/core/wmem_max"),
+        somaxconn: number("/proc/sys/net/core/somaxconn"),
+        cpu_governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     }
 }
 

@@ -163,6 +163,20 @@ fn only_programs_on_this_machine_may_ask() {
         host["cpus"].as_u64().unwrap() >= 1 && host["memory_bytes"].as_u64().unwrap() > 0,
         "{host}"
     );
+    // A container's own network has no rmem_max.
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/net/{name}")).ok();
+    for (name, path) in [
+        ("rmem_max_bytes", "core/rmem_max"),
+        ("wmem_max_bytes", "core/wmem_max"),
+        ("somaxconn", "core/somaxconn"),
+    ] {
+        let known: Option<u64> = read(path).map(|text| text.trim().parse().unwrap());
+        assert_eq!(host["settings"][name], json!(known), "{host}");
+    }
+    assert_eq!(
+        host["settings"]["tcp_congestion_control"],
+        json!(read("ipv4/tcp_congestion_control").map(|text| text.trim().to_owned()))
+    );
     for header in [
         ("Origin", "http://127.0.0.1"),
         ("Origin", "null"),

@@ -26,7 +26,13 @@ var common = []field{
 	{"scenario", func(r result.Result) any { return r.Name() }},
 	{"profile", func(r result.Result) any { return r.Run.Profile }},
 	{"placement", func(r result.Result) any { return deref(r.Run.Placement) }},
-	{"host", func(r result.Result) any { return deref(r.Run.Host) }},
+	{"host", func(r result.Result) any { return deref(withoutSettings(r.Run.Host)) }},
+	{"settings of the host", func(r result.Result) any {
+		if r.Run.Host == nil || r.Run.Host.Settings == nil {
+			return unrecorded{}
+		}
+		return *r.Run.Host.Settings
+	}},
 	{"windtunnel version", func(r result.Result) any { return orDash(r.Run.Versions["windtunnel"]) }},
 }
 
@@ -57,7 +63,7 @@ func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 	var differ []string
 	for _, f := range fields {
 		for _, r := range all[1:] {
-			if !reflect.DeepEqual(f.of(all[0]), f.of(r)) {
+			if !agree(f.of(all[0]), f.of(r)) {
 				differ = append(differ, fmt.Sprintf("%s (%s and %s)", f.name, show(f.of(all[0])), show(f.of(r))))
 				break
 			}
@@ -80,6 +86,22 @@ func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 		}
 	}
 	return ""
+}
+
+// unrecorded is the value of a field in results from before it was recorded: it agrees with any.
+type unrecorded struct{}
+
+func agree(a, b any) bool {
+	return a == unrecorded{} || b == unrecorded{} || reflect.DeepEqual(a, b)
+}
+
+func withoutSettings(h *result.Host) *result.Host {
+	if h == nil {
+		return nil
+	}
+	own := *h
+	own.Settings = nil
+	return &own
 }
 
 func results(runs []Measured) []result.Result {

@@ -101,3 +101,25 @@ func TestRunsThatWereStreamedAndOthersAreToldApart(t *testing.T) {
 		}
 	}
 }
+
+func TestSettingsOfTheHostMustAgreeWhereTheyAreKnown(t *testing.T) {
+	same := func(int) float64 { return 1 }
+	with := func(q Request, side, run int, congestionControl string) {
+		own := *[][]Measured{q.A, q.B}[side][run].Result.Run.Host
+		own.Settings = &result.Settings{CongestionControl: &congestionControl, SOMaxConn: new(int64(4096))}
+		[][]Measured{q.A, q.B}[side][run].Result.Run.Host = &own
+	}
+	q := pairsOf(4, same, same)
+	with(q, 0, 0, "bbr")
+	if got := Refusal(q.A, q.B, noBeds); got != "" {
+		t.Errorf("beside results from before they were recorded: %s", got)
+	}
+	with(q, 1, 2, "cubic")
+	if got := Refusal(q.A, q.B, noBeds); !strings.Contains(got, "they differ in settings of the host (") || !strings.Contains(got, "bbr") {
+		t.Error(got)
+	}
+	with(q, 1, 2, "bbr")
+	if got := Refusal(q.A, q.B, noBeds); got != "" {
+		t.Error(got)
+	}
+}

@@ -298,6 +298,9 @@ func (c Comparison) same() [][]string {
 	}
 	if h := c.Host; h != nil {
 		table = append(table, []string{"Host", fmt.Sprintf("%s, %d CPUs, %s, %s %s", h.CPUModel, h.CPUs, format.GiB(h.MemoryBytes), h.OS, h.Kernel)})
+		if settings := h.Settings.Text(); settings != "" {
+			table = append(table, []string{"Kernel settings", settings})
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
 		table = append(table, []string{strings.ReplaceAll(name, "_", " "), format.Any(c.Parameters[name])})

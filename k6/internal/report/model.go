@@ -150,6 +150,9 @@ func environmentTable(set Set) Table {
 	add("CPU", host(func(h result.Host) string { return h.CPUModel }))
 	add("Cores", host(func(h result.Host) string { return fmt.Sprint(h.CPUs) }))
 	add("RAM", host(func(h result.Host) string { return format.GiB(h.MemoryBytes) }))
+	if settings := host(func(h result.Host) string { return h.Settings.Text() }); settings != format.None {
+		add("Kernel settings", settings)
+	}
 	versions := map[string]bool{}
 	for _, r := range set.Results {
 		for name := range r.Run.Versions {

@@ -85,6 +85,42 @@ type Host struct {
 	CPUModel    string `json:"cpu_model"`
 	CPUs        int    `json:"cpus"`
 	MemoryBytes int64  `json:"memory_bytes"`
+	// Settings is nil in results from before they were recorded.
+	Settings *Settings `json:"settings,omitempty"`
+}
+
+// Settings are those of the host's kernel that make figures; nil: it could not be told.
+type Settings struct {
+	CongestionControl *string `json:"tcp_congestion_control"`
+	RMemMaxBytes      *int64  `json:"rmem_max_bytes"`
+	WMemMaxBytes      *int64  `json:"wmem_max_bytes"`
+	SOMaxConn         *int64  `json:"somaxconn"`
+	CPUGovernor       *string `json:"cpu_governor"`
+}
+
+// Text names what is known of them on one line; "" where nothing is.
+func (s *Settings) Text() string {
+	if s == nil {
+		return ""
+	}
+	var known []string
+	say := func(words string, value any) { known = append(known, fmt.Sprintf(words, value)) }
+	if s.CongestionControl != nil {
+		say("congestion control %s", *s.CongestionControl)
+	}
+	if s.RMemMaxBytes != nil {
+		say("rmem_max %d", *s.RMemMaxBytes)
+	}
+	if s.WMemMaxBytes != nil {
+		say("wmem_max %d", *s.WMemMaxBytes)
+	}
+	if s.SOMaxConn != nil {
+		say("somaxconn %d", *s.SOMaxConn)
+	}
+	if s.CPUGovernor != nil {
+		say("CPU governor %s", *s.CPUGovernor)
+	}
+	return strings.Join(known, ", ")
 }
 
 // Placement says which CPUs probe, echo and system ran on; "" is not pinned.
