@@ -316,7 +316,7 @@ test-sidecar: ready-for-test build ## Test the sidecar
 
 .PHONY: test-k6
 test-k6: ready-for-test build ## Test our k6
-	cd k6 && go test ./...
+	cd k6 && go test -trimpath ./...
 
 .PHONY: test-scripts
 test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
@@ -335,8 +335,8 @@ lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
 	@test -z "$$(gofmt -l k6 testbeds)" || { gofmt -l k6 testbeds; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
-	cd k6 && go vet ./...
-	cd testbeds/naive-client && go vet ./...
+	cd k6 && go vet -trimpath ./...
+	cd testbeds/naive-client && CGO_ENABLED=0 go vet -trimpath ./...
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json

@@ -1,4 +1,7 @@
-/** What a request load's loops are called in tables and parameters. */
+/** The closed and the open loop of a request load: what they are called, and how one function serves both. */
+import { now } from './clock.js';
+import { ownData, ownScenario } from './execution.js';
+import { timed, timedFrom } from './requests.js';
 
 /**
  * @typedef {object} Row of a single request
@@ -49,3 +52,64 @@ export const loadParameters = (load) => ({
     ? { peak_rate_per_s: Math.max(load.schedule.start, ...load.schedule.steps.map((step) => step.target)) }
     : {}),
 });
+
+/**
+ * @template Data what setup() returned
+ * @typedef {object} Turn one iteration of a loop
+ * @property {Data} data
+ * @property {number} index of the iteration in its loop
+ * @property {boolean} open whether it is one of the open loop
+ * @property {(name: string, status: number, send: () => Response, carried?: Carried) => void} time sends a request as the
+ *   operation `name`, which succeeds with that status, and records it: of the open loop as `name`_open, from its intended
+ *   start. Nothing is sent after the planned end
+ */
+/** @typedef {import('k6/http').RefinedResponse<any>} Response */
+/**
+ * Items that an answer says were accepted, null where it cannot be read. What is wrong with them is recorded by the operation.
+ * @typedef {(response: Response, operation: import('./operations.js').Operation) => number | null} Carried
+ */
+
+/**
+ * A script's default function and its openLoop, of what one iteration does.
+ * @template {import('./scenario.js').Begun} Data
+ * @param {import('./scenario.js').Scenario} scenario
+ * @param {(turn: Turn<Data>) => void} iterate
+ * @param {() => void} [connect] first in each client of the closed loop
+ */
+export function requestLoops(scenario, iterate, connect = () => {}) {
+  let connected = false;
+
+  /** @param {Data} data @param {{ at: number, offset: number }} [intended] start, in the open loop */
+  const turn = (data, intended) => {
+    iterate({
+      data,
+      index: ownScenario().iterationInTest,
+      open: intended !== undefined,
+      time(name, status, send, carried) {
+        if (!intended && now() >= scenario.endsAt(data)) return;
+        const operation = scenario.operation(intended ? `${name}_open` : name);
+        const count = carried && ((/** @type {Response} */ response) => carried(response, operation));
+        if (intended) timedFrom(operation, status, send, intended, scenario.warmupMs, count);
+        else timed(operation, status, send, count);
+      },
+    });
+  };
+
+  return {
+    /** @param {Data} given */
+    closedLoop(given) {
+      if (!connected) connect();
+      connected = true;
+      const data = ownData(given);
+      scenario.step(now() - data.loadFrom);
+      turn(data);
+    },
+
+    /** @param {Data} given */
+    openLoop(given) {
+      const intended = scenario.intended();
+      scenario.step(intended.offset);
+      turn(ownData(given), intended);
+    },
+  };
+}

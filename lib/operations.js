@@ -34,6 +34,7 @@ export class Operation {
    *   planned time, which the end of a failure does not widen
    */
   constructor(name, kind) {
+    this.name = name;
     this.recorder = new Recorder(name, kind);
   }
 

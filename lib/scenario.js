@@ -291,6 +291,8 @@ function summaryOf(definition, bounds) {
   };
 }
 
+/** @typedef {ReturnType<typeof defineScenario>} Scenario */
+
 /**
  * @param {Definition} definition
  */
@@ -300,16 +302,29 @@ export function defineScenario(definition) {
   const warmupMs = load.warmupSeconds * 1000;
   const steps = limitSteps(load);
 
+  const pace = load.schedule && paceOf(load.schedule);
+  /** @type {Record<string, Operation>} */
+  const operations = {};
+
   return {
     options: optionsOf(definition, bounds),
-    pace: load.schedule && paceOf(load.schedule),
     warmupMs,
 
-    /** @param {string} name */
+    /** First in an iteration of an open loop: when it was meant to start. */
+    intended() {
+      if (!pace) throw `${definition.name}: this profile has no open loop`;
+      return pace();
+    },
+
+    /** A row, one for the whole life of a VU. @param {string} name */
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
       const { owns, items } = definition.operations[name];
-      return new Operation(name, { uncounted: owns !== undefined && !items, bounded: load.seconds > 0 });
+      operations[name] ??= new Operation(name, {
+        uncounted: owns !== undefined && !items,
+        bounded: load.seconds > 0,
+      });
+      return operations[name];
     },
 
     /**

@@ -1,10 +1,8 @@
 /** What the panel's scenarios share: set-up and clean-up, both loops, evidence, whether the data is right. */
-import { now } from '../clock.js';
-import { ownData, ownScenario, stop } from '../execution.js';
-import { loadParameters } from '../loops.js';
+import { ownData, stop } from '../execution.js';
+import { loadParameters, requestLoops } from '../loops.js';
 import { reportLeft } from '../operations.js';
 import { envCount } from '../profiles.js';
-import { timed, timedFrom } from '../requests.js';
 import { defineScenario } from '../scenario.js';
 import { messageOf } from './database.js';
 import { loadPanel } from './environment.js';
@@ -105,10 +103,6 @@ function aboutGenerator({ processes }) {
     : [];
 }
 
-/** @param {Spec} spec @param {ReturnType<typeof defineScenario>} scenario */
-const rowsOf = ({ operations }, scenario) =>
-  Object.fromEntries(Object.keys(operations).map((name) => [name, scenario.operation(name)]));
-
 /** @param {Spec} spec */
 export function panelScenario(spec) {
   const environment = loadPanel();
@@ -118,51 +112,42 @@ export function panelScenario(spec) {
   const panel = new Panel(environment);
   const evidence = new Evidence(environment);
   const scenario = defined(spec, environment, evidence, existing);
-  const rows = rowsOf(spec, scenario);
-  let connected = false;
 
-  /**
-   * @param {Begun} data
-   * @param {{ at: number, offset: number }} [intended] start, in an open loop
-   * @returns {Turn}
-   */
-  function turnOf(data, intended) {
-    const index = ownScenario().iterationInTest;
-    return {
+  /** @param {import('../loops.js').Turn<Begun>} turn */
+  const iterate = ({ data, index, open, time }) =>
+    spec.iterate({
       panel,
       data,
       index,
-      unique: intended ? OPEN_FROM + index : index,
-      measure: (name, send, count = () => 1) => {
-        // What is begun after the planned end would not be of the run.
-        if (!intended && now() >= scenario.endsAt(data)) return false;
-        const row = intended ? `${name}_open` : name;
-        /** @type {import('./panel.js').Response} */
+      unique: open ? OPEN_FROM + index : index,
+      measure(name, send, count = () => 1) {
+        /** @type {import('./panel.js').Response | undefined} */
         let response;
         /** @type {import('./components.js').Entry[] | undefined} */
         let entries;
         /** @type {number | null} */
         let items = null;
-        const sent = () => (response = send());
         // Afterwards: the latency of an open loop is not to hold the reading of the answer.
-        const settle = () => {
+        const settle = (/** @type {import('./panel.js').Response} */ answer) => {
           if (entries) return items;
-          entries = evidence.count(response);
-          items = response.status === OK ? count(response) : null;
+          entries = evidence.count(answer);
+          items = answer.status === OK ? count(answer) : null;
           // uvicorn closes a connection on which the application crashed: let this request meet that, not the next one.
-          if (response.status >= 500) panel.connect();
+          if (answer.status >= 500) panel.connect();
           return items;
         };
-        const carried = () => {
-          if (settle() !== null) evidence.record(row, response, entries ?? []);
-          return items;
-        };
-        if (intended) timedFrom(rows[row], OK, sent, intended, scenario.warmupMs, carried);
-        else timed(rows[row], OK, sent, carried);
-        return settle() !== null;
+        time(
+          name,
+          OK,
+          () => (response = send()),
+          (answer, operation) => {
+            if (settle(answer) !== null) evidence.record(operation.name, answer, entries ?? []);
+            return items;
+          },
+        );
+        return response !== undefined && settle(response) !== null;
       },
-    };
-  }
+    });
 
   return {
     options: { ...scenario.options, batch: MOST_AT_ONCE, batchPerHost: MOST_AT_ONCE },
@@ -191,22 +176,7 @@ export function panelScenario(spec) {
       }
     },
 
-    /** @param {Begun} given */
-    closedLoop(given) {
-      if (!connected) panel.connect();
-      connected = true;
-      const data = ownData(given);
-      scenario.step(now() - data.loadFrom);
-      spec.iterate(turnOf(data));
-    },
-
-    /** @param {Begun} given */
-    openLoop(given) {
-      const data = ownData(given);
-      const intended = /** @type {any} */ (scenario.pace)();
-      scenario.step(intended.offset);
-      spec.iterate(turnOf(data, intended));
-    },
+    ...requestLoops(scenario, iterate, () => panel.connect()),
 
     /** @param {Begun} given */
     teardown(given) {

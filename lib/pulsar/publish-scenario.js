@@ -1,10 +1,8 @@
 /** The scenarios that publish single messages: one client or many, closed and open loop. */
 import { loadSystem } from '../environment.js';
-import { ownData, ownScenario } from '../execution.js';
-import { loadParameters, loopOperations } from '../loops.js';
+import { loadParameters, loopOperations, requestLoops } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
-import { timed, timedFrom } from '../requests.js';
 import { Relay, filler, messageBody, topicNames } from './relay.js';
 
 const CREATED = 201;
@@ -39,15 +37,16 @@ export function publishScenario(spec) {
   });
   const relay = new Relay(environment);
   const fields = filler(payloadBytes);
-  const publish = load.scenarios.closed && scenario.operation('publish');
-  const publishOpen = load.scenarios.open && scenario.operation('publish_open');
-  let connected = false;
 
-  /** @param {Data} data @param {number} index */
-  const send = (data, index) => {
-    const body = messageBody(data.topics[index % data.topics.length], `"seq":${index},${fields}`);
-    return relay.publish(relay.current(data.session), body);
-  };
+  const loops = requestLoops(
+    scenario,
+    (/** @type {import('../loops.js').Turn<Data>} */ { data, index, time }) => {
+      const body = messageBody(data.topics[index % data.topics.length], `"seq":${index},${fields}`);
+      time('publish', CREATED, () => relay.publish(relay.current(data.session), body));
+      relay.renewIfDue(data.session);
+    },
+    () => relay.connect(),
+  );
 
   return {
     options: scenario.options,
@@ -59,31 +58,7 @@ export function publishScenario(spec) {
       return scenario.begin({ session, topics });
     },
 
-    /** @param {Data} given */
-    closedLoop(given) {
-      const data = ownData(given);
-      if (!connected) relay.connect();
-      connected = true;
-      const index = ownScenario().iterationInTest;
-      timed(/** @type {any} */ (publish), CREATED, () => send(data, index));
-      relay.renewIfDue(data.session);
-    },
-
-    /** @param {Data} given */
-    openLoop(given) {
-      const data = ownData(given);
-      const intended = /** @type {any} */ (scenario.pace)();
-      scenario.step(intended.offset);
-      const index = ownScenario().iterationInTest;
-      timedFrom(
-        /** @type {any} */ (publishOpen),
-        CREATED,
-        () => send(data, index),
-        intended,
-        scenario.warmupMs,
-      );
-      relay.renewIfDue(data.session);
-    },
+    ...loops,
 
     /** @param {Data} data */
     teardown(data) {

@@ -6,11 +6,9 @@
  * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
 import { loadSystem } from '../../lib/environment.js';
-import { ownData, ownScenario } from '../../lib/execution.js';
-import { loadParameters, loopOperations } from '../../lib/loops.js';
+import { loadParameters, loopOperations, requestLoops } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
 import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
-import { timed, timedFrom } from '../../lib/requests.js';
 import { defineScenario } from '../../lib/scenario.js';
 
 const MULTI_STATUS = 207;
@@ -43,10 +41,7 @@ const scenario = defineScenario({
   }),
 });
 const relay = new Relay(environment);
-const publish = scenario.operation(load.scenarios.closed ? 'publish' : 'publish_open');
-const publishOpen = scenario.operation(load.scenarios.open ? 'publish_open' : 'publish');
 const fields = filler(payloadBytes);
-let connected = false;
 
 /** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */
 
@@ -61,14 +56,14 @@ function send(data, batch) {
 /**
  * Messages that a batch's answer says were accepted; a rejected one is an error of
  * its own although the request succeeded.
- * @param {import('../../lib/operations.js').Operation} operation
+ * @type {import('../../lib/loops.js').Carried}
  */
-const accepted = (operation) => (/** @type {import('k6/http').RefinedResponse<'text'>} */ response) => {
+function accepted(response, operation) {
   const { accepted: count, rejected } = summaryOf(response);
   if (typeof count !== 'number') return null;
   operation.anomaly('rejected', rejected ?? 0);
   return count;
-};
+}
 
 /** @param {import('k6/http').RefinedResponse<'text'>} response @returns {{ accepted?: number, rejected?: number }} */
 function summaryOf(response) {
@@ -88,32 +83,16 @@ export function setup() {
   return scenario.begin({ session, topics });
 }
 
-/** @param {Data} given */
-export default function closedLoop(given) {
-  const data = ownData(given);
-  if (!connected) relay.connect();
-  connected = true;
-  const batch = ownScenario().iterationInTest;
-  timed(publish, MULTI_STATUS, () => send(data, batch), accepted(publish));
-  relay.renewIfDue(data.session);
-}
-
-/** @param {Data} given */
-export function openLoop(given) {
-  const data = ownData(given);
-  const intended = /** @type {any} */ (scenario.pace)();
-  scenario.step(intended.offset);
-  const batch = ownScenario().iterationInTest;
-  timedFrom(
-    publishOpen,
-    MULTI_STATUS,
-    () => send(data, batch),
-    intended,
-    scenario.warmupMs,
-    accepted(publishOpen),
-  );
-  relay.renewIfDue(data.session);
-}
+const { closedLoop, openLoop } = requestLoops(
+  scenario,
+  (/** @type {import('../../lib/loops.js').Turn<Data>} */ { data, index, time }) => {
+    time('publish', MULTI_STATUS, () => send(data, index), accepted);
+    relay.renewIfDue(data.session);
+  },
+  () => relay.connect(),
+);
+export { openLoop };
+export default closedLoop;
 
 /** @param {Data} data */
 export function teardown(data) {
