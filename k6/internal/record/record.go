@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package record holds what one k6 process measured: every sample of every metric that lib/ declares, with its own time,
-// and what the system said. Figures of a result are made of it.
+// Package record holds what one k6 process measured: every sample of every metric that lib/ declares, and what the system
+// said. Figures of a result are made of it.
 package record
 
 import (
@@ -34,9 +34,8 @@ type Series struct {
 	tags map[string]string
 
 	mu sync.Mutex
-	// values and ends are of each sample of a trend: the value in the metric's unit, and when it ended, ms since 1970.
+	// values are those of each sample of a trend, in the metric's unit.
 	values []float64
-	ends   []float64
 	// The others need no samples.
 	sum, min, max, last float64
 	count, nonzero      int64
@@ -65,12 +64,12 @@ func keyOf(metric string, tags map[string]string) string {
 	return key.String()
 }
 
-// Add takes a sample that ended at a time, ms since 1970.
-func (s *Series) Add(value, end float64) {
+// Add takes a sample.
+func (s *Series) Add(value float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kind == metrics.Trend {
-		s.values, s.ends = append(s.values, value), append(s.ends, end)
+		s.values = append(s.values, value)
 		return
 	}
 	if s.count == 0 || value < s.min {

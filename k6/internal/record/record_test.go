@@ -18,7 +18,7 @@ func TestValuesAreThoseOfK6(t *testing.T) {
 		value := float64((n * 7919) % 1000)
 		// Two steps of one operation.
 		step := map[string]string{"operation": "send", "step": []string{"0", "1"}[n%2]}
-		r.Series("operation_ms", metrics.Trend, step).Add(value, float64(n))
+		r.Series("operation_ms", metrics.Trend, step).Add(value)
 		own.Add(metrics.Sample{Value: value})
 	}
 	values, ok := r.Values("operation_ms", map[string]string{"operation": "send"})
@@ -41,15 +41,15 @@ func TestValuesAreThoseOfK6(t *testing.T) {
 func TestEachKindOfMetric(t *testing.T) {
 	r := New()
 	tags := func(kind string) map[string]string { return map[string]string{"operation": "send", "kind": kind} }
-	r.Series("errors", metrics.Counter, tags("timeout")).Add(2, 0)
-	r.Series("errors", metrics.Counter, tags("timeout")).Add(3, 0)
-	r.Series("errors", metrics.Counter, tags("tls")).Add(5, 0)
+	r.Series("errors", metrics.Counter, tags("timeout")).Add(2)
+	r.Series("errors", metrics.Counter, tags("timeout")).Add(3)
+	r.Series("errors", metrics.Counter, tags("tls")).Add(5)
 	for _, failed := range []float64{0, 1, 0, 0} {
-		r.Series("failed", metrics.Rate, nil).Add(failed, 0)
+		r.Series("failed", metrics.Rate, nil).Add(failed)
 	}
 	r.Series("clock", metrics.Gauge, map[string]string{"step": "0"})
-	r.Series("clock", metrics.Gauge, map[string]string{"step": "1"}).Add(70, 0)
-	r.Series("clock", metrics.Gauge, map[string]string{"step": "1"}).Add(30, 0)
+	r.Series("clock", metrics.Gauge, map[string]string{"step": "1"}).Add(70)
+	r.Series("clock", metrics.Gauge, map[string]string{"step": "1"}).Add(30)
 	for name, want := range map[string]Values{
 		"errors":                          {"count": 10},
 		"errors{kind:timeout}":            {"count": 5},
@@ -79,7 +79,7 @@ func TestManyVUsAtATime(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			for range 1000 {
-				r.Series("operation_ms", metrics.Trend, map[string]string{"operation": "send"}).Add(1, 0)
+				r.Series("operation_ms", metrics.Trend, map[string]string{"operation": "send"}).Add(1)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func (i *instance) add(metric *metrics.Metric, value, tags sobek.Value) error {
 			own[name] = object.Get(name).String()
 		}
 	}
-	i.record.Series(metric.Name, metric.Type, own).Add(number, unixMS(now))
+	i.record.Series(metric.Name, metric.Type, own).Add(number)
 	i.push(state, metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: metric, Tags: current.Tags}, Time: now, Metadata: current.Metadata, Value: number})
 	return nil
 }
@@ -90,7 +90,5 @@ func carriedOf(tags *metrics.TagSet) map[string]string {
 	return own
 }
 
-// unixMS is a time as JavaScript has it, with fractions.
-func unixMS(at time.Time) float64 { return float64(at.UnixMicro()) / 1e3 }
-
+// timeOf is a time that JavaScript has in ms since 1970, with fractions.
 func timeOf(unixMS float64) time.Time { return time.UnixMicro(int64(unixMS * 1e3)) }

@@ -110,7 +110,7 @@ func (o *operation) cell(state *lib.State) *cell {
 
 // begin is before a request is sent: one that comes to no success and no failure was cut.
 func (o *operation) begin(_ *lib.State, c *cell, _ []sobek.Value) error {
-	c.begun.Add(1, 0)
+	c.begun.Add(1)
 	return nil
 }
 
@@ -118,13 +118,13 @@ func (o *operation) begin(_ *lib.State, c *cell, _ []sobek.Value) error {
 func (o *operation) success(state *lib.State, c *cell, given []sobek.Value) error {
 	start, end, latency, items := given[0].ToFloat(), given[1].ToFloat(), given[2].ToFloat(), given[3].ToFloat()
 	now := time.Now()
-	c.latency.Add(latency, unixMS(now))
-	c.failed.Add(0, 0)
-	c.clock.Add(start, 0)
-	c.clock.Add(end, 0)
+	c.latency.Add(latency)
+	c.failed.Add(0)
+	c.clock.Add(start)
+	c.clock.Add(end)
 	samples := metrics.Samples{o.sample(c, o.operations.latency, now, latency), o.sample(c, o.operations.failed, now, 0)}
 	if !o.uncounted {
-		c.items.Add(items, 0)
+		c.items.Add(items)
 		samples = append(samples, o.sample(c, o.operations.items, now, items))
 	}
 	o.push(state, samples)
@@ -133,9 +133,9 @@ func (o *operation) success(state *lib.State, c *cell, given []sobek.Value) erro
 
 // failure takes its kind, start and end.
 func (o *operation) failure(state *lib.State, c *cell, given []sobek.Value) error {
-	c.clock.Add(given[1].ToFloat(), 0)
+	c.clock.Add(given[1].ToFloat())
 	if !o.bounded {
-		c.clock.Add(given[2].ToFloat(), 0)
+		c.clock.Add(given[2].ToFloat())
 	}
 	return o.fail(state, c, given[0].String(), 1)
 }
@@ -149,7 +149,7 @@ func (o *operation) fail(state *lib.State, c *cell, kind string, count int64) er
 	now := time.Now()
 	samples := metrics.Samples{o.errorsOf(c, kind, now, count)}
 	for range count {
-		c.failed.Add(1, 0)
+		c.failed.Add(1)
 		samples = append(samples, o.sample(c, o.operations.failed, now, 1))
 	}
 	o.push(state, samples)
@@ -161,7 +161,7 @@ func (o *operation) errorsOf(c *cell, kind string, now time.Time, count int64) m
 	tags := c.tags.With(kindTag, kind)
 	own := carriedOf(tags)
 	own[kindTag] = kind
-	o.record.Series(o.operations.errors.Name, metrics.Counter, own).Add(float64(count), 0)
+	o.record.Series(o.operations.errors.Name, metrics.Counter, own).Add(float64(count))
 	return metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: o.operations.errors, Tags: tags}, Time: now, Value: float64(count)}
 }
 
@@ -172,7 +172,7 @@ func (o *operation) anomaly(state *lib.State, c *cell, given []sobek.Value) erro
 		return nil
 	}
 	now := time.Now()
-	c.anomalies.Add(float64(count), 0)
+	c.anomalies.Add(float64(count))
 	o.push(state, metrics.Samples{o.errorsOf(c, kind, now, count), o.sample(c, o.operations.anomalies, now, float64(count))})
 	return nil
 }
@@ -191,7 +191,7 @@ func (o *operation) samples(state *lib.State, c *cell, given []sobek.Value) erro
 	}
 	o.trend(state, c.latency, c, o.operations.latency, latencies, ends)
 	o.trend(state, c.failed, c, o.operations.failed, make([]float64, len(latencies)), ends)
-	c.items.Add(float64(len(latencies)), 0)
+	c.items.Add(float64(len(latencies)))
 	o.push(state, o.sample(c, o.operations.items, time.Now(), float64(len(latencies))))
 	return nil
 }
@@ -232,7 +232,7 @@ func (o *operation) trend(state *lib.State, series *record.Series, c *cell, metr
 		if ends != nil {
 			at = timeOf(ends[n])
 		}
-		series.Add(value, unixMS(at))
+		series.Add(value)
 		samples[n] = o.sample(c, metric, at, value)
 	}
 	if len(samples) > 0 {
