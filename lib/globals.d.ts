@@ -88,6 +88,15 @@ declare module 'k6/x/windtunnel/environment' {
   export function isLoopback(host: string): boolean;
 }
 
+/** The protocol matrix, in Go: k6/modules/protocols. */
+declare module 'k6/x/windtunnel/protocols' {
+  /**
+   * The matrix of a folder as JSON: `rows`, each with its `name` and `row` (k6/schemas/protocol-row.schema.json), in the
+   * order of tables, and `engines` by name (protocol-engine.schema.json). A malformed file is an exception that names it.
+   */
+  export function matrix(folder: string): string;
+}
+
 /** What a script records with, in Go: k6/modules/record. Its metrics are those of k6/metrics; lib/operations.js names them. */
 declare module 'k6/x/windtunnel/record' {
   /** Records one operation. Its methods are for setup, iterations and teardown. */

@@ -7,7 +7,6 @@ import { requestAll } from '../sidecar.js';
 import { awaitTunnel } from './dials.js';
 import { older } from './excuse.js';
 import { startSides, stopSides } from './instances.js';
-import { isEncrypted } from './matrix.js';
 import { complained, shown } from './outcome.js';
 import { entryOf } from './way.js';
 
@@ -119,7 +118,7 @@ function roundTripsOf(plane, instance, look) {
  */
 export function heardOf(row, fault, seen) {
   if (fault !== null) return { outcome: 'does not interoperate', detail: fault };
-  const plain = isEncrypted(row) ? readable(seen) : null;
+  const plain = row.encrypts ? readable(seen) : null;
   return plain ? { outcome: 'not encrypted', detail: plain } : { outcome: 'interoperates', detail: null };
 }
 

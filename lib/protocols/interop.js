@@ -1,7 +1,7 @@
 /** Who understands whom: the section `interop` of a result, and its verdict. */
 import { invalidReasons, reasonOf } from '../reasons.js';
 import { isInterrupted } from '../verdict.js';
-import { hasHop, isEncrypted } from './matrix.js';
+import { hasHop } from './matrix.js';
 import { CANDIDATE } from './programs.js';
 
 /**
@@ -42,7 +42,7 @@ export const pairsOf = (programs) =>
   );
 
 /** @param {Row} row @param {Cell[]} cells @returns {RowCells} */
-export const rowCells = (row, cells) => ({ row: row.row, encrypted: isEncrypted(row), udp: row.udp, cells });
+export const rowCells = (row, cells) => ({ row: row.row, encrypted: row.encrypts, udp: row.udp, cells });
 
 /** @param {Pick<Cell, 'outcome'>} cell */
 const isBad = ({ outcome }) => outcome !== 'interoperates' && outcome !== 'impossible here';

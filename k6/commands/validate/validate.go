@@ -34,8 +34,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Check environment, testbed and result files and say what to mend",
 		Long: `Checks environment (.json), testbed (.toml) and result (.json) files against their
 JSON Schemas, one line per problem; bin/sidecar, where it is built, checks the
-checkout's own testbed files too. Without arguments: environments/*.json and
-testbeds/*.toml of the checkout.
+checkout's own testbed files too. Without arguments: environments/*.json,
+testbeds/*.toml and the rows and engines of testbeds/protocols of the checkout.
 
 ` + exitcode.Help,
 	}
@@ -85,7 +85,7 @@ func collect(paths []string, rootFlag, rootVariable, dir string) ([]file, []stri
 		if err != nil {
 			return nil, []string{err.Error()}
 		}
-		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml"} {
+		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml", "testbeds/protocols/rows/*.json", "testbeds/protocols/engines/*.json"} {
 			found, _ := fs.Glob(os.DirFS(base), pattern)
 			for _, display := range found {
 				files = append(files, file{filepath.Join(base, display), display})

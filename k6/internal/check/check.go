@@ -19,7 +19,7 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// File returns the problems of an environment, testbed, result, comparison or primitives file, each one line that starts
+// File returns the problems of an environment, testbed, protocol row, result, comparison or primitives file, each one line that starts
 // with the file's name as display gives it; none means that it is valid.
 func File(root, path, display string) []string {
 	doc, err := document.Read(path)
@@ -103,6 +103,18 @@ func names(dir, ext string) []string {
 // runRecord is a results/RUN/run.json: ours alone, so its types are its schema.
 const runRecord schema.Kind = "run"
 
+// byFolder is the kind of the documents that lie in a folder.
+func byFolder(folder string) (kind schema.Kind, ok bool) {
+	if filepath.Base(folder) == "environments" {
+		return schema.Environment, true
+	}
+	if filepath.Base(filepath.Dir(folder)) != "protocols" {
+		return "", false
+	}
+	kind, ok = map[string]schema.Kind{"rows": schema.ProtocolRow, "engines": schema.ProtocolEngine}[filepath.Base(folder)]
+	return kind, ok
+}
+
 // kindOf tells the kind of a document by what it says it is, else by its place; the second value
 // says what is wrong where it cannot.
 func kindOf(path string, doc any) (schema.Kind, string) {
@@ -127,8 +139,10 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 		return runRecord, ""
 	}
 	absolute, err := filepath.Abs(path)
-	if err == nil && filepath.Base(filepath.Dir(absolute)) == "environments" {
-		return schema.Environment, ""
+	if err == nil {
+		if kind, ok := byFolder(filepath.Dir(absolute)); ok {
+			return kind, ""
+		}
 	}
 	if _, ok := object["systems"]; ok {
 		return schema.Environment, ""

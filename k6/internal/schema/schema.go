@@ -22,11 +22,13 @@ type Kind string
 
 // The kinds of documents.
 const (
-	Environment Kind = "environment"
-	Testbed     Kind = "testbed"
-	Result      Kind = "result"
-	Comparison  Kind = "comparison"
-	Primitives  Kind = "primitives"
+	Environment    Kind = "environment"
+	Testbed        Kind = "testbed"
+	Result         Kind = "result"
+	Comparison     Kind = "comparison"
+	Primitives     Kind = "primitives"
+	ProtocolRow    Kind = "protocol-row"
+	ProtocolEngine Kind = "protocol-engine"
 )
 
 // Problem is one fault of a document. Field is its place, such as systems.pulsar.auth.mode, or
@@ -51,7 +53,7 @@ type compiled struct {
 var load = sync.OnceValue(func() compiled {
 	c := compiled{jsonschema.NewCompiler(), map[Kind]*jsonschema.Schema{}}
 	c.compiler.AssertFormat()
-	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives} {
+	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, ProtocolRow, ProtocolEngine} {
 		// Only a whole URL is taken as it is; a bare name would be a path in the current folder.
 		name := "https://windtunnel.invalid/" + string(kind) + ".schema.json"
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(kind)))

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package protocols is the module k6/x/windtunnel/protocols: it reads the protocol matrix, as a script cannot list a
+// folder. lib/globals.d.ts has its types.
+package protocols
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"go.k6.io/k6/js/modules"
+
+	"windtunnel/k6/internal/protocolrows"
+)
+
+// ImportPath is the module's name in scripts.
+const ImportPath = "k6/x/windtunnel/protocols"
+
+func init() {
+	modules.Register(ImportPath, Module{})
+}
+
+// Module makes an instance for each VU.
+type Module struct{}
+
+// NewModuleInstance implements modules.Module.
+func (Module) NewModuleInstance(modules.VU) modules.Instance { return instance{} }
+
+type instance struct{}
+
+// Exports implements modules.Instance.
+func (instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{"matrix": matrix}}
+}
+
+// matrix is the text of a folder's matrix, JSON.
+func matrix(folder string) (string, error) {
+	found, err := protocolrows.Read(folder)
+	if err != nil {
+		return "", fmt.Errorf("testbeds/protocols: %w", err)
+	}
+	text, err := json.Marshal(found)
+	return string(text), err
+}
