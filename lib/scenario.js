@@ -150,6 +150,8 @@ function optionsOf(definition, bounds) {
     setupTimeout: `${(definition.setupSeconds ?? 60) + (MEASURED_AGAIN ? PATIENCE_S : 0)}s`,
     teardownTimeout: `${definition.setupSeconds ?? 60}s`,
     noCookiesReset: true,
+    // `k6 inspect` shows them to those who check an environment's bounds (k6/internal/check).
+    ext: { windtunnel: { operations: Object.keys(definition.operations) } },
   };
 }
 

@@ -33,7 +33,7 @@ func TestDataplaneProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const script = "export const options = { thresholds: { 'operation_failed{operation:tcp}': ['rate<=1'] } };\nexport default function () {}\n"
+	const script = "export const options = { ext: { windtunnel: { operations: ['tcp'] } } };\nexport default function () {}\n"
 	for _, name := range []string{"socks-tcp", "throughput", "_shared"} {
 		if err := os.WriteFile(filepath.Join(root, "scripts/dataplane", name+".js"), []byte(script), 0o644); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -71,9 +70,8 @@ func (o *operations) ask() bool {
 	return true
 }
 
-var operationOf = regexp.MustCompile(`^operation_failed\{operation:([^,}]+)\}$`)
-
-// inspect loads a script by this very k6 and returns the operations that its options have thresholds for: each has one.
+// inspect loads a script by this very k6 and returns the operations that its options name, in `ext.windtunnel`
+// (lib/scenario.js).
 func inspect(script string, env []string) ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -91,16 +89,18 @@ func inspect(script string, env []string) ([]string, error) {
 		return nil, errors.New(refusalIn(stderr.String(), err))
 	}
 	var options struct {
-		Thresholds map[string]any `json:"thresholds"`
+		External struct {
+			Windtunnel struct {
+				Operations []string `json:"operations"`
+			} `json:"windtunnel"`
+		} `json:"ext"`
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &options); err != nil {
 		return nil, fmt.Errorf("its options cannot be read: %w", err)
 	}
-	var names []string
-	for metric := range options.Thresholds {
-		if m := operationOf.FindStringSubmatch(metric); m != nil {
-			names = append(names, m[1])
-		}
+	names := options.External.Windtunnel.Operations
+	if len(names) == 0 {
+		return nil, errors.New("its options name none (ext.windtunnel.operations)")
 	}
 	return names, nil
 }

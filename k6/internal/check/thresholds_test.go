@@ -33,12 +33,15 @@ func TestThresholdsOfWhatThereIsNot(t *testing.T) {
 	}
 	const pulsar = `"pulsar":{"testbed":{"name":"pulsar-relay"},"auth":{"mode":"login","username":"admin","password_env":"PULSAR_PASSWORD"},"websocket":{"auth":"none"},"thresholds":`
 	const dataplane = `"dataplane":{"testbed":{"name":"sing-box-pair"},"testbeds":{"tproxy":{"name":"tproxy"}},"auth":{"mode":"none"},"thresholds":`
+	const protocols = `"protocols":{"testbed":{"name":"protocols","variables":{"protocol":"socks"}},"auth":{"mode":"none"},"thresholds":`
 	bound := `{"p(95)":9}`
 	for systems, want := range map[string]string{
 		pulsar + `{"ingest":{"publish":` + bound + `,"publish_open":` + bound + `}}}`:                                              "",
 		dataplane + `{"tproxy":{"udp_burst":` + bound + `},"concurrency":{"request_1000":` + bound + `}}}`:                         "",
+		protocols + `{"matrix":{"socks":` + bound + `}}}`:                                                                          "",
 		pulsar + `{"ingst":{"publish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingst: there is no such scenario; there are: broadcast, bulk, concurrent, delivery, ingest, poll, subscribe; did you mean ingest?",
 		pulsar + `{"ingest":{"pubish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingest.pubish: there is no such operation; there are: publish, publish_open; did you mean publish?",
+		protocols + `{"chain":{"sock":` + bound + `}}}`:                                                                            "systems.protocols.thresholds.chain.sock: there is no such operation; there are: ",
 		`"dataplane":{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"},"thresholds":{"queue-sweep":{"value_8":` + bound + `}}}`: "systems.dataplane.thresholds.queue-sweep: which operations it has cannot be told: SWEEP is not set",
 	} {
 		path := filepath.Join(t.TempDir(), "here.json")
