@@ -22,6 +22,7 @@ import (
 	"windtunnel/k6/internal/startup"
 	_ "windtunnel/k6/modules/difference"
 	_ "windtunnel/k6/modules/environment"
+	_ "windtunnel/k6/modules/judge"
 	_ "windtunnel/k6/modules/protocols"
 	_ "windtunnel/k6/modules/record"
 	_ "windtunnel/k6/outputs/windtunnel"

@@ -139,7 +139,123 @@ declare module 'k6/x/windtunnel/record' {
    * In handleSummary: what was recorded, by names such as operation_ms{operation:publish}, of all samples that have these
    * tags; what was not recorded here is k6's own.
    */
-  export function measured(
-    own: Record<string, { values: Record<string, number> }>,
-  ): Record<string, { values: Record<string, number> }>;
+  export function measured(own: Metrics): Metrics;
+  /** By name, such as operation_ms{operation:publish}: what k6's summary has of each. */
+  export type Metrics = Record<string, { values: Record<string, number> }>;
+}
+
+/** The judge, in Go: k6/internal/judge says what each field is, and k6/modules/judge what each function does. */
+declare module 'k6/x/windtunnel/judge' {
+  export type Figure = 'mbit_per_s' | 'rate_per_s' | 'p50';
+  export interface Operation {
+    name: string;
+    title: string;
+    loop: 'closed' | 'open';
+    latency_is: string;
+    items?: string;
+    control?: string;
+    against_control?: boolean;
+    saturates?: boolean;
+    answers_itself?: boolean;
+    optional?: boolean;
+    uncounted?: boolean;
+    primary?: Figure;
+    least?: number;
+    planned_s?: number;
+    bounds: Partial<Record<string, number>>;
+  }
+  export interface Steps {
+    seconds: number;
+    /** Of each step, in words. */
+    loads: string[];
+  }
+  /** What a script says of itself before it runs. */
+  export interface Declared {
+    operations: Operation[];
+    /** Iterations of k6; undefined where time bounds the run. */
+    plan: { iterations: number | undefined; seconds: number };
+    /** Of a run that looks for the limit. */
+    steps: Steps | undefined;
+  }
+  /** Of the result: k6/schemas/result.schema.json. */
+  export interface Run {
+    id: string;
+    start: string;
+    [field: string]: unknown;
+  }
+  /** Which CPUs did what: lists such as 0-1; empty where not pinned. */
+  export interface Placement {
+    probe_cpus: string;
+    echo_cpus: string;
+    system_cpus: string;
+  }
+  /** One CPU for a time: seconds that others than the run used, and that the hypervisor took. */
+  export interface CpuUsage {
+    cpu: number;
+    span_s: number;
+    busy_s: number;
+    others_s: number;
+    steal_s: number;
+  }
+  /** Of a part of a window, up to a moment. */
+  export interface Sample {
+    at_unix_ms: number;
+    span_s: number;
+    cpus: { cpu: number; others_s: number; steal_s: number }[];
+  }
+  /** Of a window, which a probe ran; dropped: it was thrown away, and measured again. */
+  export interface Part {
+    name: string;
+    duration_s: number;
+    by_cpu: CpuUsage[];
+    dropped: boolean;
+  }
+  /** Of a CPU, null of all together. */
+  export interface Disturbance {
+    cpu: number | null;
+    others_percent: number;
+    steal_percent: number;
+  }
+  /** Whether the target holds what the run reported. ok null: it could not be checked, and the detail says why. */
+  export interface Integrity {
+    check: string;
+    reported: number | null;
+    found: number | null;
+    ok: boolean | null;
+    detail: string;
+    source: 'sql' | 'api' | 'dns';
+  }
+  interface AtRest {
+    name: string;
+    cpu_percent: number;
+    wakeups_per_s: number;
+  }
+  export interface Evidence extends Declared {
+    run: Run;
+    headline: { operation: string; figure: string | undefined } | undefined;
+    load_s: number;
+    counts: { iterations: number; dropped_iterations: number };
+    silent_ms: number;
+    usage: { duration_s: number } | null;
+    cpus: Sample[];
+    placement: Placement | undefined;
+    rest_before: AtRest[] | null;
+    rest_after: AtRest[] | null;
+    leftovers: string;
+    integrity: Integrity[] | undefined;
+    notes: string[];
+    sections: Record<string, unknown>;
+  }
+  /** k6's options.thresholds. */
+  export function thresholds(declared: Declared): Record<string, any[]>;
+  /** In handleSummary: the text of the result's file, and what the terminal shows. */
+  export function judge(evidence: Evidence): { result: string; text: string };
+  /** Whether so many samples carry a percentile, whose share is 0 to 1. */
+  export function carries(share: number, samples: number): boolean;
+  /** Who else used the CPUs of a placement, where it was more than may be. */
+  export function disturbances(byCpu: CpuUsage[], placement: Placement | undefined): Disturbance[];
+  /** Places of the rows of the section `protocols` that more turns would decide, what takes the fewest first. */
+  export function undecided(rows: unknown[]): number[];
+  /** Turns of a row at most. */
+  export function turnsMost(): number;
 }

@@ -25,6 +25,9 @@ import { answered, failedWith } from './silence.js';
 const cleanupLeft = new Counter('cleanup_left');
 const begun = new Counter('rounds_begun');
 
+/** What k6 calls the samples of one operation. @param {string} metric @param {string} operation */
+export const submetric = (metric, operation) => `${metric}{operation:${operation}}`;
+
 /** Records one operation of a scenario: a row of its table. */
 export class Operation {
   /**

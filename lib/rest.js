@@ -8,19 +8,3 @@ export function restSeconds() {
   if (seconds >= 0 && seconds <= MOST_S) return seconds;
   throw `REST_S=${text}: seconds from 0 to ${MOST_S} are wanted`;
 }
-
-/**
- * @typedef {{ cpu_percent: number, wakeups_per_s: number }} Figures CPU in per cent of one
- * @param {import('./sidecar.js').AtRest[] | null} before
- * @param {import('./sidecar.js').AtRest[] | null} after
- * @returns {{ name: string, before: Figures | null, after: Figures | null }[] | null} of each process; null where nobody looked
- */
-export function restOf(before, after) {
-  if (!before && !after) return null;
-  const names = [...new Set([...(before ?? []), ...(after ?? [])].map(({ name }) => name))];
-  const of = (/** @type {import('./sidecar.js').AtRest[] | null} */ all, /** @type {string} */ name) => {
-    const found = (all ?? []).find((one) => one.name === name);
-    return found ? { cpu_percent: found.cpu_percent, wakeups_per_s: found.wakeups_per_s } : null;
-  };
-  return names.map((name) => ({ name, before: of(before, name), after: of(after, name) }));
-}

@@ -5,23 +5,19 @@
  * through one.
  */
 import exec from 'k6/execution';
+import { judge, thresholds } from 'k6/x/windtunnel/judge';
+import { measured } from 'k6/x/windtunnel/record';
+import { boundsOf } from './bounds.js';
 import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
 import { isForeign } from './environment.js';
 import { pathOf } from './file.js';
-import { limitThresholds } from './limit.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, limitSteps, loadAt, recordedSeconds } from './profiles.js';
-import { disturbedSeconds } from './placement-load.js';
-import { fold } from './reasons.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
-import { repeatedOf } from './repeated.js';
-import { restOf, restSeconds } from './rest.js';
-import { evaluate } from './result.js';
+import { restSeconds } from './rest.js';
 import * as sidecar from './sidecar.js';
-import { toText } from './table.js';
-import { measured } from 'k6/x/windtunnel/record';
-import { DEFAULT_BOUNDS, LONG_RUN_BOUNDS, k6Thresholds } from './thresholds.js';
+import { SILENT_MS } from './silence.js';
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
@@ -44,10 +40,10 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
  * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
  * @property {boolean} [optional] a complete run may have none of it
- * @property {import('./result.js').Figure} [primary] the figure that answers the scenario's question, where its kind does
+ * @property {import('k6/x/windtunnel/judge').Figure} [primary] the figure that answers the scenario's question, where its kind does
  *   not say it: throughput or rate of a closed loop, P50 of an open one. A comparison must find it within its bound. The
  *   rows that have one must have the same
- * @property {import('./result.js').Figure} [headline] what the report leads with, where that is not the first row's
+ * @property {import('k6/x/windtunnel/judge').Figure} [headline] what the report leads with, where that is not the first row's
  *   `primary`; where no row has either it is the rate of the first one
  *
  * @typedef {object} Definition
@@ -61,7 +57,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   from what it returned; they come in place of those of the same name
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
- * @property {import('./placement-load.js').Cpus} [placement] which CPUs did what
+ * @property {import('k6/x/windtunnel/judge').Placement} [placement] which CPUs did what
  * @property {boolean} [paused] the measuring window only runs while a probe measures
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
  *   the `instance` of the run's data, where there is one
@@ -69,38 +65,17 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {(runId: string) => string} [leftovers] what a run may leave on the target, in the plural, and how to find
  *   it; topics unless given
  * @property {number} [setupSeconds] for setup() and for teardown(), each; 60 unless given
- * @property {(metrics: import('./result.js').Metrics, data: any) => import('./verdict.js').Integrity[]} [integrity]
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('k6/x/windtunnel/judge').Integrity[]} [integrity]
  *   whether the target holds what the run says it did; `data` is what setup() returned
- * @property {(metrics: import('./result.js').Metrics, result: any) => string[]} [remarks] notes that depend on what was
- *   measured
- * @property {(metrics: import('./result.js').Metrics, rows: any[], data: any) => object} [more] further parts of
- *   the result; `data` is what setup() returned
- * @property {(result: any) => { verdict: string, reasons: import('./reasons.js').Reason[] }} [judge] the last word, where thresholds do not
- *   say it all
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
+ *   depend on what was measured
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => Record<string, unknown>} [more] further
+ *   sections of the result, by its names for them; `data` is what setup() returned
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
  *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
-
-/** @param {Definition} definition */
-function boundsOf(definition) {
-  const profile = currentProfile();
-  const base = profile === 'smoke' || profile === 'quick' ? DEFAULT_BOUNDS : LONG_RUN_BOUNDS;
-  const own = definition.environment.thresholds[definition.name] ?? {};
-  // Bounds of a loop that the profile does not have do not apply, but are no mistake.
-  const loopsOf = (/** @type {string} */ name) => [name, `${name}_open`, name.replace(/_open$/, '')];
-  const unknown = Object.keys(own).find((name) => !loopsOf(name).some((one) => one in definition.operations));
-  if (unknown) {
-    throw `thresholds.${definition.name}.${unknown}: no such operation; there are ${Object.keys(definition.operations).join(', ')}`;
-  }
-  return Object.fromEntries(
-    Object.entries(definition.operations).map(([name, { bounds }]) => [
-      name,
-      { ...base, ...bounds, ...own[name] },
-    ]),
-  );
-}
 
 /** @param {Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
 function tagScenarios({ load, operations }) {
@@ -112,32 +87,55 @@ function tagScenarios({ load, operations }) {
   return Object.fromEntries(tagged);
 }
 
-/** @param {Definition} definition @param {Record<string, Bounds>} bounds @returns {Record<string, import('./thresholds.js').Wanted>} */
-function wantedOf({ load, operations }, bounds) {
-  const fixed = load.iterations !== undefined;
-  const steps = limitSteps(load);
-  const all = Object.entries(operations).map(([name, { least, owns, items, optional }]) => {
-    const uncounted = owns !== undefined && !items;
-    // A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
-    if (steps) return [name, { bounds: {}, leastItems: 0, uncounted }];
-    if (optional) return [name, { bounds: bounds[name], leastItems: 0, uncounted }];
-    // As many may be missing as may fail.
-    const most = fixed ? (least ?? 1) : 1;
-    const leastItems = Math.max(1, Math.floor(most * (1 - (bounds[name].failed ?? 0))));
-    return [name, { bounds: bounds[name], leastItems, uncounted }];
-  });
-  return Object.fromEntries(all);
+/** What the judge is told before anything runs. @param {Definition} definition @returns {import('k6/x/windtunnel/judge').Declared} */
+function declaredOf(definition) {
+  const { load, operations } = definition;
+  const bounds = boundsOf(definition);
+  return {
+    operations: Object.entries(operations).map(([name, spec]) => ({
+      name,
+      title: spec.title,
+      loop: spec.loop ?? 'closed',
+      latency_is: spec.latencyIs,
+      items: spec.items,
+      control: spec.control,
+      against_control: spec.againstControl,
+      saturates: spec.saturates,
+      answers_itself: spec.answersItself,
+      optional: spec.optional,
+      uncounted: isUncounted(spec),
+      primary: spec.primary,
+      least: spec.least,
+      planned_s: recordedSeconds(load, spec.loop ?? 'closed'),
+      bounds: bounds[name],
+    })),
+    plan: { iterations: load.iterations, seconds: load.seconds },
+    steps: stepsOf(definition),
+  };
 }
 
-/** @param {Definition} definition @param {Record<string, Bounds>} bounds */
-function optionsOf(definition, bounds) {
-  const steps = limitSteps(definition.load);
+/** Whether k6 counts the operation by itself. @param {Operations} spec */
+const isUncounted = ({ owns, items }) => owns !== undefined && !items;
+
+/** @param {Definition} definition @returns {import('k6/x/windtunnel/judge').Steps | undefined} */
+function stepsOf({ load, loadOfStep }) {
+  const steps = limitSteps(load);
+  if (!steps) return undefined;
+  const unit = load.schedule ? 'requests a second' : 'clients';
+  // Each step reaches its load within its first fifteenth.
+  const reached = (/** @type {number} */ step) =>
+    `${loadAt(load, (step + 0.5) * steps.seconds)?.toFixed(0)} ${unit}`;
+  return {
+    seconds: steps.seconds,
+    loads: Array.from({ length: steps.count }, (_, step) => (loadOfStep ?? reached)(step)),
+  };
+}
+
+/** @param {Definition} definition @param {import('k6/x/windtunnel/judge').Declared} declared */
+function optionsOf(definition, declared) {
   return {
     scenarios: tagScenarios(definition),
-    thresholds: {
-      ...k6Thresholds(wantedOf(definition, bounds)),
-      ...(steps ? limitThresholds(bounds, steps) : {}),
-    },
+    thresholds: thresholds(declared),
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code'],
     tags: {
@@ -160,13 +158,6 @@ function versionsOf(instance) {
   return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
 }
 
-/** How the load of a step is written. @param {import('./profiles.js').Load} load @param {import('./limit.js').Steps} steps */
-function loadOfStep(load, steps) {
-  const unit = load.schedule ? 'requests a second' : 'clients';
-  // Each step reaches its load within its first fifteenth.
-  return (/** @type {number} */ step) => `${loadAt(load, (step + 0.5) * steps.seconds)?.toFixed(0)} ${unit}`;
-}
-
 /** @param {string} runId @param {Definition} definition */
 function resultPath(runId, definition) {
   const file = `${definition.system}-${definition.name}.json`;
@@ -177,119 +168,105 @@ function resultPath(runId, definition) {
 /** What the report leads with. @param {Record<string, Operations>} operations */
 export function headlineOf(operations) {
   const all = Object.entries(operations);
-  const [name, row] =
-    all.find(([, { headline }]) => headline) ?? all.find(([, { primary }]) => primary) ?? [];
-  if (!row) return {};
-  const figure = row.headline ?? row.primary;
-  return { headline: { operation: name, figure: figure === 'p50' ? 'p50_ms' : figure } };
+  const found = all.find(([, { headline }]) => headline) ?? all.find(([, { primary }]) => primary);
+  if (!found) return undefined;
+  const [operation, { headline, primary }] = found;
+  const figure = headline ?? primary;
+  return { operation, figure: figure === 'p50' ? 'p50_ms' : figure };
 }
-
-/** What a definition may leave out. */
-const DEFAULTS = {
-  notes: /** @type {string[]} */ ([]),
-  leftovers: (/** @type {string} */ _runId) => "topics whose names begin with the run's id",
-  remarks: () => /** @type {string[]} */ ([]),
-};
 
 /** Whether the sidecar cannot tell what others use from what the system does. @param {Pick<Definition, 'environment' | 'ownInstances'>} definition */
 export const isForeignTo = ({ environment, ownInstances }) =>
   isForeign(environment, Boolean(ownInstances || __ENV.INSTANCE));
 
-/**
- * When others used the CPUs; nothing where nobody looked, or can tell.
- * @param {Definition} definition
- * @param {Begun} begun
- * @param {sidecar.Usage | null} usage
- */
-function disturbedOf(definition, begun, usage) {
-  const samples = sidecar.cpusOverTime(begun.window);
-  if (samples.length === 0 || isForeignTo(definition)) return {};
-  const { placement } = definition;
+/** The parameter of a load that does more than its profile says. @param {import('./profiles.js').Load} load */
+const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
+
+/** @param {Definition} definition @param {Begun} begun @param {number} durationMs @returns {import('k6/x/windtunnel/judge').Run} */
+function runOf(definition, begun, durationMs) {
+  const instance = sidecar.instance();
   return {
-    disturbed: disturbedSeconds(samples, placement, Date.parse(begun.startedAt)),
-    ...(placement ? { repeated: repeatedOf(usage?.repeated ?? [], placement) } : {}),
+    id: begun.runId,
+    start: begun.startedAt,
+    end: new Date().toISOString(),
+    duration_s: durationMs / 1000,
+    system: definition.system,
+    scenario: definition.name,
+    title: definition.title,
+    profile: currentProfile(),
+    environment: definition.environment.name,
+    target: definition.environment.url,
+    parameters: { ...definition.parameters, ...timesOf(definition.load), ...definition.decided?.(begun) },
+    testbed: instance && { name: instance.testbed, variables: instance.variables },
+    host: sidecar.host(),
+    versions: versionsOf(instance),
+    ...(definition.placement ? { placement: definition.placement } : {}),
   };
 }
 
-/** The parameter of a load that does more than its profile says. @param {import('./profiles.js').Load} load */
-const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
+/** What the machine and the system did meanwhile. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds */
+function watchedOf(definition, begun, restFor) {
+  const own = !isForeignTo(definition);
+  return {
+    usage: sidecar.usageOf(begun.window),
+    cpus: own ? sidecar.cpusOverTime(begun.window) : [],
+    placement: own ? definition.placement : undefined,
+    rest_before: begun.rest,
+    rest_after: sidecar.atRest(__ENV.INSTANCE, restFor),
+  };
+}
+
+/** A scenario whose definition says nothing else makes topics. @param {string} _runId */
+const TOPICS = (_runId) => "topics whose names begin with the run's id";
+
+/**
+ * What the scenario has to say beside its operations.
+ * @param {Definition} definition
+ * @param {Begun} begun
+ * @param {import('k6/x/windtunnel/record').Metrics} metrics
+ * @param {sidecar.Usage | null} usage
+ */
+function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, metrics, usage) {
+  return {
+    leftovers: leftovers(begun.runId),
+    integrity: definition.integrity?.(metrics, begun),
+    notes: [...load.notes, ...notes, ...(definition.remarks?.(metrics, usage) ?? [])],
+    sections: definition.more?.(metrics, begun) ?? {},
+  };
+}
+
+/** What k6 itself counted. @param {import('k6/x/windtunnel/record').Metrics} metrics of its summary */
+const countsOf = ({ iterations, dropped_iterations: dropped }) => ({
+  iterations: iterations?.values.count ?? 0,
+  dropped_iterations: dropped?.values.count ?? 0,
+});
 
 /**
  * handleSummary: the result as a file, and its table on the terminal.
  * @param {Definition} definition
- * @param {Record<string, Bounds>} bounds
+ * @param {import('k6/x/windtunnel/judge').Declared} declared
  */
-function summaryOf(definition, bounds) {
-  const { load, environment } = definition;
-  const { notes, leftovers, remarks } = { ...DEFAULTS, ...definition };
-  const steps = limitSteps(load);
-  const placement = isForeignTo(definition) ? undefined : definition.placement;
+function summaryOf(definition, declared) {
   const restFor = restSeconds();
-  const limit = steps && { steps, loadOf: definition.loadOfStep ?? loadOfStep(load, steps) };
 
   /** @param {any} data @returns {Record<string, string>} */
   return (data) => {
     const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
     // Set-up failed: k6 has said why, and nothing was measured.
     if (!begun) return {};
-    const metrics = measured(data.metrics);
-    const usage = sidecar.usageOf(begun.window);
-    const instance = sidecar.instance();
-    const rest = restOf(begun.rest, sidecar.atRest(__ENV.INSTANCE, restFor));
-    const seconds = usage?.duration_s ?? (data.state.testRunDurationMs - begun.loadFrom) / 1000;
-    const result = {
-      schema: 'windtunnel.result/1',
-      run: {
-        id: begun.runId,
-        start: begun.startedAt,
-        end: new Date().toISOString(),
-        duration_s: data.state.testRunDurationMs / 1000,
-        system: definition.system,
-        scenario: definition.name,
-        title: definition.title,
-        profile: currentProfile(),
-        environment: environment.name,
-        target: environment.url,
-        parameters: { ...definition.parameters, ...timesOf(definition.load), ...definition.decided?.(begun) },
-        testbed: instance && { name: instance.testbed, variables: instance.variables },
-        host: sidecar.host(),
-        versions: versionsOf(instance),
-        ...(definition.placement ? { placement: definition.placement } : {}),
-      },
-      ...headlineOf(definition.operations),
-      ...evaluate({
-        metrics,
-        wanted: wantedOf(definition, bounds),
-        operations: Object.fromEntries(
-          Object.entries(definition.operations).map(([name, spec]) => [
-            name,
-            {
-              loop: /** @type {const} */ ('closed'),
-              ...spec,
-              plannedSeconds: recordedSeconds(load, spec.loop ?? 'closed'),
-            },
-          ]),
-        ),
-        bounds,
-        usage,
-        placement,
-        plannedIterations: load.iterations,
-        plannedSeconds: load.seconds,
-        seconds,
-        limit,
-        leftovers: leftovers(begun.runId),
-        integrity: definition.integrity?.(metrics, begun),
-      }),
-    };
-    Object.assign(result, rest ? { rest } : {}, disturbedOf(definition, begun, usage));
-    result.notes.push(...load.notes, ...notes, ...remarks(metrics, result));
-    Object.assign(result, definition.more?.(metrics, result.operations, begun));
-    Object.assign(result, definition.judge?.(result));
-    Object.assign(result, { reasons: fold(result.reasons) });
-    return {
-      [resultPath(begun.runId, definition)]: `${JSON.stringify(result, null, 2)}\n`,
-      stdout: toText(result),
-    };
+    const watched = watchedOf(definition, begun, restFor);
+    const durationMs = data.state.testRunDurationMs;
+    const { result, text } = judge({
+      ...declared,
+      ...watched,
+      ...saidBy(definition, begun, measured(data.metrics), watched.usage),
+      run: runOf(definition, begun, durationMs),
+      headline: headlineOf(definition.operations),
+      load_s: watched.usage?.duration_s ?? (durationMs - begun.loadFrom) / 1000,
+      counts: countsOf(data.metrics),
+      silent_ms: SILENT_MS,
+    });
+    return { [resultPath(begun.runId, definition)]: result, stdout: text };
   };
 }
 
@@ -299,7 +276,7 @@ function summaryOf(definition, bounds) {
  * @param {Definition} definition
  */
 export function defineScenario(definition) {
-  const bounds = boundsOf(definition);
+  const declared = declaredOf(definition);
   const { load } = definition;
   const warmupMs = load.warmupSeconds * 1000;
   const steps = limitSteps(load);
@@ -309,7 +286,7 @@ export function defineScenario(definition) {
   const operations = {};
 
   return {
-    options: optionsOf(definition, bounds),
+    options: optionsOf(definition, declared),
     warmupMs,
 
     /** First in an iteration of an open loop: when it was meant to start. */
@@ -321,9 +298,8 @@ export function defineScenario(definition) {
     /** A row, one for the whole life of a VU. @param {string} name */
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
-      const { owns, items } = definition.operations[name];
       operations[name] ??= new Operation(name, {
-        uncounted: owns !== undefined && !items,
+        uncounted: isUncounted(definition.operations[name]),
         bounded: load.seconds > 0,
       });
       return operations[name];
@@ -381,6 +357,6 @@ export function defineScenario(definition) {
       sidecar.closeWindow(data.window);
     },
 
-    summary: summaryOf(definition, bounds),
+    summary: summaryOf(definition, declared),
   };
 }

@@ -8,9 +8,9 @@ import http from 'k6/http';
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
  *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` is from the window's opening
- * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number, by_cpu?: import('./placement-load.js').CpuUsage[] }, processes: ProcessUsage[],
+ * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number },
- *   repeated?: import('./repeated.js').Part[] }} Usage
+ *   repeated?: import('k6/x/windtunnel/judge').Part[] }} Usage
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */
 
@@ -97,7 +97,7 @@ export function closeWindow(id) {
 /** @param {string | null | undefined} id @returns {Usage | null} */
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
 
-/** Who used each CPU while a window ran, over time. @param {string | null | undefined} id @returns {import('./placement-load.js').Sample[]} */
+/** Who used each CPU while a window ran, over time. @param {string | null | undefined} id @returns {import('k6/x/windtunnel/judge').Sample[]} */
 export const cpusOverTime = (id) => (id ? ask('GET', `/windows/${id}/cpus`) : null) ?? [];
 
 /** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of a process, CPU in per cent of one */

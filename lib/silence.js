@@ -38,13 +38,3 @@ export function failedWith(kind, startedAt, endedAt) {
     `the target has answered nothing for ${SILENT_MS / 1000} s (${kind}): the run is stopped`,
   );
 }
-
-/**
- * @param {number | undefined} sinceMs of the metric
- * @returns {import('./validity.js').Check | undefined}
- */
-export function targetAnswers(sinceMs) {
-  if (!sinceMs) return undefined;
-  const detail = `it answered nothing for ${SILENT_MS / 1000} s, from ${(sinceMs / 1000).toFixed(1)} s of the run on: the run was stopped`;
-  return { check: 'target', kind: 'system', ok: false, detail };
-}

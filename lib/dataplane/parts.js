@@ -3,7 +3,7 @@ import { look } from '../quiet.js';
 import { tryAsk } from './meter.js';
 
 /**
- * @typedef {import('../placement-load.js').CpuUsage} CpuUsage
+ * @typedef {import('k6/x/windtunnel/judge').CpuUsage} CpuUsage
  * @typedef {object} Machine where parts are measured
  * @property {(name: string) => boolean} begin a part; false where there are none
  * @property {() => CpuUsage[]} used who used each CPU in the part so far

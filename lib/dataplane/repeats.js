@@ -5,7 +5,7 @@
  * result) and goes into no figure. A part in which something failed is never thrown away.
  */
 import { now } from '../clock.js';
-import { disturbancesOf } from '../placement-load.js';
+import { disturbances } from 'k6/x/windtunnel/judge';
 import { envChoice } from '../profiles.js';
 import { awaitQuiet } from '../quiet.js';
 import { drop, hold, isHeld, release } from './held.js';
@@ -16,7 +16,7 @@ const SPARE_MS = 20_000;
 export class Repeats {
   /**
    * @param {import('./parts.js').Machine} machine
-   * @param {import('../placement-load.js').Cpus} placement
+   * @param {import('k6/x/windtunnel/judge').Placement} placement
    * @param {boolean} [stays] whether somebody else was waited for in vain
    */
   constructor(machine, placement, stays = false) {
@@ -46,7 +46,7 @@ export class Repeats {
         const from = now();
         const measured = measure(again);
         const took = now() - from;
-        const disturbed = isHeld() && disturbancesOf(this.machine.used(), this.placement).length > 0;
+        const disturbed = isHeld() && disturbances(this.machine.used(), this.placement).length > 0;
         this.stays &&= disturbed;
         if (!disturbed || !this.mayRepeat(again, took) || !this.machine.drop()) {
           this.counted += took;

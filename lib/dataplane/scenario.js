@@ -41,7 +41,6 @@ const WARMUP = 50;
  * @property {import('../scenario.js').Definition['integrity']} [integrity]
  * @property {boolean} [ownInstances]
  * @property {string} [system] dataplane unless given
- * @property {import('../scenario.js').Definition['judge']} [judge]
  *
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct

@@ -7,8 +7,8 @@
  * | component_ms      | trend   | ms    | each call of a component, by `operation` and `component`     |
  * | component_largest | counter | count | requests of which this part took the most                   |
  */
+import { carries } from 'k6/x/windtunnel/judge';
 import { Counter, Trend } from 'k6/x/windtunnel/record';
-import { carries } from '../percentiles.js';
 
 const spent = new Trend('component_ms', true);
 const largest = new Counter('component_largest');
@@ -112,11 +112,11 @@ export class Components {
 
   /**
    * The profiler's table.
-   * @param {import('../result.js').Metrics} metrics
-   * @param {{ name: string }[]} operations
+   * @param {import('k6/x/windtunnel/record').Metrics} metrics
+   * @param {string[]} operations
    */
   table(metrics, operations) {
-    return operations.flatMap(({ name: operation }) => {
+    return operations.flatMap((operation) => {
       const of = (/** @type {string} */ name) =>
         metrics[submetric('component_ms', operation, name)]?.values ?? { count: 0 };
       const total = (/** @type {string} */ name) => of(name).count * (of(name).avg ?? 0);
@@ -138,7 +138,7 @@ export class Components {
     });
   }
 
-  /** Requests of an operation of which each part took the most. @param {import('../result.js').Metrics} metrics @param {string} operation */
+  /** Requests of an operation of which each part took the most. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string} operation */
   largestOf(metrics, operation) {
     return this.parts.map((name) => ({
       name,

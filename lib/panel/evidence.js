@@ -58,13 +58,13 @@ export class Evidence {
 
   /**
    * In handleSummary: the result's `components`, `bottlenecks` and `database`.
-   * @param {import('../result.js').Metrics} metrics
-   * @param {{ name: string }[]} rows
+   * @param {import('k6/x/windtunnel/record').Metrics} metrics
+   * @param {string[]} operations
    */
-  found(metrics, rows) {
-    const table = this.components.table(metrics, rows);
+  found(metrics, operations) {
+    const table = this.components.table(metrics, operations);
     const work = this.databaseWork(metrics);
-    const ofRows = rows.flatMap(({ name }) => {
+    const ofRows = operations.flatMap((name) => {
       const own = table.filter(({ operation }) => operation === name);
       const found = bottleneckOf(name, own, this.components.largestOf(metrics, name));
       return found ? withServerShare(found, table, work) : [];
@@ -82,13 +82,13 @@ export class Evidence {
     return prometheus ? prometheusTable(components) : [];
   }
 
-  /** Notes. @param {import('../result.js').Metrics} metrics @param {{ name: string }[]} rows */
-  overlaps(metrics, rows) {
-    const table = [...this.components.table(metrics, rows), ...this.histograms()];
+  /** Notes. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string[]} operations */
+  overlaps(metrics, operations) {
+    const table = [...this.components.table(metrics, operations), ...this.histograms()];
     return overlapsOf(table, this.components.route);
   }
 
-  /** @param {import('../result.js').Metrics} metrics */
+  /** @param {import('k6/x/windtunnel/record').Metrics} metrics */
   databaseWork(metrics) {
     const { database } = this.environment;
     if (database?.dialect !== 'mysql') return undefined;

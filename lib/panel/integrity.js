@@ -8,8 +8,8 @@ import { messageOf } from './database.js';
 import { CHANGES } from './panel.js';
 
 /** @typedef {import('./census.js').Census} Census */
-/** @typedef {import('../verdict.js').Integrity} Integrity */
-/** @typedef {import('../result.js').Metrics} Metrics */
+/** @typedef {import('k6/x/windtunnel/judge').Integrity} Integrity */
+/** @typedef {import('k6/x/windtunnel/record').Metrics} Metrics */
 
 /** Before anything is removed, and after everything should be. @typedef {'loaded' | 'removed'} Moment */
 const OUTCOMES = /** @type {const} */ (['sent', 'done', 'refused']);

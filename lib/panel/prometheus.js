@@ -2,9 +2,9 @@
  * What a histogram of the panel's own Prometheus endpoint counted while the load ran.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
+import { carries } from 'k6/x/windtunnel/judge';
 import http from 'k6/http';
 import { said, say } from 'k6/x/windtunnel/record';
-import { carries } from '../percentiles.js';
 
 /** What was said of it. */
 const SAID = 'prometheus';

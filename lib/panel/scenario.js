@@ -77,15 +77,15 @@ const defined = (spec, environment, evidence, existing) =>
         { before, loaded: censusOf('loaded'), removed: censusOf('removed') },
         environment.database !== null,
       ),
-    remarks: (metrics, result) => [
+    remarks: (metrics, usage) => [
       ...aboutToken(metrics),
-      ...aboutGenerator(result),
-      ...evidence.overlaps(metrics, result.operations),
+      ...aboutGenerator(usage),
+      ...evidence.overlaps(metrics, Object.keys(spec.operations)),
     ],
-    more: (metrics, rows) => evidence.found(metrics, rows),
+    more: (metrics) => evidence.found(metrics, Object.keys(spec.operations)),
   });
 
-/** @param {import('../result.js').Metrics} metrics */
+/** @param {import('k6/x/windtunnel/record').Metrics} metrics */
 function aboutToken(metrics) {
   const count = metrics.relogins?.values.count ?? 0;
   return count > 0
@@ -93,10 +93,10 @@ function aboutToken(metrics) {
     : [];
 }
 
-/** A panel is slow beside k6: where the client is not idle for half of a core, that is worth knowing. @param {any} result */
-function aboutGenerator({ processes }) {
-  const own = processes.find((/** @type {any} */ process) => process.role === 'generator');
-  return own?.cpu_percent >= GENERATOR_MOST_PERCENT
+/** A panel is slow beside k6: where the client is not idle for half of a core, that is worth knowing. @param {import('../sidecar.js').Usage | null} usage */
+function aboutGenerator(usage) {
+  const own = usage?.processes.find((process) => process.role === 'generator');
+  return own && own.cpu_percent >= GENERATOR_MOST_PERCENT
     ? [
         `k6 used ${own.cpu_percent.toFixed(1)} % of one core, more than the half that a panel's load should take`,
       ]

@@ -13,7 +13,7 @@ import { cpusOf } from '../dataplane/environment.js';
 import { record } from '../dataplane/held.js';
 import { ask, startEcho } from '../dataplane/meter.js';
 import { echoWait } from '../dataplane/scenario.js';
-import { submetric } from '../thresholds.js';
+import { submetric } from '../operations.js';
 
 const queries = new Counter('operation_upstream_queries');
 const expected = new Counter('operation_upstream_expected');
@@ -96,7 +96,7 @@ export function recordUpstream(operation, got, names, warmup, outcome) {
   });
 }
 
-/** @param {import('../result.js').Metrics} metrics @param {string} operation */
+/** @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string} operation */
 export function upstreamOf(metrics, operation) {
   const count = (/** @type {string} */ name) =>
     metrics[submetric(`operation_upstream_${name}`, operation)]?.values.count ?? 0;
@@ -105,9 +105,9 @@ export function upstreamOf(metrics, operation) {
 
 /**
  * Whether what was meant to be cached was, and what was not meant to be was not.
- * @param {import('../result.js').Metrics} metrics
+ * @param {import('k6/x/windtunnel/record').Metrics} metrics
  * @param {string[]} operations
- * @returns {import('../verdict.js').Integrity[]}
+ * @returns {import('k6/x/windtunnel/judge').Integrity[]}
  */
 export const integrityOf = (metrics, operations) =>
   operations.map((operation) => {

@@ -4,7 +4,7 @@ import { moreOften } from 'k6/x/windtunnel/difference';
 /**
  * @typedef {import('./matrix.js').Row} Row
  * @typedef {import('./sides.js').Side} Side
- * @typedef {import('./verdict.js').SideResult} SideResult
+ * @typedef {import('./result.js').SideResult} SideResult
  */
 
 /** A known fault excuses this share of a turn's operations, and no figure that is judged. */

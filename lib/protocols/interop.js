@@ -1,8 +1,5 @@
-/** Who understands whom: the section `interop` of a result, and its verdict. */
-import { invalidReasons, reasonOf } from '../reasons.js';
-import { isInterrupted } from '../verdict.js';
+/** Who understands whom: the section `interop` of a result. */
 import { hasHop } from './matrix.js';
-import { CANDIDATE } from './programs.js';
 
 /**
  * @typedef {import('./programs.js').Program} Program
@@ -43,45 +40,6 @@ export const pairsOf = (programs) =>
 
 /** @param {Row} row @param {Cell[]} cells @returns {RowCells} */
 export const rowCells = (row, cells) => ({ row: row.row, encrypted: row.encrypts, udp: row.udp, cells });
-
-/** @param {Pick<Cell, 'outcome'>} cell */
-const isBad = ({ outcome }) => outcome !== 'interoperates' && outcome !== 'impossible here';
-
-/**
- * Two programs of which neither is on trial, and that do not understand each other, are a finding. What fails is a program
- * that does not understand itself, a hop that others can read, and whatever the candidate has a part in.
- * @param {{ validity: import('../validity.js').Check[] }} base
- * @param {RowCells[]} rows
- * @returns {{ verdict: string, reasons: import('../reasons.js').Reason[] }}
- */
-export function verdictOf({ validity }, rows) {
-  const failed = rows.flatMap(({ row, cells }) =>
-    cells
-      .filter(
-        (cell) =>
-          isBad(cell) &&
-          (cell.outcome === 'not encrypted' ||
-            cell.client === cell.server ||
-            [cell.client, cell.server].includes(CANDIDATE)),
-      )
-      .map(({ client, server, outcome, detail }) =>
-        reasonOf(
-          'row',
-          `${row}: client ${client}, server ${server}: ${outcome}${detail ? `: ${detail}` : ''}`,
-          outcome,
-        ),
-      ),
-  );
-  const unclear = invalidReasons(validity);
-  const tried = rows.some(({ cells }) =>
-    cells.some(({ outcome }) => outcome === 'interoperates' || isBad({ outcome })),
-  );
-  const empty = tried ? [] : [reasonOf('empty', 'no pair was tried')];
-  const reasons = [...failed, ...unclear, ...empty];
-  if (isInterrupted(validity)) return { verdict: 'inconclusive', reasons };
-  if (failed.length > 0) return { verdict: 'fail', reasons };
-  return { verdict: reasons.length > 0 ? 'inconclusive' : 'pass', reasons };
-}
 
 /**
  * Which end of two programs is at fault, where the other's own pair works.

@@ -7,7 +7,12 @@ import { shown, worst } from './outcome.js';
 /**
  * @typedef {import('./sides.js').Side} Side
  * @typedef {import('./matrix.js').Row} Row
- * @typedef {import('./verdict.js').SideResult} SideResult
+ * @typedef {object} SideResult
+ * @property {import('./outcome.js').Name} outcome
+ * @property {string | null} detail
+ * @property {string | null} known the fault that excuses its errors
+ * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
+ *
  * @typedef {object} Notes what one side of a row left
  * @property {import('./compare.js').Turn[]} turns
  * @property {import('./outcome.js').Outcome[]} outcomes of the turns; a side that cannot go on has no more of them

@@ -13,7 +13,7 @@ import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { bytesPerTunnel, findOwn, stopOwn } from '../../lib/dataplane/tunnel-memory.js';
-import { submetric } from '../../lib/thresholds.js';
+import { submetric } from '../../lib/operations.js';
 
 const MOST = 4096;
 /** The two shapes multiply them by up to 5 and 20. */
@@ -104,7 +104,7 @@ function note(operation, measured) {
   openAll.add(tunnels.open_all_s, { operation });
 }
 
-/** @param {import('../../lib/result.js').Metrics} metrics @param {number} level */
+/** @param {import('k6/x/windtunnel/record').Metrics} metrics @param {number} level */
 function tunnelsOf(metrics, level) {
   const of = (/** @type {string} */ metric, /** @type {string} */ operation) => {
     const values = metrics[submetric(metric, operation)]?.values;

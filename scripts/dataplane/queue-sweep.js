@@ -66,7 +66,7 @@ const script = planeScenario({
     plane.part(partName(turn.operation, index), () => steps.forEach((step) => step()));
   },
   end: (data) => stopFresh(/** @type {any} */ (data).found),
-  more: (_metrics, _rows, data) => ({ sweep: sweep.result(data.found) }),
+  more: (_metrics, data) => ({ sweep: sweep.result(data.found) }),
 });
 
 /**

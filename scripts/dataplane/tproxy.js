@@ -121,7 +121,7 @@ const script = planeScenario({
     if (sweep) stopFresh(found);
     stopFarEnds(ends);
   },
-  more: (_metrics, _rows, data) => (sweep ? { sweep: sweep.result(data.found) } : {}),
+  more: (_metrics, data) => (sweep ? { sweep: sweep.result(data.found) } : {}),
 });
 
 /**

@@ -20,7 +20,6 @@ import { candidateLeft, rowNamed, sidesOf, targetsOf } from '../../lib/protocols
 import { bytesFor } from '../../lib/protocols/transfer.js';
 import { Turn } from '../../lib/protocols/turn.js';
 import { undisturbed } from '../../lib/protocols/undisturbed.js';
-import { verdictOf } from '../../lib/protocols/verdict.js';
 import { closeWindow, openWindow, usageOf } from '../../lib/sidecar.js';
 
 const PROFILES = {
@@ -137,7 +136,6 @@ const script = planeScenario({
       covers: false,
     }),
   }),
-  judge: (result) => verdictOf(result, result.protocols.rows, false),
 });
 
 /** A process that used less than this share of the busiest one's CPU carried nothing. */

@@ -148,7 +148,7 @@ const script = planeScenario({
       metrics,
       kinds.map(({ operation }) => operation),
     ),
-  more: (metrics, _rows, { client }) => ({
+  more: (metrics, { client }) => ({
     dns: {
       engine: baseline.engine,
       version: client.version,

@@ -15,7 +15,7 @@ import { sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { hear } from '../../lib/protocols/hop.js';
 import { instanceIds, stopAllBut } from '../../lib/protocols/instances.js';
-import { pairsOf, rowCells, untried, verdictOf, withHop } from '../../lib/protocols/interop.js';
+import { pairsOf, rowCells, untried, withHop } from '../../lib/protocols/interop.js';
 import { programsOf } from '../../lib/protocols/programs.js';
 import { selectedRows } from '../../lib/protocols/sides.js';
 
@@ -66,7 +66,6 @@ const script = planeScenario({
     stopAllBut(/** @type {any} */ (data).instances);
   },
   more: () => ({ interop: interopOf(said()) }),
-  judge: (result) => verdictOf(result, result.interop.rows),
 });
 
 /** @param {Record<string, import('../../lib/protocols/hop.js').Heard[]>} notes */

@@ -15,6 +15,7 @@
  * TARGET_ROUND_TRIPS (2, of the hop until a tunnel has opened, answered and closed), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
 import { mostMinutes, order } from 'k6/x/windtunnel/difference';
+import { turnsMost, undecided } from 'k6/x/windtunnel/judge';
 import { said, say } from 'k6/x/windtunnel/record';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -30,7 +31,6 @@ import { namedProgram, selectedRows, sidesOf, targetsOf } from '../../lib/protoc
 import { bytesFor } from '../../lib/protocols/transfer.js';
 import { Turn } from '../../lib/protocols/turn.js';
 import { undisturbed } from '../../lib/protocols/undisturbed.js';
-import { TURNS_MOST, undecidedRows, verdictOf } from '../../lib/protocols/verdict.js';
 
 /**
  * `alone` and `compared` are turns of each side; in the first of them, `extra`, datagrams, other sizes of writes and tunnels
@@ -78,7 +78,7 @@ const sides = candidate ? [baseline, candidate] : [baseline];
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
 const rows = selectedRows();
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
-if (turns > TURNS_MOST) throw `TURNS=${turns}: at most ${TURNS_MOST}`;
+if (turns > turnsMost()) throw `TURNS=${turns}: at most ${turnsMost()}`;
 /** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
 const minutes = candidate && !__ENV.TURNS ? envCount('MINUTES', mostMinutes(currentProfile())) : 0;
 const tunnels = (__ENV.TUNNELS || base.tunnels).split(',').map(Number);
@@ -164,7 +164,6 @@ const script = planeScenario({
     const { [LOOKS]: looks, ...notes } = said();
     return { protocols: protocolsOf(notes, askedWith(looks ?? (minutes > 0 ? [turns] : []))) };
   },
-  judge: (result) => verdictOf(result, result.protocols.rows, candidate !== null),
 });
 
 /** The note that has them; no row is called so. */
@@ -192,9 +191,9 @@ function further() {
   const notes = Object.fromEntries(measured.map((one) => [one.row.row, one.notes]));
   goFurther({
     planned: turns,
-    most: TURNS_MOST,
+    most: turnsMost(),
     until: Date.now() + minutes * 60_000,
-    undecided: (looks) => undecidedRows(protocolsOf(notes, askedWith(looks)).rows),
+    undecided: (looks) => undecided(protocolsOf(notes, askedWith(looks)).rows),
     turn: (row, most) => measured[row].more(most),
     note: (looks) => say(LOOKS, looks),
   });

@@ -12,6 +12,7 @@ const FAKES = new Map([
   ['k6/websockets', './k6-websockets.js'],
   ['k6/x/sql', './k6-sql.js'],
   ['k6/x/windtunnel/difference', './k6-difference.js'],
+  ['k6/x/windtunnel/judge', './k6-judge.js'],
   ['k6/x/windtunnel/environment', './k6-environment.js'],
   ['k6/x/windtunnel/protocols', './k6-protocols.js'],
   ['k6/x/sql/driver/mysql', './k6-sql.js'],

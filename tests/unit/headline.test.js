@@ -4,7 +4,7 @@ import { headlineOf } from '../../lib/scenario.js';
 
 test('the report leads with what a comparison judges, unless a row says otherwise', () => {
   const of = (/** @type {Record<string, object>} */ rows) => {
-    const { headline } = /** @type {any} */ (headlineOf(/** @type {any} */ (rows)));
+    const headline = headlineOf(/** @type {any} */ (rows));
     return headline && [headline.operation, headline.figure];
   };
   assert.equal(of({ send: {}, wait: {} }), undefined);

@@ -12,6 +12,7 @@ import (
 
 	_ "windtunnel/k6/modules/difference" // what scripts import
 	_ "windtunnel/k6/modules/environment"
+	_ "windtunnel/k6/modules/judge"
 	_ "windtunnel/k6/modules/protocols"
 	_ "windtunnel/k6/modules/record"
 )

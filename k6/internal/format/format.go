@@ -5,6 +5,7 @@
 package format
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -29,7 +30,7 @@ func MS(v *float64) string {
 	case a < 99.95:
 		return strconv.FormatFloat(*v, 'f', 1, 64)
 	}
-	return thousands(strconv.FormatFloat(*v, 'f', 0, 64))
+	return Thousands(strconv.FormatFloat(*v, 'f', 0, 64))
 }
 
 // SignedMS writes a difference in milliseconds, with its sign.
@@ -62,11 +63,11 @@ func Rate(v *float64) string {
 	case a < 999.95:
 		return strconv.FormatFloat(*v, 'f', 1, 64)
 	}
-	return thousands(strconv.FormatFloat(*v, 'f', 0, 64))
+	return Thousands(strconv.FormatFloat(*v, 'f', 0, 64))
 }
 
 // Count writes a whole number.
-func Count(n int64) string { return thousands(strconv.FormatInt(n, 10)) }
+func Count(n int64) string { return Thousands(strconv.FormatInt(n, 10)) }
 
 // Success writes how many of a number succeeded, such as `500 (100%)`. The share is rounded down,
 // so that 100% means all, and one that is not zero never reads 0%.
@@ -131,7 +132,7 @@ func MiB(bytes int64) string {
 	if v < 99.95 {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
-	return thousands(strconv.FormatFloat(v, 'f', 0, 64))
+	return Thousands(strconv.FormatFloat(v, 'f', 0, 64))
 }
 
 // GiB writes bytes in GiB with the unit.
@@ -167,8 +168,28 @@ func Any(v any) string {
 	return fmt.Sprint(v)
 }
 
-// thousands puts commas into the whole part of a decimal number.
-func thousands(s string) string {
+// Beside writes a number as one of MS, Rate and Share does, with as many more digits as it takes to see on which side of a
+// bound it lies.
+func Beside(write func(*float64) string, value, bound float64) string {
+	text := write(&value)
+	number, percent := strings.CutSuffix(text, "%")
+	scale, exponent, sign := 1.0, "", ""
+	if percent {
+		scale, exponent, sign = 100, "e-2", "%"
+	}
+	_, fraction, _ := strings.Cut(number, ".")
+	for digits := len(fraction) + 1; digits <= 18; digits++ {
+		read, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", "")+exponent, 64)
+		if err == nil && cmp.Compare(read, bound) == cmp.Compare(value, bound) {
+			return number + sign
+		}
+		number = Thousands(strconv.FormatFloat(value*scale, 'f', digits, 64))
+	}
+	return number + sign
+}
+
+// Thousands puts commas into the whole part of a decimal number.
+func Thousands(s string) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
 		sign, s = "-", s[1:]

@@ -54,3 +54,28 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+func TestAsManyDigitsAsShowTheSideOfABound(t *testing.T) {
+	for _, c := range []struct {
+		write        func(*float64) string
+		value, bound float64
+		want         string
+	}{
+		{MS, 24.2, 25, "24.2"},
+		{MS, 25.04, 25, "25.04"},
+		{MS, 24.9996, 25, "24.9996"},
+		{MS, 25, 25, "25.0"},
+		{MS, 1000.4, 1000, "1,000.4"},
+		{MS, 2500.00001, 2500, "2,500.00001"},
+		{Share, 0.0100004, 0.01, "1.00004%"},
+		{Share, 0.07, 0.07, "7%"},
+		{Share, 0.00001, 0, "0.001%"},
+		{Share, 0.989999, 0.99, "98.9999%"},
+		{Rate, 499.96, 500, "499.96"},
+		{Rate, 999999.6, 1000000, "999,999.6"},
+	} {
+		if got := Beside(c.write, c.value, c.bound); got != c.want {
+			t.Errorf("%v beside %v: %q, want %q", c.value, c.bound, got, c.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@
 package kinds
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -29,6 +30,26 @@ var All = func() (all map[string]Kind) {
 		panic(err)
 	}
 	return all
+}()
+
+// Names are those of all kinds, in the order of the list.
+var Names = func() (names []string) {
+	list := json.NewDecoder(bytes.NewReader(lists.Kinds))
+	if _, err := list.Token(); err != nil {
+		panic(err)
+	}
+	for list.More() {
+		name, err := list.Token()
+		if err != nil {
+			panic(err)
+		}
+		names = append(names, name.(string))
+		var kind json.RawMessage
+		if err := list.Decode(&kind); err != nil {
+			panic(err)
+		}
+	}
+	return names
 }()
 
 // Explain says in words what a kind of error is; through says that it met what goes through a proxy, and not the same

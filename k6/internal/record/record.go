@@ -28,6 +28,9 @@ func New() *Record {
 	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, said: map[string]json.RawMessage{}}
 }
 
+// OfProcess is the one record of this process: a k6 process runs one test.
+var OfProcess = New()
+
 // Series is one metric with one set of tags.
 type Series struct {
 	kind metrics.MetricType

@@ -102,6 +102,10 @@ type ProtocolComparison struct {
 	High      *float64 `json:"high"`
 	Different bool     `json:"different"`
 	Judged    string   `json:"judged"`
+	// Pairs are turns: those of the look that decided it, else all.
+	Pairs int `json:"pairs"`
+	// ToDecide is about how many turns would; nil where it is decided, and where no number would.
+	ToDecide *int `json:"to_decide"`
 }
 
 // Coverage is a type of sing-box, with the rows that cover it or why none does. Instead is what they measure in its place.

@@ -15,14 +15,14 @@ const (
 // Cause is the role of a reason that may have brought about all others.
 const Cause = "cause"
 
-// Reason says why a verdict is not pass: one fault, or all of a kind, folded by lib/reasons.js. Count is how many they
+// Reason says why a verdict is not pass: one fault, or all of a kind, folded by k6/internal/judge. Count is how many they
 // are; All has the sentence of each where there is more than one.
 type Reason struct {
 	Role  string   `json:"role"`
 	Kind  string   `json:"kind"`
 	Text  string   `json:"text"`
 	Count int      `json:"count"`
-	All   []string `json:"all"`
+	All   []string `json:"all,omitempty"`
 }
 
 // UnmarshalJSON reads a reason, or a string: what a reason was before it had a kind.

@@ -161,15 +161,15 @@ type Operation struct {
 	Title     string           `json:"title"`
 	Loop      string           `json:"loop"`
 	LatencyIs string           `json:"latency_is"`
-	Primary   string           `json:"primary"` // the metric that a comparison must find within its bound; "" by its kind
+	Primary   string           `json:"primary,omitempty"` // the metric that a comparison must find within its bound; "" by its kind
 	Requests  int64            `json:"requests"`
 	Success   int64            `json:"success"`
 	Errors    map[string]int64 `json:"errors"`
 	WindowS   float64          `json:"window_s"`
 	RatePerS  *float64         `json:"rate_per_s"`
-	Items     *Items           `json:"items"`
-	Transfer  *Transfer        `json:"transfer"`
-	CPU       *CPU             `json:"cpu"`
+	Items     *Items           `json:"items,omitempty"`
+	Transfer  *Transfer        `json:"transfer,omitempty"`
+	CPU       *CPU             `json:"cpu,omitempty"`
 	LatencyMS *Latency         `json:"latency_ms"`
 }
 
@@ -326,12 +326,12 @@ type Process struct {
 	CPUS          float64 `json:"cpu_s"`
 	CPUPercent    float64 `json:"cpu_percent"`
 	PeakRSSBytes  int64   `json:"peak_rss_bytes"`
-	PeakAnonBytes *int64  `json:"peak_anon_bytes"`
+	PeakAnonBytes *int64  `json:"peak_anon_bytes,omitempty"`
 	Exit          *string `json:"exit"`
 }
 
 // Threshold is a bound and whether it held. Value is nil where there was no sample. Measured and Required say both in
-// words, which lib/threshold-words.js writes; "" in results of before it did.
+// words, which k6/internal/judge writes; "" in results of before it did.
 type Threshold struct {
 	Operation  string   `json:"operation"`
 	Metric     string   `json:"metric"`
@@ -345,7 +345,9 @@ type Threshold struct {
 
 // Validity is a check of the measurement itself. OK is nil where it could not be made.
 type Validity struct {
-	Check  string `json:"check"`
+	Check string `json:"check"`
+	// Kind is that of the reason where it is not ok; "" in results of before it was recorded.
+	Kind   string `json:"kind,omitempty"`
 	OK     *bool  `json:"ok"`
 	Detail string `json:"detail"`
 }

@@ -13,6 +13,7 @@ import (
 	"go.k6.io/k6/js/modules"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/jsvalue"
 )
 
 // ImportPath is the module's name in scripts.
@@ -59,12 +60,9 @@ func answer[Q, A any](rt *sobek.Runtime, asked sobek.Value, ask func(Q) (A, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}
-	if text, err = json.Marshal(told); err != nil {
+	answered, err := jsvalue.Into(rt, told)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}
-	parse, ok := sobek.AssertFunction(rt.GlobalObject().Get("JSON").ToObject(rt).Get("parse"))
-	if !ok {
-		return nil, fmt.Errorf("%s: JSON.parse is no function", ImportPath)
-	}
-	return parse(sobek.Undefined(), rt.ToValue(string(text)))
+	return answered, nil
 }

@@ -15,6 +15,7 @@ import (
 	"go.k6.io/k6/js/modules"
 	"go.k6.io/k6/metrics"
 
+	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/record"
 )
 
@@ -22,10 +23,10 @@ import (
 const ImportPath = "k6/x/windtunnel/record"
 
 func init() {
-	modules.Register(ImportPath, &Module{record: record.New()})
+	modules.Register(ImportPath, &Module{record: record.OfProcess})
 }
 
-// Module has the one record of this process: a k6 process runs one test.
+// Module has the record of this process.
 type Module struct{ record *record.Record }
 
 // NewModuleInstance implements modules.Module.
@@ -70,17 +71,11 @@ func (i *instance) say(name string, value sobek.Value) {
 
 // said is what was said, by name, as plain objects.
 func (i *instance) said() sobek.Value {
-	rt := i.vu.Runtime()
-	text, err := json.Marshal(i.record.Said())
+	said, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
 	if err != nil {
 		i.throw(err)
 	}
-	parse, _ := sobek.AssertFunction(rt.GlobalObject().Get("JSON").ToObject(rt).Get("parse"))
-	parsed, err := parse(sobek.Undefined(), rt.ToValue(string(text)))
-	if err != nil {
-		i.throw(err)
-	}
-	return parsed
+	return said
 }
 
 // measured is what was recorded, as k6's summary would have it: by names such as operation_ms{operation:publish}, of any tags.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel/k6/internal/result"
+)
+
+// Names of checks that the verdict asks for.
+const (
+	checkComplete  = "complete"
+	checkProcesses = "processes"
+)
+
+// check is one that was made.
+func check(name, kind string, ok bool, detail string) *result.Validity {
+	return &result.Validity{Check: name, Kind: kind, OK: &ok, Detail: detail}
+}
+
+// checksOf tell whether a run's numbers can be believed, apart from whether they are good; docs/numbers.md explains each and
+// its bound.
+func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []result.Threshold, controls []result.Control) []result.Validity {
+	var checks []result.Validity
+	add := func(made ...*result.Validity) {
+		for _, c := range made {
+			if c != nil {
+				checks = append(checks, *c)
+			}
+		}
+	}
+	counted := func(metric string) float64 {
+		values, _ := m.Values(metric, nil)
+		return values["count"]
+	}
+	if e.Steps == nil {
+		add(completeness(e.Plan, e.Counts.Iterations, e.LoadS))
+	}
+	neighbours := placementLoad(e.Usage, e.Placement)
+	add(generatorCPU(e.Usage, len(controls) > 0, counted("own_instances_cpu_s"), neighbours != nil))
+	for _, control := range controls {
+		op := e.find(control.Operation)
+		if op.Saturates && op.AnswersItself {
+			row, _ := find(rows, op.Name)
+			add(probeHeadroom(row))
+		} else {
+			add(headroom(control, op.Saturates))
+		}
+	}
+	add(droppedIterations(e.Counts.Dropped), neighbours)
+	add(processesAlive(e.Usage)...)
+	silent, _ := m.Values("target_silent_since_ms", nil)
+	add(targetAnswers(silent["value"], e.SilentMS), generatorLimits(rows), controlsHold(controls, thresholds))
+	if probes, recorded := m.Values("probes_cut", nil); recorded {
+		add(probesWhole(probes["count"]))
+	}
+	add(roundsFinished(counted("rounds_begun"), e.Counts.Iterations))
+	for _, row := range rows {
+		add(clockSane(row))
+	}
+	for _, row := range rows {
+		if row.Requests > 0 || !e.find(row.Name).Optional {
+			add(sampleCount(row, thresholds))
+		}
+	}
+	for _, row := range rows {
+		add(generatorLateness(row, of(m, "operation_lateness_ms", row.Name), thresholds))
+	}
+	return checks
+}
+
+// lastedAsPlanned: a run that ended early has no more time than it had.
+func lastedAsPlanned(planned, seconds float64) bool { return seconds >= planned*0.999 }
+
+func completeness(plan Plan, done, seconds float64) *result.Validity {
+	ok, detail := lastedAsPlanned(plan.Seconds, seconds), fmt.Sprintf("%.1f s of %.1f s", seconds, plan.Seconds)
+	if plan.Iterations != nil {
+		ok, detail = done >= *plan.Iterations, fmt.Sprintf("%.0f of %.0f iterations", done, *plan.Iterations)
+	}
+	if !ok {
+		detail += ": ended early"
+	}
+	return check(checkComplete, "interrupt", ok, detail)
+}
+
+func droppedIterations(dropped float64) *result.Validity {
+	detail := "none"
+	if dropped > 0 {
+		detail = fmt.Sprintf("%.0f iterations were never sent: no virtual user was free", dropped)
+	}
+	return check("dropped iterations", "dropped", dropped == 0, detail)
+}
+
+// roundsFinished is about iterations that account for what they did at their end, such as for lost messages.
+func roundsFinished(begun, done float64) *result.Validity {
+	if begun == 0 {
+		return nil
+	}
+	lost := max(0, begun-done)
+	detail := "all rounds ended"
+	if lost > 0 {
+		detail = fmt.Sprintf("%.0f of %.0f rounds were cut off and not accounted for", lost, begun)
+	}
+	return check("rounds", "rounds", lost == 0, detail)
+}
+
+// probesWhole is about probes that ended before they had measured all.
+func probesWhole(lost float64) *result.Validity {
+	detail := "all ran to their end"
+	if lost > 0 {
+		detail = fmt.Sprintf("%.0f ended early: the log says why", lost)
+	}
+	return check("probes", "probe", lost == 0, detail)
+}
+
+// clockSane: an end before its start is the clock of WebSocket frames, which jumped.
+func clockSane(row result.Operation) *result.Validity {
+	if row.LatencyMS == nil || row.LatencyMS.Min >= 0 {
+		return nil
+	}
+	return check("clock: "+row.Name, "clock", false, fmt.Sprintf("a latency of %.3f ms: the wall clock jumped", row.LatencyMS.Min))
+}
+
+// sampleCount: a percentile that its samples cannot carry is not shown; a threshold on one cannot be judged.
+func sampleCount(row result.Operation, thresholds []result.Threshold) *result.Validity {
+	var samples int64
+	if row.LatencyMS != nil {
+		samples = row.LatencyMS.Count
+	}
+	var weak []string
+	for _, line := range thresholds {
+		if line.Operation != row.Name || line.Unit != "ms" {
+			continue
+		}
+		if share, ok := shareOf(line.Expression); ok && !Carries(share, samples) {
+			weak = append(weak, aggregateOf(aggregateIn(line.Expression)))
+		}
+	}
+	name := "samples: " + row.Name
+	if len(weak) > 0 {
+		return check(name, "samples", false, fmt.Sprintf("%d samples cannot carry a threshold on %s", samples, strings.Join(weak, ", ")))
+	}
+	return check(name, "samples", samples > 0, fmt.Sprintf("%d samples", samples))
+}
+
+// processesAlive is about those of the system under test, and apart from it about what the testbed has besides, such as a
+// database.
+func processesAlive(usage *Usage) []*result.Validity {
+	if usage == nil {
+		return nil
+	}
+	ended := func(name, role string) *result.Validity {
+		var all []string
+		for _, p := range usage.Processes {
+			if p.Role != role || p.Exit == nil {
+				continue
+			}
+			moment := "in mid-run"
+			if p.ExitAfterS != nil {
+				moment = fmt.Sprintf("%.1f s after the start", *p.ExitAfterS)
+			}
+			all = append(all, fmt.Sprintf("%s ended %s (%s)", p.Name, moment, *p.Exit))
+		}
+		if len(all) == 0 {
+			return nil
+		}
+		return check(name, "process", false, strings.Join(all, ", "))
+	}
+	system, support := ended(checkProcesses, "system"), ended("support processes", "support")
+	if system == nil && support == nil {
+		return []*result.Validity{check(checkProcesses, "process", true, "all alive to the end")}
+	}
+	return []*result.Validity{system, support}
+}
+
+// targetAnswers is about a run that was stopped because nobody answered any more; 0: it was not.
+func targetAnswers(sinceMS, silentMS float64) *result.Validity {
+	if sinceMS == 0 {
+		return nil
+	}
+	return check("target", "system", false, fmt.Sprintf(
+		"it answered nothing for %.0f s, from %.1f s of the run on: the run was stopped", silentMS/1000, sinceMS/1000))
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/kinds"
+	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/result"
+)
+
+const (
+	// leastIdlePercent of all cores: with less, the generator competes with what it measures.
+	leastIdlePercent = 5
+	// othersMostPercent of one core, on a full machine, that neither the testbed nor the generator used.
+	othersMostPercent = 50
+	// headroomLeast is how many times as fast a control must be, or the meter may be the limit.
+	headroomLeast = 1.2
+	// Lateness of an open loop may be this share of the P99 that it is part of, or this many ms where that is more.
+	latenessShare   = 0.5
+	latenessFloorMS = 5
+	// handlingMostMS: arrivals are timed at the socket, so that late handling is not in the latency; above this the generator
+	// is swamped.
+	handlingMostMS = 250
+)
+
+// Usage is what processes and CPUs did while the measuring window was open, as the sidecar tells it (sidecar/README.md).
+type Usage struct {
+	DurationS float64 `json:"duration_s"`
+	Host      struct {
+		CPUs        float64    `json:"cpus"`
+		BusyPercent float64    `json:"busy_percent"`
+		ByCPU       []CPUUsage `json:"by_cpu"`
+	} `json:"host"`
+	Processes []ProcessUsage `json:"processes"`
+	Total     struct {
+		CPUS          float64 `json:"cpu_s"`
+		CPUPercent    float64 `json:"cpu_percent"`
+		PeakRSSBytes  int64   `json:"peak_rss_bytes"`
+		PeakAnonBytes *int64  `json:"peak_anon_bytes"`
+	} `json:"total"`
+	Repeated []Part `json:"repeated"`
+}
+
+// UnmarshalJSON takes what it knows of the sidecar's answer.
+func (u *Usage) UnmarshalJSON(data []byte) error {
+	type plain Usage
+	return json.Unmarshal(data, (*plain)(u))
+}
+
+// ProcessUsage is one of them. ExitAfterS is from the window's opening; nil where it lives, or nobody saw it end.
+type ProcessUsage struct {
+	result.Process
+	ExitAfterS *float64 `json:"exit_after_s"`
+}
+
+// processesOf are the rows of the result, with a total of the system's.
+func processesOf(usage *Usage) []result.Process {
+	rows := []result.Process{}
+	if usage == nil {
+		return rows
+	}
+	for _, p := range usage.Processes {
+		rows = append(rows, p.Process)
+	}
+	if !slices.ContainsFunc(rows, func(p result.Process) bool { return p.Role == "system" }) {
+		return rows
+	}
+	total := usage.Total
+	return append(rows, result.Process{
+		Name: "total", Role: "total", CPUS: total.CPUS, CPUPercent: total.CPUPercent, PeakRSSBytes: total.PeakRSSBytes, PeakAnonBytes: total.PeakAnonBytes,
+	})
+}
+
+// generatorCPU: the generator is the bottleneck where the machine had nothing left and it took the larger part of that; so is
+// anything else that took a large part. Controlled: the same load without the system tells what the generator can do. Unseen
+// are CPU seconds of systems under test that are not among the window's processes. Placed: somebody else on the CPUs of the
+// placement is told by a check of its own, and what happened on other CPUs is no matter.
+func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *result.Validity {
+	const name = "generator CPU"
+	open := func(detail string) *result.Validity {
+		return &result.Validity{Check: name, Kind: result.Generator, Detail: detail}
+	}
+	var names []string
+	var own, all float64
+	if usage != nil {
+		for _, p := range usage.Processes {
+			all += p.CPUPercent
+			if p.Role == "generator" {
+				names, own = append(names, p.Name), own+p.CPUPercent
+			}
+		}
+	}
+	if len(names) == 0 {
+		return open("not measured: no sidecar")
+	}
+	if usage.DurationS == 0 {
+		return open("nothing was measured")
+	}
+	cpus, busy := usage.Host.CPUs, usage.Host.BusyPercent
+	others := 0.0
+	if !placed {
+		others = math.Max(0, busy*cpus-all-100*unseen/usage.DurationS)
+	}
+	full := 100-busy < leastIdlePercent
+	detail := fmt.Sprintf("%s used %.1f %% of one core; the %.0f cores were %.1f %% busy", strings.Join(names, " and "), own, cpus, busy)
+	if full && others > othersMostPercent {
+		return check(name, result.Machine, false, fmt.Sprintf("%s, %.1f %% of one core with something else", detail, others))
+	}
+	return check(name, result.Generator, controlled || !(full && own > busy*cpus/2), detail)
+}
+
+// headroom: where as much is sent as comes through, what the meter can do without the system bounds what it can tell of the
+// system. One round trip at a time has no such bound.
+func headroom(control result.Control, saturates bool) *result.Validity {
+	ratio := control.RateRatio
+	if !saturates || ratio == nil || *ratio == 0 {
+		return nil
+	}
+	return check("generator headroom: "+control.Operation, result.Generator, *ratio <= 1/headroomLeast, fmt.Sprintf(
+		"direct it is %.2f times as fast; below %.1f the meter, the far end or loopback may be the limit", 1 / *ratio, headroomLeast))
+}
+
+// probeHeadroom is the same of an operation that the system answers by itself, beside whose control a far end takes some of
+// the meter's CPU: what bounds it is the one CPU of the meter's thread.
+func probeHeadroom(row result.Operation) *result.Validity {
+	if row.CPU == nil || row.WindowS <= 0 {
+		return nil
+	}
+	share := row.CPU.ProbeS / row.WindowS
+	return check("generator headroom: "+row.Name, result.Generator, share <= 1/headroomLeast, fmt.Sprintf(
+		"the probe used %.0f %% of its CPU; above %.0f %% it may be the limit", 100*share, 100/headroomLeast))
+}
+
+// toldApart: a percentile of an open loop holds the generator's own lateness. Where that is more than half of it, it is not
+// told.
+func toldApart(percentile, lateness float64) bool {
+	return lateness == 0 || lateness <= percentile*latenessShare
+}
+
+// generatorLateness is how late requests of an open loop were sent, and how late arrivals of a closed one were handled. A
+// threshold that holds with the lateness in the percentile holds without it; one that does not cannot be judged where the two
+// cannot be told apart.
+func generatorLateness(row result.Operation, lateness record.Values, thresholds []result.Threshold) *result.Validity {
+	if lateness["count"] == 0 {
+		return nil
+	}
+	what, most := "arrivals handled", float64(handlingMostMS)
+	var hidden []string // k6's names
+	if row.Loop == "open" {
+		what, most = "sent", latenessFloorMS
+		if latency := row.LatencyMS; latency != nil {
+			if latency.P99 != nil {
+				most = math.Max(most, *latency.P99*latenessShare)
+			}
+			for _, p := range percentiles {
+				if *p.in(latency) == nil && Carries(p.share, latency.Count) {
+					hidden = append(hidden, p.key)
+				}
+			}
+		}
+	}
+	told := []string{fmt.Sprintf("%s %.3f ms late at P99, at most %.3f ms allowed", what, lateness["p(99)"], most)}
+	if len(hidden) > 0 {
+		words := make([]string, len(hidden))
+		for i, key := range hidden {
+			words[i] = aggregateOf(key)
+		}
+		told = append(told, fmt.Sprintf("more than half of %s, not shown", strings.Join(words, ", ")))
+	}
+	clear := true
+	for _, line := range thresholds {
+		aggregate := aggregateIn(line.Expression)
+		if line.Operation == row.Name && line.Unit == "ms" && !line.OK && slices.Contains(hidden, aggregate) {
+			clear = false
+			told = append(told, fmt.Sprintf("%s %s cannot be judged", aggregateOf(aggregate), line.Required))
+		}
+	}
+	return check("generator lateness: "+row.Name, result.Generator, lateness["p(99)"] <= most && clear, strings.Join(told, "; "))
+}
+
+// Failures of the kind meter are the meter's own: of the generator, or of the machine that both share. They say nothing of
+// the system under test, so a run that has them is inconclusive, whatever else failed in it.
+const meter = "meter"
+
+func generatorLimits(rows []result.Operation) *result.Validity {
+	var met []string
+	for _, kind := range kinds.Names {
+		if !kinds.All[kind].OwnLimit {
+			continue
+		}
+		var count int64
+		for _, row := range rows {
+			count += row.Errors[kind]
+		}
+		if count > 0 {
+			met = append(met, fmt.Sprintf("%d × %s: %s", count, kind, kinds.Explain(kind, false)))
+		}
+	}
+	if len(met) == 0 {
+		return nil
+	}
+	return check("generator limits", meter, false, strings.Join(met, "; "))
+}
+
+// controlsHold: a control does the same without the system under test.
+func controlsHold(controls []result.Control, thresholds []result.Threshold) *result.Validity {
+	if len(controls) == 0 {
+		return nil
+	}
+	var failed []string
+	for _, control := range controls {
+		if slices.ContainsFunc(thresholds, func(line result.Threshold) bool {
+			return !line.OK && aboutErrors(line) && line.Operation == control.Control
+		}) {
+			failed = append(failed, control.Control)
+		}
+	}
+	if len(failed) == 0 {
+		return check("controls", meter, true, "none failed")
+	}
+	return check("controls", meter, false, fmt.Sprintf(
+		"%s failed without the system: the generator, the far end or the machine is at fault", strings.Join(failed, ", ")))
+}

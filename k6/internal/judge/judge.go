@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package judge makes a result of what was measured: percentiles, rates, thresholds, validity, verdict and its reasons. Nothing
+// else decides.
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"windtunnel/k6/internal/result"
+)
+
+// Evidence is what a run left, beside what the record has of its operations. Units are in the JSON names.
+type Evidence struct {
+	Declared
+	// Run and Headline are the result's own.
+	Run      json.RawMessage  `json:"run"`
+	Headline *result.Headline `json:"headline"`
+	// LoadS is how long the load lasted.
+	LoadS float64 `json:"load_s"`
+	// Counts are k6's own.
+	Counts struct {
+		Iterations float64 `json:"iterations"`
+		Dropped    float64 `json:"dropped_iterations"`
+	} `json:"counts"`
+	// SilentMS is for how long a target may answer nothing before the run is stopped.
+	SilentMS float64 `json:"silent_ms"`
+	// Usage is of the measuring window; nil where no sidecar was there.
+	Usage *Usage `json:"usage"`
+	// CPUs are who used each CPU while the window ran; none where nobody can tell.
+	CPUs []Sample `json:"cpus"`
+	// Placement is which CPUs did what; nil where nobody else's doing can be told from the system's.
+	Placement *result.Placement `json:"placement"`
+	// RestBefore and RestAfter are of the system's processes while nothing was sent; nil where nobody looked.
+	RestBefore []AtRest `json:"rest_before"`
+	RestAfter  []AtRest `json:"rest_after"`
+	// Leftovers are what a run may leave on the target, in the plural, and how to find it.
+	Leftovers string `json:"leftovers"`
+	// Integrity is whether the target holds what the run says it did; nil where nothing was compared.
+	Integrity []result.Integrity `json:"integrity"`
+	Notes     []string           `json:"notes"`
+	// Sections are further parts of the result, by the result's own names.
+	Sections map[string]json.RawMessage `json:"sections"`
+}
+
+// AtRest is what a process did while nothing was sent.
+type AtRest struct {
+	Name string `json:"name"`
+	result.AtRest
+}
+
+// Judged is a result: schemas/result.schema.json.
+type Judged struct {
+	Schema     string             `json:"schema"`
+	Run        json.RawMessage    `json:"run"`
+	Headline   *result.Headline   `json:"headline,omitempty"`
+	Operations []result.Operation `json:"operations"`
+	Controls   []result.Control   `json:"controls,omitempty"`
+	Processes  []result.Process   `json:"processes"`
+	Rest       []result.Rest      `json:"rest,omitempty"`
+	Thresholds []result.Threshold `json:"thresholds"`
+	Validity   []result.Validity  `json:"validity"`
+	Integrity  []result.Integrity `json:"integrity,omitzero"`
+	Disturbed  []result.Disturbed `json:"disturbed,omitzero"`
+	Repeated   []result.Repeated  `json:"repeated,omitzero"`
+	Notes      []string           `json:"notes"`
+	Verdict    string             `json:"verdict"`
+	Reasons    []result.Reason    `json:"reasons"`
+	sections   map[string]json.RawMessage
+}
+
+// Judge decides. The error is of a section that cannot be read.
+func Judge(e Evidence, m Metrics) (Judged, error) {
+	j := Judged{
+		Schema: "windtunnel.result/1", Run: e.Run, Headline: e.Headline,
+		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{},
+		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: e.Integrity,
+		sections: map[string]json.RawMessage{"components": json.RawMessage("[]")},
+	}
+	maps.Copy(j.sections, e.Sections)
+	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
+	for _, op := range e.Operations {
+		planned := 0.0
+		if whole {
+			planned = op.PlannedS
+		}
+		j.Operations = append(j.Operations, rowOf(m, op, planned))
+	}
+	for _, row := range j.Operations {
+		op := e.find(row.Name)
+		j.Thresholds = append(j.Thresholds, e.judged(m, row, op)...)
+		if control, ok := find(j.Operations, op.Control); ok && op.AgainstControl {
+			j.Thresholds = append(j.Thresholds, againstControl(row, control)...)
+		}
+	}
+	j.Controls = controlsOf(e.Declared, j.Operations)
+	j.Validity = checksOf(e, m, j.Operations, j.Thresholds, j.Controls)
+	if err := j.addDisturbances(e); err != nil {
+		return j, err
+	}
+	found, err := opinionOf(e, m, j)
+	if err != nil {
+		return j, err
+	}
+	if left, _ := m.Values("cleanup_left", nil); left["count"] > 0 {
+		j.Notes = append(j.Notes, fmt.Sprintf("%.0f could not be removed from the target: %s", left["count"], e.Leftovers))
+	}
+	j.Notes = slices.Concat(j.Notes, found.notes, e.Notes)
+	j.Verdict, j.Reasons = found.verdict, fold(found.reasons)
+	return j, nil
+}
+
+// opinionOf is the last word: of the rows of a matrix, where there are any, of the operations where there are none.
+func opinionOf(e Evidence, m Metrics, j Judged) (opinion, error) {
+	var found opinion
+	if e.Steps != nil {
+		found = findLimit(m, e.Declared, j.Validity)
+	} else {
+		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
+	}
+	found = withIntegrity(found, e.Integrity, j.Validity)
+	return ofSections(e.Sections, j, found)
+}
+
+// addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.
+func (j *Judged) addDisturbances(e Evidence) error {
+	if len(e.CPUs) == 0 {
+		return nil
+	}
+	var run struct {
+		Start time.Time `json:"start"`
+	}
+	if err := json.Unmarshal(e.Run, &run); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	j.Disturbed = disturbedSeconds(e.CPUs, e.Placement, run.Start)
+	if e.Placement == nil {
+		return nil
+	}
+	var parts []Part
+	if e.Usage != nil {
+		parts = e.Usage.Repeated
+	}
+	j.Repeated = repeatedOf(parts, e.Placement)
+	return nil
+}
+
+// MarshalJSON writes the sections beside the rest.
+func (j Judged) MarshalJSON() ([]byte, error) {
+	type plain Judged
+	text, err := json.Marshal(plain(j))
+	if err != nil {
+		return nil, err
+	}
+	all := bytes.NewBuffer(bytes.TrimSuffix(text, []byte("}")))
+	for _, name := range slices.Sorted(maps.Keys(j.sections)) {
+		fmt.Fprintf(all, ",%q:%s", name, j.sections[name])
+	}
+	all.WriteByte('}')
+	return all.Bytes(), nil
+}
+
+// restOf pairs what was seen before the load and after it, by process; nil where nobody looked.
+func restOf(before, after []AtRest) (rest []result.Rest) {
+	at := func(name string) *result.Rest {
+		for i := range rest {
+			if rest[i].Name == name {
+				return &rest[i]
+			}
+		}
+		rest = append(rest, result.Rest{Name: name})
+		return &rest[len(rest)-1]
+	}
+	for _, p := range before {
+		at(p.Name).Before = &p.AtRest
+	}
+	for _, p := range after {
+		at(p.Name).After = &p.AtRest
+	}
+	return rest
+}

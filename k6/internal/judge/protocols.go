@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"windtunnel/k6/internal/result"
+)
+
+// TurnsMost are those of a row at most.
+const TurnsMost = 50
+
+// What a target was judged to be.
+const (
+	missed    = "missed"
+	uncertain = "uncertain"
+	// bound: what measures it, or a rate that it is told, may bound it.
+	bound = "bound"
+)
+
+// ofProtocols: a row that did not run, or that missed a target with confidence, is a failure, whatever else the run was.
+// Errors of a row are told by its outcome.
+func ofProtocols(protocols result.Protocols, j Judged, verdict string) opinion {
+	rows := protocols.Rows
+	var broken, misses, bounded, undecided []reason
+	for _, row := range rows {
+		broken = append(broken, ended(row.Row, "baseline", &row.Baseline)...)
+		broken = append(broken, ended(row.Row, "candidate", row.Candidate)...)
+		misses = append(misses, missesOf(row)...)
+		bounded = append(bounded, boundOf(row)...)
+	}
+	for _, line := range undecidedLines(rows) {
+		undecided = append(undecided, reason{kind: "noise", name: line.Target, text: line.text()})
+	}
+	crossed := crossedReasons(j.Thresholds)
+	reasons := slices.Concat(broken, misses, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Candidate != nil), bounded, undecided)
+	failed := len(broken) > 0 || len(misses) > 0 || verdict == result.Fail && len(crossed) > 0
+	return ofPrograms(j.Validity, failed, reasons)
+}
+
+// fine: it was measured without an error, it cannot be here, or a known fault excuses its errors.
+func fine(side *result.ProtocolSide) bool {
+	return side.Outcome == result.Measured || side.Outcome == result.Impossible || side.Known != nil
+}
+
+// ended is how a side of a row did, where that is not fine.
+func ended(row, name string, side *result.ProtocolSide) []reason {
+	if side == nil || fine(side) {
+		return nil
+	}
+	return []reason{{kind: "row", name: side.Outcome, text: fmt.Sprintf("%s: %s: %s", row, name, withDetail(side.Outcome, side.Detail))}}
+}
+
+func missesOf(row result.ProtocolRow) (reasons []reason) {
+	for _, line := range row.Comparison {
+		if line.Judged == missed {
+			reasons = append(reasons, reason{kind: "target", name: line.Target, text: fmt.Sprintf(
+				"%s: %s is %s of the baseline (%s to %s), and %s is the target",
+				row.Row, line.Target, times(line.Ratio), times(line.Low), times(line.High), times(&line.Bound))})
+		}
+	}
+	if trips := row.RoundTrips; trips != nil && !trips.OK {
+		reasons = append(reasons, reason{kind: "target", name: "round trips", text: fmt.Sprintf(
+			"%s: a tunnel takes %d round trips of the hop to open, answer and close, and the baseline's takes %d",
+			row.Row, trips.Candidate, trips.Baseline)})
+	}
+	return reasons
+}
+
+func boundOf(row result.ProtocolRow) (reasons []reason) {
+	var cpu *float64
+	if i := slices.IndexFunc(row.Comparison, func(line result.ProtocolComparison) bool { return line.Target == "CPU" }); i >= 0 {
+		cpu = row.Comparison[i].Ratio
+	}
+	for _, line := range row.Comparison {
+		if line.Judged == bound {
+			reasons = append(reasons, reason{kind: "noise", name: line.Target + " bound", text: fmt.Sprintf(
+				"%s: %s: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes %s of its CPU: it may be slower than it looks",
+				row.Row, line.Target, times(cpu))})
+		}
+	}
+	return reasons
+}
+
+// undecidedLine is where more turns would tell.
+type undecidedLine struct {
+	row int
+	of  string
+	result.ProtocolComparison
+}
+
+// undecidedLines have those first that take the most turns; of a row that did not run they would not tell.
+func undecidedLines(rows []result.ProtocolRow) (lines []undecidedLine) {
+	for i, row := range rows {
+		if !fine(&row.Baseline) || row.Candidate != nil && !fine(row.Candidate) {
+			continue
+		}
+		for _, line := range row.Comparison {
+			if line.Judged == uncertain {
+				lines = append(lines, undecidedLine{i, row.Row, line})
+			}
+		}
+	}
+	toDecide := func(l undecidedLine) int {
+		if l.ToDecide == nil {
+			return math.MaxInt
+		}
+		return *l.ToDecide
+	}
+	slices.SortStableFunc(lines, func(a, b undecidedLine) int { return cmp.Compare(toDecide(b), toDecide(a)) })
+	return lines
+}
+
+// Undecided are the places of the rows that more turns would decide, what takes the fewest first.
+func Undecided(rows []result.ProtocolRow) []int {
+	places := []int{}
+	for _, line := range undecidedLines(rows) {
+		if !slices.Contains(places, line.row) {
+			places = append(places, line.row)
+		}
+	}
+	slices.Reverse(places)
+	return places
+}
+
+func (l undecidedLine) text() string {
+	found := ""
+	if l.Low != nil {
+		found = fmt.Sprintf(" (%s of the baseline, %s to %s)", times(l.Ratio), times(l.Low), times(l.High))
+	}
+	mend := "nor would more: it takes a quieter machine"
+	if l.ToDecide != nil && *l.ToDecide <= TurnsMost {
+		mend = fmt.Sprintf("about %d would: TURNS=%d", *l.ToDecide, *l.ToDecide)
+	}
+	return fmt.Sprintf("%s: %s: %d turns cannot tell%s; %s", l.of, l.Target, l.Pairs, found, mend)
+}
+
+// manyTimes: from so many times as much on per cents are no help.
+const manyTimes = 10
+
+func times(value *float64) string {
+	switch {
+	case value == nil:
+		return "0 %"
+	case *value >= manyTimes:
+		return fmt.Sprintf("%.0f times", *value)
+	}
+	return fmt.Sprintf("%.0f %%", 100**value)
+}
+
+// essential figures are those that a row passes by.
+var essential = []string{"rtt_ms", "mbit_64k"}
+
+// nothing is why a run has nothing to judge; a run passes by what it measured.
+func nothing(rows []result.ProtocolRow, compared bool) []reason {
+	measured := slices.ContainsFunc(rows, func(row result.ProtocolRow) bool {
+		return slices.ContainsFunc(essential, func(figure string) bool { return row.Baseline.Figures[figure] != nil })
+	})
+	if !measured {
+		return []reason{because("empty", "no row was measured")}
+	}
+	told := slices.ContainsFunc(rows, func(row result.ProtocolRow) bool {
+		return slices.ContainsFunc(row.Comparison, func(line result.ProtocolComparison) bool { return line.Ratio != nil })
+	})
+	if compared && !told {
+		return []reason{because("empty", "no row was compared")}
+	}
+	return nil
+}

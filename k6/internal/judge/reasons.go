@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/kinds"
+	"windtunnel/k6/internal/result"
+)
+
+// causes are the kinds that may have brought about all else, the likeliest first.
+var causes = []string{"process", "system", result.Machine, meter, "interrupt", "probe"}
+
+// more is what one more of a kind is called, and several.
+var more = map[string][2]string{
+	"process":        {"process", "processes"},
+	"system":         {"operation", "operations"},
+	result.Machine:   {"check of the machine", "checks of the machine"},
+	meter:            {"fault of the generator", "faults of the generator"},
+	"interrupt":      {"part", "parts"},
+	"probe":          {"probe", "probes"},
+	"error":          {"operation", "operations"},
+	"threshold":      {"threshold", "thresholds"},
+	"integrity":      {"check of the data", "checks of the data"},
+	result.Generator: {"check of the generator", "checks of the generator"},
+	"dropped":        {"operation", "operations"},
+	"samples":        {"operation", "operations"},
+	"rounds":         {"operation", "operations"},
+	"clock":          {"operation", "operations"},
+	"limit":          {"step", "steps"},
+	"row":            {"row", "rows"},
+	"target":         {"row", "rows"},
+	"noise":          {"row", "rows"},
+	"empty":          {"part", "parts"},
+}
+
+// reason is why a verdict is not pass; k6/schemas/result.schema.json says what each kind is. Reasons of one kind and name are
+// folded into one: the name is the kind of an error, or a target.
+type reason struct {
+	kind, name, text string
+	failed           *failure // where it is of the kind error
+}
+
+type failure struct {
+	operation, mend string
+	count           int64
+}
+
+func because(kind, text string) reason { return reason{kind: kind, text: text} }
+
+func errorReasons(rows []result.Operation, controls []result.Control) (reasons []reason) {
+	for _, row := range rows {
+		through := func(string) bool { return false }
+		if i := slices.IndexFunc(controls, func(c result.Control) bool { return c.Operation == row.Name }); i >= 0 {
+			direct, _ := find(rows, controls[i].Control)
+			through = func(kind string) bool { return direct.Errors[kind] == 0 }
+		}
+		for _, kind := range kinds.Names {
+			count := row.Errors[kind]
+			if count == 0 {
+				continue
+			}
+			mend := kinds.Explain(kind, through(kind))
+			reasons = append(reasons, reason{
+				kind: "error", name: kind,
+				text:   fmt.Sprintf("%s: %d × %s in %d requests: %s", row.Name, count, kind, row.Requests, mend),
+				failed: &failure{row.Name, mend, count},
+			})
+		}
+	}
+	return reasons
+}
+
+func crossedReasons(thresholds []result.Threshold) (reasons []reason) {
+	for _, line := range thresholds {
+		if !line.OK {
+			reasons = append(reasons, because("threshold", line.Operation+": "+sentence(line)))
+		}
+	}
+	return reasons
+}
+
+func invalidReasons(checks []result.Validity) (reasons []reason) {
+	for _, c := range checks {
+		if c.OK != nil && !*c.OK {
+			reasons = append(reasons, because(c.Kind, c.Check+": "+c.Detail))
+		}
+	}
+	return reasons
+}
+
+// integrityReasons are those of what does not hold, and those of what nobody could check.
+func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
+	for _, line := range integrity {
+		r := because("integrity", line.Check+": "+line.Detail)
+		switch {
+		case line.OK == nil:
+			unknown = append(unknown, r)
+		case !*line.OK:
+			broken = append(broken, r)
+		}
+	}
+	return broken, unknown
+}
+
+// fold makes one of each kind and name: one fault brings about many others, and what may have brought about the rest comes
+// first. All else is in the order in which it came.
+func fold(reasons []reason) []result.Reason {
+	var groups [][]reason
+	for _, r := range reasons {
+		i := slices.IndexFunc(groups, func(g []reason) bool { return g[0].kind == r.kind && g[0].name == r.name })
+		if i < 0 {
+			groups = append(groups, []reason{r})
+			continue
+		}
+		groups[i] = append(groups[i], r)
+	}
+	slices.SortStableFunc(groups, func(a, b []reason) int { return cmp.Compare(rank(a[0].kind), rank(b[0].kind)) })
+	folded := []result.Reason{}
+	for _, group := range groups {
+		one := result.Reason{Role: "consequence", Kind: group[0].kind, Text: oneOf(group), Count: len(group)}
+		if rank(one.Kind) < len(causes) {
+			one.Role = result.Cause
+		}
+		if len(group) > 1 {
+			for _, r := range group {
+				one.All = append(one.All, r.text)
+			}
+		}
+		folded = append(folded, one)
+	}
+	return folded
+}
+
+func rank(kind string) int {
+	if i := slices.Index(causes, kind); i >= 0 {
+		return i
+	}
+	return len(causes)
+}
+
+// oneOf is one sentence for all of a group.
+func oneOf(group []reason) string {
+	first, rest := group[0], len(group)-1
+	if rest == 0 {
+		return first.text
+	}
+	words := more[first.kind][1]
+	if rest == 1 {
+		words = more[first.kind][0]
+	}
+	if first.failed == nil {
+		return fmt.Sprintf("%s (and %d more %s)", first.text, rest, words)
+	}
+	var times int64
+	for _, r := range group {
+		times += r.failed.count
+	}
+	return fmt.Sprintf("%s and %d more %s: %s × %s: %s", first.failed.operation, rest, words, format.Count(times), first.name, first.failed.mend)
+}

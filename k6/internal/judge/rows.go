@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"math"
+
+	"windtunnel/k6/internal/kinds"
+	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/result"
+)
+
+// Metrics are what was recorded, by name and tags; *record.Record has them.
+type Metrics interface {
+	Values(metric string, tags map[string]string) (record.Values, bool)
+}
+
+// cut is the kind of a request that was begun and never ended.
+const cut = "cut"
+
+// rounded is for milliseconds, seconds and rates: a direct round trip takes hundredths of a millisecond.
+func rounded(v float64) float64 { return math.Floor(v*1e5+0.5) / 1e5 }
+
+// rowOf is one row of the table. A rate is counted over the operation's own window, not over k6's whole run: from its first
+// start to its last end, and no less than the planned seconds where time bounds it, or the parts of the run that a probe
+// measured. What was begun and neither succeeded nor failed was cut, and is a failed request.
+func rowOf(m Metrics, op Operation, plannedS float64) result.Operation {
+	latency := of(m, "operation_ms", op.Name)
+	// An interrupt may fall between two samples of one request: each success is counted by its latency alone.
+	success := int64(latency["count"])
+	// For k6 a sample of true is a pass: here it means a failed request.
+	ended := success + int64(of(m, "operation_failed", op.Name)["passes"])
+	requests := max(ended, int64(of(m, "operation_begun", op.Name)["count"]))
+	row := result.Operation{
+		Name: op.Name, Title: op.Title, Loop: op.Loop, LatencyIs: op.LatencyIs, Primary: op.Primary,
+		Requests: requests, Success: success, Errors: errorsOf(m, op.Name),
+	}
+	if requests > ended {
+		row.Errors[cut] = requests - ended
+	}
+	if requests > 0 {
+		row.WindowS = windowOf(m, op.Name, plannedS)
+	}
+	row.RatePerS = perSecond(float64(success), row.WindowS)
+	if op.Items != "" {
+		carried := of(m, "operation_items", op.Name)["count"]
+		row.Items = &result.Items{Name: op.Items, Count: int64(carried), RatePerS: perSecond(carried, row.WindowS)}
+	}
+	var lateness record.Values
+	if op.Loop == "open" {
+		// Only an open loop's is in its latency.
+		lateness = of(m, "operation_lateness_ms", op.Name)
+	}
+	row.LatencyMS = latencyOf(latency, lateness)
+	addProbed(m, &row)
+	return row
+}
+
+func perSecond(count, seconds float64) *float64 {
+	if seconds <= 0 {
+		return nil
+	}
+	rate := math.Floor(count/seconds*1000+0.5) / 1000
+	return &rate
+}
+
+func latencyOf(values, lateness record.Values) *result.Latency {
+	count := int64(values["count"])
+	if count == 0 {
+		return nil
+	}
+	latency := &result.Latency{Count: count, Avg: rounded(values["avg"]), Min: rounded(values["min"]), Max: rounded(values["max"])}
+	for _, p := range percentiles {
+		if Carries(p.share, count) && toldApart(values[p.key], lateness[p.key]) {
+			value := rounded(values[p.key])
+			*p.in(latency) = &value
+		}
+	}
+	return latency
+}
+
+func errorsOf(m Metrics, operation string) map[string]int64 {
+	errors := map[string]int64{}
+	for _, kind := range kinds.Names {
+		values, _ := m.Values("operation_errors", map[string]string{"operation": operation, "kind": kind})
+		if count := int64(values["count"]); count > 0 {
+			errors[kind] = count
+		}
+	}
+	return errors
+}
+
+// windowOf are the seconds that a row's rate is counted over.
+func windowOf(m Metrics, operation string, plannedS float64) float64 {
+	if probed := of(m, "operation_active_s", operation)["count"]; probed > 0 {
+		return probed
+	}
+	clock := of(m, "operation_clock_ms", operation)
+	return math.Max(plannedS, rounded((clock["max"]-clock["min"])/1000))
+}
+
+// addProbed adds what only a probe tells: bytes moved, and CPU time for each operation.
+func addProbed(m Metrics, row *result.Operation) {
+	sum := func(name string) float64 { return of(m, "operation_"+name, row.Name)["count"] }
+	if sum("active_s") == 0 {
+		return
+	}
+	// A handshake carries nothing.
+	if bytes := sum("bytes"); bytes > 0 {
+		row.Transfer = &result.Transfer{Bytes: int64(bytes)}
+		if row.WindowS > 0 {
+			mbit := rounded(bytes * 8 / row.WindowS / 1e6)
+			row.Transfer.MbitPerS = &mbit
+		}
+	}
+	each := func(seconds float64) *float64 {
+		if row.Success == 0 {
+			return nil
+		}
+		us := rounded(seconds * 1e6 / float64(row.Success))
+		return &us
+	}
+	probe := sum("probe_cpu_s")
+	row.CPU = &result.CPU{ProbeS: probe, ProbeUSPerOperation: each(probe)}
+	if sum("system_peak_bytes") > 0 {
+		system := sum("system_cpu_s")
+		row.CPU.SystemS, row.CPU.SystemUSPerOperation = &system, each(system)
+	}
+}
+
+// controlsOf is what the system adds to its control, where an operation has one.
+func controlsOf(d Declared, rows []result.Operation) (controls []result.Control) {
+	for _, own := range rows {
+		direct, ok := find(rows, d.find(own.Name).Control)
+		if !ok {
+			continue
+		}
+		added := result.Control{Operation: own.Name, Control: direct.Name}
+		if own.LatencyMS != nil && direct.LatencyMS != nil {
+			added.P50MS = difference(own.LatencyMS.P50, direct.LatencyMS.P50)
+			added.P95MS = difference(own.LatencyMS.P95, direct.LatencyMS.P95)
+			added.P99MS = difference(own.LatencyMS.P99, direct.LatencyMS.P99)
+		}
+		if own.RatePerS != nil && direct.RatePerS != nil && *direct.RatePerS > 0 {
+			ratio := rounded(*own.RatePerS / *direct.RatePerS)
+			added.RateRatio = &ratio
+		}
+		controls = append(controls, added)
+	}
+	return controls
+}
+
+func difference(own, other *float64) *float64 {
+	if own == nil || other == nil {
+		return nil
+	}
+	less := rounded(*own - *other)
+	return &less
+}
+
+func find(rows []result.Operation, name string) (result.Operation, bool) {
+	for _, row := range rows {
+		if row.Name == name {
+			return row, true
+		}
+	}
+	return result.Operation{}, false
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// reasonsMost are shown; they are folded already.
+const reasonsMost = 5
+
+// Text is the few lines that a single `k6 run` prints; k6 x report prints the whole.
+func (j Judged) Text() string {
+	var run struct{ System, Scenario, Profile, Environment string }
+	_ = json.Unmarshal(j.Run, &run)
+	rows := [][]string{{"operation", "requests", "success", "rate /s", "avg ms", "P50 ms", "P95 ms", "P99 ms"}}
+	for _, op := range j.Operations {
+		latency := result.Latency{}
+		avg := format.None
+		if op.LatencyMS != nil {
+			latency = *op.LatencyMS
+			avg = format.MS(&latency.Avg)
+		}
+		rows = append(rows, []string{
+			op.Name, format.Count(op.Requests), format.Count(op.Success), format.Rate(op.RatePerS),
+			avg, format.MS(latency.P50), format.MS(latency.P95), format.MS(latency.P99),
+		})
+	}
+	lines := []string{"", fmt.Sprintf("%s/%s (%s) on %s: %s", run.System, run.Scenario, run.Profile, run.Environment, j.Verdict)}
+	lines = append(lines, aligned(rows)...)
+	for _, text := range firstReasons(j.Reasons) {
+		lines = append(lines, "  ! "+text)
+	}
+	if len(j.Repeated) > 0 {
+		lines = append(lines, "  · "+repeatedLine(j.Repeated))
+	}
+	for _, note := range j.Notes {
+		lines = append(lines, "  · "+note)
+	}
+	return strings.Join(append(lines, ""), "\n")
+}
+
+func firstReasons(reasons []result.Reason) []string {
+	texts := result.Texts(reasons)
+	if len(texts) <= reasonsMost {
+		return texts
+	}
+	return append(texts[:reasonsMost-1:reasonsMost-1], fmt.Sprintf("and %d more: the result has them", len(texts)-reasonsMost+1))
+}
+
+// aligned has the first column to the left, the others to the right.
+func aligned(rows [][]string) (lines []string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if cells[i] = space + cell; i == 0 {
+				cells[i] = cell + space
+			}
+		}
+		lines = append(lines, strings.Join(cells, "  "))
+	}
+	return lines
+}
+
+func repeatedLine(repeated []result.Repeated) string {
+	parts, more := "1 part was", ""
+	if n := len(repeated); n > 1 {
+		parts, more = fmt.Sprintf("%d parts were", n), fmt.Sprintf(" and %d more", n-1)
+	}
+	line := fmt.Sprintf("%s measured again, as others used their CPUs: %s%s", parts, repeated[0].Part, more)
+	still := 0
+	for _, r := range repeated {
+		if !r.Settled {
+			still++
+		}
+	}
+	if still > 0 {
+		line += fmt.Sprintf("; %d of them disturbed to the end", still)
+	}
+	return line
+}

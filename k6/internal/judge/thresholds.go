@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"math"
+	"strconv"
+
+	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/result"
+)
+
+// latencyKeys are the bounds of a latency, with k6's aggregate for each.
+var latencyKeys = []struct{ key, aggregate string }{
+	{"avg", "avg"}, {"p(50)", "med"}, {"p(90)", "p(90)"}, {"p(95)", "p(95)"}, {"p(99)", "p(99)"}, {"p(99.9)", "p(99.9)"}, {"max", "max"},
+}
+
+// bounded is what a bound asks of a metric.
+type bounded struct {
+	metric, aggregate, operator string
+	bound                       float64
+	unit                        string
+}
+
+func (b bounded) expression() string { return b.aggregate + b.operator + number(b.bound) }
+
+func (b bounded) holds(value float64) bool {
+	switch b.operator {
+	case "<":
+		return value < b.bound
+	case "<=":
+		return value <= b.bound
+	}
+	return value >= b.bound
+}
+
+// number is as short as it can be, and never with an exponent.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// boundedOf is what an operation's bounds ask. In k6 a Trend without samples satisfies any p(95)<N, so each latency bound
+// comes with a count of successes. A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
+func (d Declared) boundedOf(op Operation) (all []bounded) {
+	if d.Steps != nil {
+		return nil
+	}
+	if least := d.leastItems(op); least > 0 {
+		metric := "operation_items"
+		if op.Uncounted {
+			metric = "iterations"
+		}
+		all = append(all, bounded{metric, "count", ">=", least, "count"})
+	}
+	for _, latency := range latencyKeys {
+		if bound := op.Bounds[latency.key]; bound != nil {
+			all = append(all, bounded{"operation_ms", latency.aggregate, "<", *bound, "ms"})
+		}
+	}
+	// All may fail: that bounds nothing.
+	if bound := op.Bounds["failed"]; bound != nil && *bound != 1 {
+		all = append(all, bounded{"operation_failed", "rate", "<=", *bound, "share"})
+	}
+	if bound := op.Bounds["errors"]; bound != nil {
+		all = append(all, bounded{"operation_errors", "count", "<=", *bound, "count"})
+	}
+	if bound := op.Bounds["anomalies"]; bound != nil {
+		all = append(all, bounded{"operation_anomalies", "count", "<=", *bound, "count"})
+	}
+	return all
+}
+
+// Thresholds are k6's options.thresholds, so that a plain `k6 run` ends by the bounds too: expressions, and objects of those
+// that abort. https://grafana.com/docs/k6/latest/using-k6/thresholds/
+func (d Declared) Thresholds() map[string][]any {
+	thresholds := map[string][]any{}
+	for _, op := range d.Operations {
+		for _, b := range d.boundedOf(op) {
+			metric := b.metric + "{operation:" + op.Name + "}"
+			thresholds[metric] = append(thresholds[metric], b.expression())
+		}
+	}
+	d.addLimits(thresholds)
+	return thresholds
+}
+
+// judged are the lines of an operation's bounds.
+func (d Declared) judged(m Metrics, row result.Operation, op Operation) (lines []result.Threshold) {
+	for _, b := range d.boundedOf(op) {
+		value := valueOf(m, row, b)
+		line := result.Threshold{Operation: op.Name, Metric: b.metric, Expression: b.expression(), Value: &value, Unit: b.unit, OK: b.holds(value)}
+		if b.metric == "iterations" {
+			line.Metric = "successes"
+		}
+		if b.unit == "ms" && row.Success == 0 {
+			line.Value = nil
+		}
+		lines = append(lines, inWords(line, op.Items))
+	}
+	// k6 divides by the whole test's time; only the operation's own window is its rate.
+	if least := op.Bounds["rate"]; least != nil && d.Steps == nil {
+		ok := row.RatePerS != nil && *row.RatePerS >= *least
+		line := result.Threshold{Operation: op.Name, Metric: "rate", Expression: "rate>=" + number(*least), Value: row.RatePerS, Unit: "per_s", OK: ok}
+		lines = append(lines, inWords(line, op.Items))
+	}
+	return lines
+}
+
+// valueOf is what a metric came to. k6 counts iterations, failed ones too: a result goes by the successes among them. It does
+// not know of requests that were cut: they failed, too.
+func valueOf(m Metrics, row result.Operation, b bounded) float64 {
+	switch {
+	case b.metric == "iterations":
+		return float64(row.Success)
+	case b.metric == "operation_failed" && row.Errors[cut] > 0:
+		return float64(row.Requests-row.Success) / float64(row.Requests)
+	}
+	return of(m, b.metric, row.Name)[b.aggregate]
+}
+
+// A wait through the proxy may be so many times the same without it, and so many ms whatever that is.
+const (
+	controlTimes   = 20
+	controlFloorMS = 20
+)
+
+// againstControl: without a baseline gross slowness has nothing to be seen by but the control.
+func againstControl(own, direct result.Operation) []result.Threshold {
+	if own.LatencyMS == nil || own.LatencyMS.P50 == nil || direct.LatencyMS == nil || direct.LatencyMS.P50 == nil {
+		return nil
+	}
+	bound := math.Max(controlFloorMS, precise(controlTimes**direct.LatencyMS.P50, 3))
+	b := bounded{"operation_ms", "med", "<", bound, "ms"}
+	value := *own.LatencyMS.P50
+	return []result.Threshold{inWords(result.Threshold{
+		Operation: own.Name, Metric: b.metric, Expression: b.expression(), Value: &value, Unit: b.unit, OK: b.holds(value),
+	}, "")}
+}
+
+// precise has so many significant digits.
+func precise(v float64, digits int) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	return rounded
+}
+
+// of is what a metric of an operation came to; nil where nothing was recorded.
+func of(m Metrics, metric, operation string) record.Values {
+	values, _ := m.Values(metric, map[string]string{"operation": operation})
+	return values
+}

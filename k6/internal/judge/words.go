@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// aggregates are k6's names for what it aggregates a trend to, and ours.
+var aggregates = map[string]string{
+	"avg": "average", "med": "P50", "p(90)": "P90", "p(95)": "P95", "p(99)": "P99", "p(99.9)": "P99.9",
+}
+
+func aggregateOf(aggregate string) string {
+	if known, ok := aggregates[aggregate]; ok {
+		return known
+	}
+	return aggregate
+}
+
+var expressionParts = regexp.MustCompile(`^([^<>=]+)([<>]=?)(.*)$`)
+
+// aggregateIn is what an expression of k6's aggregates to.
+func aggregateIn(expression string) string {
+	if parts := expressionParts.FindStringSubmatch(expression); parts != nil {
+		return parts[1]
+	}
+	return expression
+}
+
+// inWords adds what was measured and what is required, such as "P50 0.561 ms" and "at most 0.01 ms". Items is what a success
+// carries, in the plural, where it carries many.
+func inWords(line result.Threshold, items string) result.Threshold {
+	parts := expressionParts.FindStringSubmatch(line.Expression)
+	aggregate, operator := parts[1], parts[2]
+	bound, _ := strconv.ParseFloat(parts[3], 64)
+	line.Measured = aggregateOf(aggregate) + ": no sample"
+	if line.Value != nil {
+		line.Measured = measured(line.Metric, aggregate, *line.Value, bound, items)
+	}
+	equal := line.Value != nil && *line.Value == bound
+	line.Required = relation(operator, equal) + " " + boundText(line.Metric, bound)
+	return line
+}
+
+func measured(metric, aggregate string, value, bound float64, items string) string {
+	switch metric {
+	case "operation_ms":
+		return aggregateOf(aggregate) + " " + format.Beside(format.MS, value, bound) + " ms"
+	case "operation_failed":
+		return format.Beside(format.Share, value, bound) + " failed"
+	case "operation_errors":
+		return counted(value, "error", "errors")
+	case "operation_anomalies":
+		return counted(value, "anomaly", "anomalies")
+	case "rate":
+		return "rate " + format.Beside(format.Rate, value, bound) + "/s"
+	}
+	if metric == "operation_items" && items != "" {
+		return format.Count(int64(value)) + " " + items
+	}
+	return counted(value, "success", "successes")
+}
+
+func counted(value float64, singular, plural string) string {
+	if value == 1 {
+		return "1 " + singular
+	}
+	return format.Count(int64(value)) + " " + plural
+}
+
+func boundText(metric string, bound float64) string {
+	switch metric {
+	case "operation_failed":
+		return number(precise(bound*100, 12)) + "%"
+	case "operation_ms":
+		return format.Thousands(number(bound)) + " ms"
+	case "rate":
+		return format.Thousands(number(bound)) + "/s"
+	}
+	return format.Thousands(number(bound))
+}
+
+// relation: a value that is the bound itself does not hold where k6's operator is strict.
+func relation(operator string, equal bool) string {
+	switch {
+	case operator == "<" && equal:
+		return "below"
+	case strings.HasPrefix(operator, "<"):
+		return "at most"
+	}
+	return "at least"
+}
+
+func sentence(line result.Threshold) string { return line.Measured + ", " + line.Required }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package judge is the module k6/x/windtunnel/judge: with it a script gives what it left to the one judge, internal/judge.
+// lib/globals.d.ts has its types.
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/js/common"
+	"go.k6.io/k6/js/modules"
+
+	"windtunnel/k6/internal/jsvalue"
+	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/result"
+)
+
+// ImportPath is the module's name in scripts.
+const ImportPath = "k6/x/windtunnel/judge"
+
+func init() {
+	modules.Register(ImportPath, Module{})
+}
+
+// Module makes an instance for each VU.
+type Module struct{}
+
+// NewModuleInstance implements modules.Module.
+func (Module) NewModuleInstance(vu modules.VU) modules.Instance { return instance{vu.Runtime} }
+
+type instance struct{ runtime func() *sobek.Runtime }
+
+// Exports implements modules.Instance.
+func (i instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{
+		"turnsMost":    func() int { return judge.TurnsMost },
+		"carries":      judge.Carries,
+		"thresholds":   i.thresholds,
+		"judge":        i.judge,
+		"disturbances": i.disturbances,
+		"undecided":    i.undecided,
+	}}
+}
+
+func (i instance) thresholds(asked sobek.Value) sobek.Value {
+	return i.into(told[judge.Declared](i, asked, strict).Thresholds())
+}
+
+// judged is what a script gets: the result as the text of its file, and what the terminal shows of it.
+type judged struct {
+	Result string `json:"result"`
+	Text   string `json:"text"`
+}
+
+func (i instance) judge(asked sobek.Value) sobek.Value {
+	found, err := judge.Judge(told[judge.Evidence](i, asked, strict), record.OfProcess)
+	if err != nil {
+		i.throw(err)
+	}
+	text, err := json.MarshalIndent(found, "", "  ")
+	if err != nil {
+		i.throw(err)
+	}
+	return i.into(judged{Result: string(text) + "\n", Text: found.Text()})
+}
+
+func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {
+	return i.into(judge.Disturbances(told[[]judge.CPUUsage](i, byCPU, lenient), told[*result.Placement](i, placement, lenient)))
+}
+
+func (i instance) undecided(rows sobek.Value) sobek.Value {
+	return i.into(judge.Undecided(told[[]result.ProtocolRow](i, rows, lenient)))
+}
+
+// A field that Go does not know is an exception where a script speaks for itself, and left out where it hands on what
+// others told it.
+const (
+	strict  = true
+	lenient = false
+)
+
+// told is a script's value. What cannot be read is an exception in the script.
+func told[T any](i instance, value sobek.Value, strictly bool) (asked T) {
+	if sobek.IsUndefined(value) || sobek.IsNull(value) {
+		return asked
+	}
+	text, err := jsvalue.OutOf(i.runtime(), value)
+	if err != nil {
+		i.throw(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if strictly {
+		decoder.DisallowUnknownFields()
+	}
+	if err := decoder.Decode(&asked); err != nil {
+		i.throw(err)
+	}
+	return asked
+}
+
+func (i instance) into(value any) sobek.Value {
+	made, err := jsvalue.Into(i.runtime(), value)
+	if err != nil {
+		i.throw(err)
+	}
+	return made
+}
+
+// throw makes an exception of the script of an error.
+func (i instance) throw(err error) {
+	common.Throw(i.runtime(), fmt.Errorf("%s: %w", ImportPath, err))
+}
