@@ -158,11 +158,11 @@ function versionsOf(instance) {
   return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
 }
 
-/** @param {string} runId @param {Definition} definition */
-function resultPath(runId, definition) {
-  const file = `${definition.system}-${definition.name}.json`;
-  if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${file}`;
-  return pathOf(import.meta.resolve(`../results/${runId}-${file}`));
+/** Where a run's files are, without an extension. @param {string} runId @param {Definition} definition */
+function filesOf(runId, definition) {
+  const name = `${definition.system}-${definition.name}`;
+  if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${name}`;
+  return pathOf(import.meta.resolve(`../results/${runId}-${name}`));
 }
 
 /** What the report leads with. @param {Record<string, Operations>} operations */
@@ -242,21 +242,21 @@ const countsOf = ({ iterations, dropped_iterations: dropped }) => ({
 });
 
 /**
- * handleSummary: the result as a file, and its table on the terminal.
+ * handleSummary: the result and the record as files, and the table on the terminal.
  * @param {Definition} definition
  * @param {import('k6/x/windtunnel/judge').Declared} declared
  */
 function summaryOf(definition, declared) {
   const restFor = restSeconds();
 
-  /** @param {any} data @returns {Record<string, string>} */
+  /** @param {any} data @returns {Record<string, string | ArrayBuffer>} */
   return (data) => {
     const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
     // Set-up failed: k6 has said why, and nothing was measured.
     if (!begun) return {};
     const watched = watchedOf(definition, begun, restFor);
     const durationMs = data.state.testRunDurationMs;
-    const { result, text } = judge({
+    const { result, record, text } = judge({
       ...declared,
       ...watched,
       ...saidBy(definition, begun, measured(data.metrics), watched.usage),
@@ -266,7 +266,8 @@ function summaryOf(definition, declared) {
       counts: countsOf(data.metrics),
       silent_ms: SILENT_MS,
     });
-    return { [resultPath(begun.runId, definition)]: result, stdout: text };
+    const files = filesOf(begun.runId, definition);
+    return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
   };
 }
 

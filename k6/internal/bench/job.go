@@ -16,6 +16,7 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/stream"
@@ -135,7 +136,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		entry.ExitCode = &code
 	}
 	for path, clean := range map[string]func(string) error{
-		j.file(".json"): redactor.ResultFile, j.file(".dashboard.html"): redactor.File} {
+		j.file(".json"): redactor.ResultFile, j.file(record.Extension): redactor.RecordFile, j.file(".dashboard.html"): redactor.File} {
 		if err := clean(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			b.screen.Error("%s: %v", strings.TrimPrefix(path, b.Root+"/"), reason(err))
 		}

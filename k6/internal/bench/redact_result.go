@@ -106,8 +106,9 @@ func (w *resultWalk) replace(text string) {
 // backslashes counts those at the end of p.
 func backslashes(p []byte) int { return len(p) - len(bytes.TrimRight(p, `\`)) }
 
+// isFreeText knows the places of a record's evidence, too, which has the result's sections apart.
 func isFreeText(place []string) bool {
-	path := strings.Join(place, ".")
+	path := strings.TrimPrefix(strings.Join(place, "."), "sections.")
 	return slices.ContainsFunc(freeText, func(pattern string) bool {
 		parent, any := strings.CutSuffix(pattern, "*")
 		return path == pattern || any && strings.HasPrefix(path, parent)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
 )
 
@@ -110,7 +111,12 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	if left, _ := m.Values("cleanup_left", nil); left["count"] > 0 {
 		j.Notes = append(j.Notes, fmt.Sprintf("%.0f could not be removed from the target: %s", left["count"], e.Leftovers))
 	}
-	j.Notes = slices.Concat(j.Notes, found.notes, e.Notes)
+	for _, row := range j.Operations {
+		if row.LatencyMS != nil && row.LatencyMS.Count > record.MostExact {
+			j.Notes = append(j.Notes, fmt.Sprintf("%s: more samples than are kept one by one: its percentiles are within %g %%", row.Name, 100*record.Error))
+		}
+	}
+	j.Notes = append(append(j.Notes, found.notes...), e.Notes...)
 	j.Verdict, j.Reasons = found.verdict, fold(found.reasons)
 	return j, nil
 }
@@ -148,6 +154,12 @@ func (j *Judged) addDisturbances(e Evidence) error {
 	}
 	j.Repeated = repeatedOf(parts, e.Placement)
 	return nil
+}
+
+// File is the result as the text of its file.
+func (j Judged) File() ([]byte, error) {
+	text, err := json.MarshalIndent(j, "", "  ")
+	return append(text, '\n'), err
 }
 
 // MarshalJSON writes the sections beside the rest.

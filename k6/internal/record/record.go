@@ -21,28 +21,17 @@ type Record struct {
 	// byMetric has the series of a metric in the order in which they came about.
 	byMetric map[string][]*Series
 	said     map[string]json.RawMessage
+	// mostExact is that of the series that are made from now on.
+	mostExact int
 }
 
 // New makes an empty record.
 func New() *Record {
-	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, said: map[string]json.RawMessage{}}
+	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, said: map[string]json.RawMessage{}, mostExact: MostExact}
 }
 
 // OfProcess is the one record of this process: a k6 process runs one test.
 var OfProcess = New()
-
-// Series is one metric with one set of tags.
-type Series struct {
-	kind metrics.MetricType
-	tags map[string]string
-
-	mu sync.Mutex
-	// values are those of each sample of a trend, in the metric's unit.
-	values []float64
-	// The others need no samples.
-	sum, min, max, last float64
-	count, nonzero      int64
-}
 
 // Series returns that of a metric with these tags and no others.
 func (r *Record) Series(metric string, kind metrics.MetricType, tags map[string]string) *Series {
@@ -52,7 +41,7 @@ func (r *Record) Series(metric string, kind metrics.MetricType, tags map[string]
 	if found, ok := r.series[key]; ok {
 		return found
 	}
-	made := &Series{kind: kind, tags: maps.Clone(tags)}
+	made := &Series{metric: metric, kind: kind, tags: maps.Clone(tags), mostExact: r.mostExact}
 	r.series[key] = made
 	r.byMetric[metric] = append(r.byMetric[metric], made)
 	return made
@@ -65,28 +54,6 @@ func keyOf(metric string, tags map[string]string) string {
 		key.WriteString("\x00" + name + "\x00" + tags[name])
 	}
 	return key.String()
-}
-
-// Add takes a sample.
-func (s *Series) Add(value float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kind == metrics.Trend {
-		s.values = append(s.values, value)
-		return
-	}
-	if s.count == 0 || value < s.min {
-		s.min = value
-	}
-	if s.count == 0 || value > s.max {
-		s.max = value
-	}
-	s.sum += value
-	s.last = value
-	s.count++
-	if value != 0 {
-		s.nonzero++
-	}
 }
 
 // Say keeps what the system said under a name, as JSON; the last one stays.

@@ -38,6 +38,22 @@ func TestValuesAreThoseOfK6(t *testing.T) {
 	}
 }
 
+func TestFewSamplesAreThoseOfK6(t *testing.T) {
+	r, own := New(), metrics.NewTrendSink()
+	for n := range 5 {
+		r.Series("operation_ms", metrics.Trend, nil)
+		values, _ := r.Values("operation_ms", nil)
+		for name, share := range trendShares {
+			if values[name] != own.P(share) {
+				t.Errorf("%s of %d: %g, k6 says %g", name, n, values[name], own.P(share))
+			}
+		}
+		value := float64(n*n) + 0.5
+		r.Series("operation_ms", metrics.Trend, nil).Add(value)
+		own.Add(metrics.Sample{Value: value})
+	}
+}
+
 func TestEachKindOfMetric(t *testing.T) {
 	r := New()
 	tags := func(kind string) map[string]string { return map[string]string{"operation": "send", "kind": kind} }

@@ -50,20 +50,20 @@ func (s *Series) has(tags map[string]string) bool {
 	return true
 }
 
+// trend is exact as long as all series are; else its percentiles are within Error.
 func trend(all []*Series) Values {
-	sink := metrics.NewTrendSink()
+	if len(all) == 1 {
+		all[0].mu.Lock()
+		defer all[0].mu.Unlock()
+		return all[0].samples.values()
+	}
+	samples := &samples{}
 	for _, s := range all {
 		s.mu.Lock()
-		for _, value := range s.values {
-			sink.Add(metrics.Sample{Value: value})
-		}
+		samples.merge(&s.samples)
 		s.mu.Unlock()
 	}
-	values := Values{"count": float64(sink.Count()), "avg": sink.Avg(), "min": sink.Min(), "max": sink.Max()}
-	for name, share := range trendShares {
-		values[name] = sink.P(share)
-	}
-	return values
+	return samples.values()
 }
 
 func counter(all []*Series) Values {

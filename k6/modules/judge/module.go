@@ -50,22 +50,33 @@ func (i instance) thresholds(asked sobek.Value) sobek.Value {
 	return i.into(told[judge.Declared](i, asked, strict).Thresholds())
 }
 
-// judged is what a script gets: the result as the text of its file, and what the terminal shows of it.
-type judged struct {
-	Result string `json:"result"`
-	Text   string `json:"text"`
-}
-
+// judge gives the script the result as the text of its file, what the terminal shows of it, and the bytes of the record's file.
 func (i instance) judge(asked sobek.Value) sobek.Value {
-	found, err := judge.Judge(told[judge.Evidence](i, asked, strict), record.OfProcess)
+	evidence := told[judge.Evidence](i, asked, strict)
+	found, err := judge.Judge(evidence, record.OfProcess)
 	if err != nil {
 		i.throw(err)
 	}
-	text, err := json.MarshalIndent(found, "", "  ")
+	text, err := found.File()
 	if err != nil {
 		i.throw(err)
 	}
-	return i.into(judged{Result: string(text) + "\n", Text: found.Text()})
+	plain, err := json.Marshal(evidence)
+	if err != nil {
+		i.throw(err)
+	}
+	var file bytes.Buffer
+	if err := record.OfProcess.Write(&file, plain); err != nil {
+		i.throw(err)
+	}
+	rt := i.runtime()
+	given := rt.NewObject()
+	for name, value := range map[string]any{"result": string(text), "text": found.Text(), "record": rt.NewArrayBuffer(file.Bytes())} {
+		if err := given.Set(name, value); err != nil {
+			i.throw(err)
+		}
+	}
+	return given
 }
 
 func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/record"
+)
+
+const evidence = `{
+  "operations": [{"name": "send", "title": "Send", "loop": "closed", "latency_is": "x", "bounds": {"p(95)": %BOUND%}}],
+  "plan": {"iterations": 40}, "counts": {"iterations": %DONE%}, "load_s": 2,
+  "run": {"system": "pulsar", "scenario": "ingest", "profile": "smoke", "environment": "local"}, "notes": ["a note"]
+}`
+
+// written is a record of 40 requests of 1 to 40 ms.
+func written(t *testing.T, bound, done string) string {
+	t.Helper()
+	r := record.New()
+	tags := map[string]string{"operation": "send"}
+	for n := range 40 {
+		r.Series("operation_ms", metrics.Trend, tags).Add(float64(n + 1))
+		r.Series("operation_failed", metrics.Rate, tags).Add(0)
+	}
+	r.Series("operation_items", metrics.Counter, tags).Add(40)
+	r.Series("operation_clock_ms", metrics.Gauge, tags).Add(0)
+	r.Series("operation_clock_ms", metrics.Gauge, tags).Add(2000)
+	path := filepath.Join(t.TempDir(), "pulsar-ingest.record")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := r.Write(file, []byte(strings.NewReplacer("%BOUND%", bound, "%DONE%", done).Replace(evidence))); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestARecordIsJudged(t *testing.T) {
+	for _, c := range []struct {
+		bound, done string
+		code        int
+		says        string
+	}{
+		{"100", "40", exitcode.Pass, "pulsar/ingest (smoke) on local: pass"},
+		{"10", "40", exitcode.Fail, "send: P95 38.0 ms, at most 10 ms"},
+		{"100", "30", exitcode.Inconclusive, "complete: 30 of 40 iterations: ended early"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := Run(&stdout, &stderr, []string{filepath.Base(written(t, c.bound, c.done))}, false, "/nowhere")
+		if code != exitcode.Usage || !strings.Contains(stderr.String(), "no such file") {
+			t.Fatal(code, stderr.String())
+		}
+		path := written(t, c.bound, c.done)
+		if code := Run(&stdout, &stderr, []string{filepath.Base(path)}, false, filepath.Dir(path)); code != c.code {
+			t.Errorf("exit code %d, want %d: %s", code, c.code, stdout.String())
+		}
+		if !strings.Contains(stdout.String(), c.says) {
+			t.Errorf("%q, want %q", stdout.String(), c.says)
+		}
+	}
+}
+
+func TestTheResultIsPrinted(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	path := written(t, "100", "40")
+	if code := Run(&stdout, &stderr, []string{path}, true, "/"); code != exitcode.Pass {
+		t.Fatal(code, stderr.String())
+	}
+	var found struct {
+		Verdict    string
+		Operations []struct {
+			RatePerS float64 `json:"rate_per_s"`
+		}
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &found); err != nil || found.Verdict != "pass" || found.Operations[0].RatePerS != 20 {
+		t.Error(found, err)
+	}
+}
+
+func TestWhatIsNoRecordIsRefusedInALine(t *testing.T) {
+	whole, err := os.ReadFile(written(t, "100", "40"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := filepath.Join(t.TempDir(), "short.record")
+	if err := os.WriteFile(short, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		paths []string
+		says  string
+	}{
+		{nil, "give one record"},
+		{[]string{"a", "b"}, "give one record"},
+		{[]string{short}, "short.record: it was cut short"},
+		{[]string{"judge.go"}, "judge.go: it is no windtunnel.record/1"},
+	} {
+		dir, _ := os.Getwd()
+		var stdout, stderr bytes.Buffer
+		if code := Run(&stdout, &stderr, c.paths, false, dir); code != exitcode.Usage || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%d, %q, want %q", code, stderr.String(), c.says)
+		}
+	}
+}
