@@ -101,12 +101,12 @@ export function confirmHost(host) {
 /**
  * Who logs in: a variable SYSTEM_USERNAME (such as PULSAR_USERNAME, which a testbed sets) comes before the file's.
  * @param {string} system
- * @param {any} auth of its entry
+ * @param {any} auth of its entry; none where it has none
  * @param {string} loginPath unless the file gives one
  * @returns {Auth}
  */
 export function readAuth(system, auth, loginPath) {
-  if (auth.mode === 'none') return { mode: 'none' };
+  if (!auth || auth.mode === 'none') return { mode: 'none' };
   if (auth.mode === 'token') return { mode: 'token', token: secret(auth.token_env, 'a bearer token') };
   const username = __ENV[`${system.toUpperCase()}_USERNAME`] || auth.username;
   return {

@@ -1,9 +1,10 @@
 /** A checkout may lie in a folder of any name: the unit tests and a bench run in one with letters that URLs, patterns and shells read otherwise. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ON_ANY_MACHINE } from '../support/bench.js';
+import { copyCheckout } from '../support/checkout.js';
 import { ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k6.js';
 
 const NAME = "päth with späces/#'%41|[x]$y?";
@@ -11,19 +12,7 @@ const folder = temporaryFolder('odd-path');
 after(folder.remove);
 const checkout = join(folder.path, NAME);
 
-/** What is built or written, from the root of the checkout, as .gitignore has it. */
-const MADE = ['.git', 'bin', '.venv', 'results', 'sidecar/target', 'sidecar/primitives/target'];
-
-/** @param {string} path */
-const isSource = (path) => !MADE.includes(relative(ROOT, path)) && basename(path) !== 'node_modules';
-
-/** What is built is linked, the rest copied with its times, so that make finds nothing to build. */
-function copyCheckout() {
-  cpSync(ROOT, checkout, { recursive: true, preserveTimestamps: true, filter: isSource });
-  for (const built of ['bin', '.venv', 'node_modules']) symlinkSync(join(ROOT, built), join(checkout, built));
-  mkdirSync(join(checkout, 'results'));
-}
-copyCheckout();
+copyCheckout(checkout);
 
 /** @param {string} command @param {string[]} args @param {Record<string, string>} [variables] */
 async function runs(command, args, variables = {}) {

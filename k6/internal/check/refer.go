@@ -33,6 +33,7 @@ func checkEnvironment(root, path string, doc any) []schema.Problem {
 	}
 	testbeds := testbedsFolder(root, path)
 	for _, name := range env.Names() {
+		problems = append(problems, checkSystem(filepath.Dir(testbeds), name, env.Systems[name])...)
 		if ref := env.Systems[name].Testbed; ref != nil {
 			problems = append(problems, checkReference(testbeds, name, *ref, doc, "testbed")...)
 		}

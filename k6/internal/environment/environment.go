@@ -29,6 +29,8 @@ type System struct {
 	Target      Target                `json:"target"`
 	User        User                  `json:"user"`
 	DatabaseEnv string                `json:"database_env"`
+	// Settings are what the scripts of a system of the user's own know.
+	Settings map[string]any `json:"settings"`
 	// Thresholds are bounds by scenario and operation.
 	Thresholds map[string]map[string]any `json:"thresholds"`
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -82,7 +83,35 @@ func raw(kind Kind) []byte {
 // doc is what jsonschema.UnmarshalJSON returns: numbers as json.Number.
 func Check(kind Kind, doc any) []Problem {
 	all := load()
-	err := all.schemas[kind].Validate(doc)
+	return problems(all.compiler, all.schemas[kind], doc)
+}
+
+// CheckBy checks a document by a schema of the user's, whose file names it. The error is of the schema.
+func CheckBy(path string, doc any) ([]Problem, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	read, err := jsonschema.UnmarshalJSON(file)
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	const name = "https://windtunnel.invalid/own.schema.json"
+	if err := c.AddResource(name, read); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		return nil, err
+	}
+	return problems(c, compiled, doc), nil
+}
+
+func problems(compiler *jsonschema.Compiler, by *jsonschema.Schema, doc any) []Problem {
+	err := by.Validate(doc)
 	if err == nil {
 		return nil
 	}
@@ -90,7 +119,7 @@ func Check(kind Kind, doc any) []Problem {
 	if !errors.As(err, &invalid) {
 		return []Problem{{Message: err.Error()}}
 	}
-	e := explainer{compiler: all.compiler, doc: doc}
+	e := explainer{compiler: compiler, doc: doc}
 	e.walk(invalid)
 	slices.SortStableFunc(e.problems, func(a, b Problem) int {
 		return bytes.Compare([]byte(a.Field), []byte(b.Field))

@@ -1,0 +1,141 @@
+/** A system that nobody here has heard of is three folders of its user's: its scripts, its testbed, its environment. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { ON_ANY_MACHINE } from '../support/bench.js';
+import { copyCheckout } from '../support/checkout.js';
+import { cleanEnvironment, start, temporaryFolder } from '../support/k6.js';
+import { assertVerdict } from '../support/verdict.js';
+
+const folder = temporaryFolder('own-system');
+after(folder.remove);
+const checkout = join(folder.path, 'checkout');
+copyCheckout(checkout);
+
+/** @param {string} name @param {string} text */
+function write(name, text) {
+  const path = join(checkout, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+const SCRIPT = `/** How fast does the web server list its folder? */
+import http from 'k6/http';
+import { httpEntry } from '../../lib/environment.js';
+import { clientLoad } from '../../lib/profiles.js';
+import { timed } from '../../lib/requests.js';
+import { defineScenario } from '../../lib/scenario.js';
+
+const environment = httpEntry('web');
+const load = clientLoad({ clients: 2, smoke: 40, quick: 400, peak: 2 }, 'REQUESTS');
+const scenario = defineScenario({
+  system: 'web',
+  environment,
+  name: 'list',
+  title: 'Listing of a folder',
+  load,
+  parameters: { path: environment.own.settings.path },
+  operations: { get: { title: 'GET', latencyIs: 'from the first byte sent to the last byte received' } },
+});
+const get = scenario.operation('get');
+
+export const { options } = scenario;
+export const setup = () => scenario.begin({});
+export default function (data) {
+  scenario.round(data);
+  timed(get, 200, () => http.get(environment.url + environment.own.settings.path));
+}
+export const teardown = (data) => scenario.end(data);
+export const handleSummary = scenario.summary;
+`;
+
+const TESTBED = `schema = "windtunnel.testbed/1"
+name = "python-web"
+system = "web"
+title = "Python's own web server"
+
+[variables.http_port]
+type = "port"
+default = 0
+description = "Where it listens."
+
+[[process]]
+name = "web"
+command = ["python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", "{{ dir }}", "{{ vars.http_port }}"]
+ready = { http = "http://127.0.0.1:{{ vars.http_port }}/", timeout_s = 20 }
+
+[outputs]
+WEB_URL = "http://127.0.0.1:{{ vars.http_port }}"
+`;
+
+const SETTINGS = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  additionalProperties: false,
+  required: ['path'],
+  properties: { path: { type: 'string', pattern: '^/' } },
+};
+
+/** @param {string} name @param {unknown} system */
+const environment = (name, system) =>
+  write(
+    `environments/${name}.json`,
+    JSON.stringify({ schema: 'windtunnel.environment/1', name, systems: system }),
+  );
+
+write('scripts/web/list.js', SCRIPT);
+write('scripts/web/settings.schema.json', JSON.stringify(SETTINGS));
+write('testbeds/python-web.toml', TESTBED);
+write('testbeds/python-web/a-file', 'found');
+environment('mine', { web: { testbed: { name: 'python-web' }, settings: { path: '/' } } });
+
+/** @param {string} command @param {string[]} args @param {Record<string, string>} [variables] */
+async function run(command, args, variables = {}) {
+  const started = start(command, args, {
+    cwd: checkout,
+    env: { ...cleanEnvironment(), ...ON_ANY_MACHINE, ...variables },
+  });
+  const code = await started.ended;
+  return { code, ...started.output };
+}
+
+test('own system: make runs its scenario against its testbed, and the report has it', async () => {
+  const { stdout, stderr } = await run('make', ['web'], { ENV: 'mine', RUN_ID: 'own' });
+  const result = JSON.parse(readFileSync(join(checkout, 'results/own/web-list.json'), 'utf8'));
+  assertVerdict(result, 'pass');
+  assert.equal(result.operations[0].success, 40, stdout + stderr);
+  assert.equal(result.run.testbed.name, 'python-web');
+  assert.ok(
+    result.processes.some((/** @type {any} */ { role, name }) => role === 'system' && name === 'web'),
+  );
+  assert.match(readFileSync(join(checkout, 'results/own/report.md'), 'utf8'), /web\/list/);
+});
+
+test('own system: its files are valid', async () => {
+  const { code, stdout, stderr } = await run('bin/k6', ['x', 'validate']);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^\d\d files valid\n$/);
+});
+
+for (const [system, line] of /** @type {const} */ ([
+  [
+    { wep: { testbed: { name: 'python-web' } } },
+    /systems\.wep: there is no folder scripts\/wep; there are: dataplane, panel, protocols, pulsar, web; did you mean web\?/,
+  ],
+  [
+    { web: { testbed: { name: 'python-web' }, settings: { paht: '/' } } },
+    /systems\.web\.settings\.paht: unknown key; known here: path; did you mean path\?/,
+  ],
+  [
+    { web: { testbed: { name: 'python-web' }, settings: { path: '/' }, thresholds: { lsit: {} } } },
+    /systems\.web\.thresholds\.lsit: there is no such scenario; there are: list; did you mean list\?/,
+  ],
+])) {
+  test(`own system: refused in a line: ${line.source}`, async () => {
+    environment('wrong', system);
+    const { code, stderr } = await run('bin/k6', ['x', 'validate', 'environments/wrong.json']);
+    assert.equal(code, 2);
+    assert.match(stderr, line);
+  });
+}
