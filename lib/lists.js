@@ -14,3 +14,18 @@ export function envList(name, fallback, fits, wanted) {
     throw `${name}=${items.join(',')}: ${wanted}, each once`;
   return items;
 }
+
+/**
+ * Whole numbers from 1 on.
+ * @param {string} name
+ * @param {string} fallback
+ * @param {number} most
+ * @param {{ different: boolean }} [how] different: none may be there twice
+ */
+export function envCounts(name, fallback, most, { different } = { different: false }) {
+  const counts = (__ENV[name] || fallback).split(',').map(Number);
+  const odd = counts.some((count) => !Number.isInteger(count) || count < 1 || count > most);
+  if (odd || (different && new Set(counts).size !== counts.length))
+    throw `${name}=${__ENV[name]}: ${different ? 'different ' : ''}whole numbers from 1 to ${most} are wanted`;
+  return counts;
+}

@@ -8,6 +8,7 @@
  * Variables: TUNNELS (a list), RATE (requests a second of each tunnel), SECONDS,
  * PAYLOAD_BYTES, ADDRESS, WAIT.
  */
+import { envCounts } from '../../lib/lists.js';
 import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { recordOpening, recordPerTunnel, tunnelsOf } from '../../lib/dataplane/open-tunnels.js';
@@ -19,10 +20,7 @@ const MOST = 4096;
 /** @type {Record<string, string>} */
 const LEVELS = { smoke: '10,100', spike: '100', breakpoint: '100' };
 
-const levels = (__ENV.TUNNELS || (LEVELS[currentProfile()] ?? '10,100,1000')).split(',').map(Number);
-const odd = levels.find((level) => !Number.isInteger(level) || level < 1 || level > MOST);
-if (odd !== undefined || new Set(levels).size !== levels.length)
-  throw `TUNNELS=${__ENV.TUNNELS}: different whole numbers from 1 to ${MOST} are wanted`;
+const levels = envCounts('TUNNELS', LEVELS[currentProfile()] ?? '10,100,1000', MOST, { different: true });
 const rate = envNumber('RATE', 5);
 const seconds = envCount('SECONDS', currentProfile() === 'smoke' ? 2 : 5);
 const payloadBytes = envCount('PAYLOAD_BYTES', 256);
