@@ -68,6 +68,20 @@ export function openParameters(rounds) {
   };
 }
 
+/**
+ * A round as a probe takes it.
+ * @param {Round} round
+ * @param {number} [share] of an open round's operations that the probe makes
+ */
+export const probeOf = (round, share = 1) =>
+  round.loop === 'closed'
+    ? { count: round.count }
+    : {
+        loop: { open: { rate_per_s: round.rate } },
+        count: Math.max(1, Math.round(round.rate * round.seconds * share)),
+        limit_s: round.seconds + 30,
+      };
+
 /** A load of rounds, for k6. @template {Round} R @param {R[]} rounds @param {string[]} [notes] @returns {PlaneLoad<R>} */
 export function roundsLoad(rounds, notes = []) {
   const iterations = rounds.length;

@@ -3,7 +3,7 @@
  * handshakes.
  */
 import { envCount } from '../profiles.js';
-import { closedOf, openOf, openParameters, plannedOf, probeLoad } from './load.js';
+import { closedOf, openOf, openParameters, plannedOf, probeLoad, probeOf } from './load.js';
 import { controlName, planeScenario, withControl } from './scenario.js';
 
 /**
@@ -72,18 +72,12 @@ export function singleOperations(spec) {
     round(round, index, plane) {
       if (round.loop === 'closed') {
         const names = [spec.operation, ...Object.keys(stages)];
-        const probe = { ...spec.probe, connections, count: round.count };
+        const probe = { ...spec.probe, connections, ...probeOf(round) };
         plane.pair(index, names, probe, [controlName(spec.operation)]);
         return;
       }
-      plane.pair(index, [openName], {
-        ...spec.probe,
-        ...spec.openProbe?.(round.rate),
-        connections,
-        loop: { open: { rate_per_s: round.rate } },
-        count: Math.max(1, Math.round(round.rate * round.seconds)),
-        limit_s: round.seconds + 30,
-      });
+      const probe = { ...spec.probe, ...spec.openProbe?.(round.rate), connections, ...probeOf(round) };
+      plane.pair(index, [openName], probe);
     },
   });
   return script;
