@@ -66,7 +66,7 @@ export class Operation {
 
   /**
    * The one or the other.
-   * @param {import('./errors.js').ErrorKind | null} failure null: a success
+   * @param {import('./errors.js').ErrorKind | null | undefined} failure none: a success
    * @param {number} startedAt
    * @param {number} endedAt
    */

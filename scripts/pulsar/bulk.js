@@ -66,16 +66,14 @@ export const { options } = scenario;
 
 export const setup = () => scenario.begin(relay.open(topicNames(scenario.runId(), 'bulk', topicCount)));
 
-const { closedLoop, openLoop } = requestLoops(
-  scenario,
-  (/** @type {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} */ turn) => {
-    const { session, topics } = turn.data;
-    const send = () => relay.publishBulk(relay.current(session), bodiesOf(topics, turn.index));
-    turn.time('publish', MULTI_STATUS, send, accepted);
-    relay.renewIfDue(session);
-  },
-  () => relay.connect(),
-);
+/** @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
+function publish({ data: { session, topics }, index, time }) {
+  const send = () => relay.publishBulk(relay.current(session), bodiesOf(topics, index));
+  time('publish', MULTI_STATUS, send, accepted);
+  relay.renewIfDue(session);
+}
+
+const { closedLoop, openLoop } = requestLoops(scenario, publish, () => relay.connect());
 export { openLoop };
 export default closedLoop;
 
