@@ -54,11 +54,8 @@ const script = planeScenario({
   load: roundsLoad(equalRounds(turns), candidateLeft()),
   parameters: {
     chains: chains.map(({ row }) => row.row).join(','),
+    ...sizes,
     turns,
-    handshakes: sizes.handshakes,
-    round_trips: sizes.round_trips,
-    datagrams: sizes.datagrams,
-    transfer_s: sizes.transfer_s,
   },
   operations: rowOperations(rows, [baseline]),
   echo: 'events',

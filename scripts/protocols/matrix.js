@@ -27,7 +27,7 @@ import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { namedProgram, selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { TURNS_MOST, verdictOf } from '../../lib/protocols/verdict.js';
 
-/** Turns of each side, `alone` or `compared`; in the first of them, `extra`, all sizes of writes, datagrams and tunnels are measured. */
+/** Turns of each side, `alone` or `compared`. In the first, `extra`, other sizes of writes, datagrams and tunnels are measured, too. */
 const TURNS = {
   smoke: { alone: 1, compared: 2, extra: 2, tunnels: '10,100' },
   quick: { alone: 3, compared: 8, extra: 2, tunnels: '10,100,1000' },
@@ -45,7 +45,8 @@ const PASSES = 4;
 const MANY_TUNNELS = 500;
 
 const why = 'the matrix compares protocols under one load, so that its shape does not apply';
-const [base, sizes] = [sizesOf(TURNS, why), sizesOf(SIZES, why)];
+const base = sizesOf(TURNS, why);
+const sizes = sizesOf(SIZES, why);
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
@@ -96,9 +97,8 @@ const script = planeScenario({
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     turns,
-    handshakes: sizes.handshakes,
+    ...sizes,
     round_trips: PASSES * sizes.round_trips,
-    datagrams: sizes.datagrams,
     transfer_s: PASSES * sizes.transfer_s,
     tunnels: tunnels.join(','),
     ...(candidate ? asked.targets : {}),
