@@ -67,6 +67,17 @@ export class Operation {
     failedWith(kind, startedAt, endedAt);
   }
 
+  /**
+   * The one or the other.
+   * @param {import('./errors.js').ErrorKind | null | undefined} failure none: a success
+   * @param {number} startedAt
+   * @param {number} endedAt
+   */
+  ended(failure, startedAt, endedAt) {
+    if (failure) this.failure(failure, startedAt, endedAt);
+    else this.success(startedAt, endedAt);
+  }
+
   /** Something wrong that is not a failed request, such as a duplicate. @param {import('./errors.js').ErrorKind} kind @param {number} count */
   anomaly(kind, count) {
     this.recorder.anomaly(kind, count);

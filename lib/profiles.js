@@ -91,10 +91,11 @@ export function recordedSeconds({ iterations, schedule, seconds, warmupSeconds }
   return loop === 'open' ? open - warmupSeconds : Math.max(0, seconds - open - 1);
 }
 
-/** One of some words; the first unless given. @param {string} name @param {string[]} words */
+/** One of some words; the first unless given. @template {string} T @param {string} name @param {T[]} words */
 export function envChoice(name, words) {
-  const word = __ENV[name] || words[0];
-  if (!words.includes(word)) throw `${name}=${word}: choose one of ${words.join(', ')}`;
+  const asked = __ENV[name] || words[0];
+  const word = words.find((one) => one === asked);
+  if (word === undefined) throw `${name}=${asked}: choose one of ${words.join(', ')}`;
   return word;
 }
 

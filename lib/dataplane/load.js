@@ -6,9 +6,13 @@
 import { currentProfile, durationSeconds, envCount, envNumber, envTimes } from '../profiles.js';
 
 /**
- * @typedef {{ loop: 'closed', count: number, factor: 1 } | { loop: 'open', rate: number, seconds: number, factor: number }} Round
- *   `factor` is the multiple of the base load
- * @typedef {import('../profiles.js').Load & { rounds: Round[] }} PlaneLoad
+ * @typedef {{ loop: 'closed', count: number, factor: number }} ClosedRound
+ * @typedef {{ loop: 'open', rate: number, seconds: number, factor: number }} OpenRound
+ * @typedef {ClosedRound | OpenRound} Round `factor` is the multiple of the base load
+ */
+/**
+ * @template {Round} [R=Round]
+ * @typedef {import('../profiles.js').Load & { rounds: R[] }} PlaneLoad
  */
 
 /** Rounds that a fixed number of operations is dealt to. */
@@ -40,11 +44,50 @@ function shapeRounds({ factors, seconds }, profile) {
   return Array.from({ length: count }, () => ({ factor: 1, seconds: total / count / 2 }));
 }
 
-/** A load of rounds, for k6. @param {Round[]} rounds @param {string[]} [notes] @returns {PlaneLoad} */
+/** Closed rounds that are all alike. @param {number} rounds @param {number} [count] of each @returns {ClosedRound[]} */
+export const equalRounds = (rounds, count = 1) =>
+  Array.from({ length: rounds }, () => ({ loop: 'closed', count, factor: 1 }));
+
+/** @param {Round[]} rounds */
+export const closedOf = (rounds) => rounds.filter((round) => round.loop === 'closed');
+
+/** @param {Round[]} rounds */
+export const openOf = (rounds) => rounds.filter((round) => round.loop === 'open');
+
+/** Operations of the closed rounds. @param {Round[]} rounds */
+export const plannedOf = (rounds) => closedOf(rounds).reduce((sum, { count }) => sum + count, 0);
+
+/** The parameters of a run that tell of its open rounds; none where there are none. @param {Round[]} rounds @returns {Record<string, number>} */
+export function openParameters(rounds) {
+  const open = openOf(rounds);
+  if (open.length === 0) return {};
+  return {
+    peak_rate_per_s: Math.max(...open.map(({ rate }) => rate)),
+    open_rounds: open.length,
+    open_seconds: open.reduce((sum, { seconds }) => sum + seconds, 0),
+  };
+}
+
+/**
+ * A round as a probe takes it.
+ * @param {Round} round
+ * @param {number} [share] of an open round's operations that the probe makes
+ */
+export const probeOf = (round, share = 1) =>
+  round.loop === 'closed'
+    ? { count: round.count }
+    : {
+        loop: { open: { rate_per_s: round.rate } },
+        count: Math.max(1, Math.round(round.rate * round.seconds * share)),
+        limit_s: round.seconds + 30,
+      };
+
+/** A load of rounds, for k6. @template {Round} R @param {R[]} rounds @param {string[]} [notes] @returns {PlaneLoad<R>} */
 export function roundsLoad(rounds, notes = []) {
   const iterations = rounds.length;
-  const shaped = !rounds.some((round) => round.loop === 'closed');
-  const seconds = shaped ? rounds.reduce((sum, round) => sum + 2 * /** @type {any} */ (round).seconds, 0) : 0;
+  // A closed round has no planned time.
+  const shaped = closedOf(rounds).length === 0;
+  const seconds = shaped ? openOf(rounds).reduce((sum, round) => sum + 2 * round.seconds, 0) : 0;
   return {
     // A round that an interrupt meets is given up: teardown() cancels its probe.
     scenarios: {
@@ -69,13 +112,12 @@ export function roundsLoad(rounds, notes = []) {
  */
 export function probeLoad(base, countVariable) {
   const profile = currentProfile();
-  /** @type {Round[]} */
-  const closed = [];
+  /** @type {ClosedRound[]} */
+  let closed = [];
   if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
     const rounds = CLOSED_ROUNDS[profile];
     const count = Math.ceil(envCount(countVariable, base[profile]) / rounds);
-    for (let index = 0; index < rounds * envTimes(); index += 1)
-      closed.push({ loop: 'closed', count, factor: 1 });
+    closed = equalRounds(rounds * envTimes(), count);
   }
   const shape = SHAPES[profile];
   if (!shape) return { ...roundsLoad(closed), times: envTimes() };
@@ -100,25 +142,21 @@ export function probeLoad(base, countVariable) {
  * does and how often. The shapes change `what` by their factor.
  * @param {Record<'smoke' | 'quick' | 'full', { rounds: number, count: number }>} base
  * @param {string} what
- * @returns {PlaneLoad}
+ * @returns {PlaneLoad<ClosedRound>}
  */
 export function repeatedLoad(base, what) {
   const profile = currentProfile();
   if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
     const { rounds, count } = base[profile];
     const times = envTimes();
-    const all = Array.from(
-      { length: rounds * times },
-      () => /** @type {Round} */ ({ loop: 'closed', count, factor: 1 }),
-    );
-    return { ...roundsLoad(all), times };
+    return { ...roundsLoad(equalRounds(rounds * times, count)), times };
   }
   const { factors } = SHAPES[profile];
   const { count } = base.quick;
   const repeats = profile === 'soak' ? Math.max(1, Math.round(durationSeconds(1800) / 30)) : 1;
   const rounds = Array.from({ length: repeats }, () => factors).flat();
   return roundsLoad(
-    rounds.map((factor) => ({ loop: 'closed', count, factor: /** @type {1} */ (factor) })),
+    rounds.map((factor) => ({ loop: 'closed', count, factor })),
     [`${profile}: ${what}`],
   );
 }

@@ -21,27 +21,6 @@ const WARMUP = 50;
  * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` is the probe's that
  *   its latencies come from; round_trip unless given
  *
- * @typedef {object} PlaneDefinition
- * @property {string} name
- * @property {string} title
- * @property {import('./load.js').PlaneLoad} load
- * @property {Record<string, string | number | boolean>} parameters
- * @property {Record<string, PlaneOperation>} operations
- * @property {import('./environment.js').PlaneEnvironment} [environment] loadPlane()'s unless given
- * @property {'blocking' | 'events'} [echo] engine of the far end; blocking unless given
- * @property {(data: any) => { proxied: Via, direct: Via }} [vias] with far ends of their own, which `prepare` starts;
- *   through the environment's proxy and direct, to one far end on loopback, unless given
- * @property {(round: import('./load.js').Round, index: number, plane: Plane) => void} round
- * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
- * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
- * @property {() => object} [prepare] in setup(); what it returns is in the run's data
- * @property {(data: any) => void} [end] in teardown(), with the run's data
- * @property {import('../scenario.js').Definition['more']} [more]
- * @property {string[]} [notes]
- * @property {import('../scenario.js').Definition['integrity']} [integrity]
- * @property {boolean} [ownInstances]
- * @property {string} [system] dataplane unless given
- *
  * @typedef {object} Via how a probe reaches its far end
  * @property {import('./environment.js').Proxy | null} proxy null for direct
  * @property {string | null} instance of the testbed whose use is measured
@@ -50,20 +29,50 @@ const WARMUP = 50;
  * @property {{ instance: string, name: string }} [namespace] that it is sent from
  * @property {import('./meter.js').Echo} [far] the far end, where it is not the run's
  *
+ * @typedef {{ proxied: Via, direct: Via }} Vias
  * @typedef {{ echo: import('./meter.js').Echo | null } & import('../scenario.js').Begun} Data
  */
 
-/** One VU's view of a run. */
+/**
+ * @template {object} [Prepared=object] what `prepare` returns; it is in the run's data
+ * @template {import('./load.js').Round} [Round=import('./load.js').Round]
+ * @typedef {object} PlaneDefinition
+ * @property {string} name
+ * @property {string} title
+ * @property {import('./load.js').PlaneLoad<Round>} load
+ * @property {Record<string, string | number | boolean>} parameters
+ * @property {Record<string, PlaneOperation>} operations
+ * @property {import('./environment.js').PlaneEnvironment} [environment] loadPlane()'s unless given
+ * @property {'blocking' | 'events'} [echo] engine of the far end; blocking unless given
+ * @property {() => Prepared} [prepare] in setup(); what it returns is in the run's data
+ * @property {(data: Prepared & Data) => Vias} [vias] with far ends of their own, which `prepare` starts;
+ *   through the environment's proxy and direct, to one far end on loopback, unless given
+ * @property {(round: Round, index: number, plane: Plane<Prepared>) => void} round
+ * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
+ * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
+ * @property {(data: Prepared & Data) => void} [end] in teardown(), with the run's data
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => Record<string, unknown>} [more]
+ *   further sections of the result
+ * @property {string[]} [notes]
+ * @property {import('../scenario.js').Definition['integrity']} [integrity]
+ * @property {boolean} [ownInstances]
+ * @property {string} [system] dataplane unless given
+ */
+
+/**
+ * One VU's view of a run.
+ * @template {object} [Prepared=object]
+ */
 export class Plane {
   /**
    * @param {import('./environment.js').PlaneEnvironment} environment
-   * @param {PlaneDefinition} definition
+   * @param {Pick<PlaneDefinition<Prepared>, 'operations' | 'ownInstances' | 'vias'>} definition
    * @param {string} address
-   * @param {Data} data
+   * @param {Prepared & Data} data
    */
   constructor(environment, definition, address, data) {
     this.environment = environment;
-    this.definition = definition;
+    this.operations = definition.operations;
     this.address = address;
     this.data = data;
     const { ownInstances } = definition;
@@ -121,7 +130,7 @@ export class Plane {
       return null;
     }
     for (const name of operations) {
-      recordSeries(name, measured, this.definition.operations[name].series);
+      recordSeries(name, measured, this.operations[name].series);
     }
     recordRest(first, measured);
     return measured;
@@ -199,7 +208,11 @@ export function withControl(name, operation) {
 export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
   overlaps(probe, echo) ? 'block' : wait;
 
-/** @param {PlaneDefinition} definition */
+/**
+ * @template {object} [Prepared=object]
+ * @template {import('./load.js').Round} [Round=import('./load.js').Round]
+ * @param {PlaneDefinition<Prepared, Round>} definition
+ */
 export function planeScenario(definition) {
   const { system = 'dataplane' } = definition;
   const environment = definition.environment ?? loadPlane(system);
@@ -214,10 +227,10 @@ export function planeScenario(definition) {
     paused: true,
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
   });
-  /** @type {Plane | undefined} */
+  /** @type {Plane<Prepared> | undefined} */
   let plane;
 
-  /** Ends what setup() began. @param {any} data */
+  /** Ends what setup() began. @param {Prepared & Data} data */
   const undo = (data) => {
     definition.end?.(data);
     if (data.echo) stopEcho(data.echo.id);
@@ -251,7 +264,7 @@ export function planeScenario(definition) {
       return scenario.begin({ ...prepared, echo });
     },
 
-    /** @param {Data} data */
+    /** @param {Prepared & Data} data */
     round(data) {
       plane ??= new Plane(environment, definition, address, data);
       const index = ownScenario().iterationInTest;
@@ -259,7 +272,7 @@ export function planeScenario(definition) {
       definition.round(load.rounds[index], index, plane);
     },
 
-    /** @param {Data} data */
+    /** @param {Prepared & Data} data */
     teardown(data) {
       cancelProbes();
       scenario.end(data);

@@ -3,7 +3,7 @@
  * handshakes.
  */
 import { envCount } from '../profiles.js';
-import { probeLoad } from './load.js';
+import { closedOf, openOf, openParameters, plannedOf, probeLoad, probeOf } from './load.js';
 import { controlName, planeScenario, withControl } from './scenario.js';
 
 /**
@@ -29,9 +29,9 @@ import { controlName, planeScenario, withControl } from './scenario.js';
 export function singleOperations(spec) {
   const load = probeLoad(spec.base, spec.countVariable);
   const connections = envCount('CONNECTIONS', 1);
-  const closed = load.rounds.filter((round) => round.loop === 'closed');
-  const open = load.rounds.filter((round) => round.loop === 'open');
-  const total = closed.reduce((sum, round) => sum + round.count, 0);
+  const closed = closedOf(load.rounds);
+  const open = openOf(load.rounds);
+  const total = plannedOf(load.rounds);
   const closedRow = {
     title: spec.what,
     latencyIs: spec.latencyIs,
@@ -60,13 +60,7 @@ export function singleOperations(spec) {
     reaches: [spec.probe.kind === 'udp' ? 'udp' : 'tcp'],
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),
-      ...(open.length > 0
-        ? {
-            peak_rate_per_s: Math.max(...open.map((round) => round.rate)),
-            open_rounds: open.length,
-            open_seconds: open.reduce((sum, round) => sum + round.seconds, 0),
-          }
-        : {}),
+      ...openParameters(load.rounds),
       connections,
       ...spec.parameters,
     },
@@ -78,18 +72,12 @@ export function singleOperations(spec) {
     round(round, index, plane) {
       if (round.loop === 'closed') {
         const names = [spec.operation, ...Object.keys(stages)];
-        const probe = { ...spec.probe, connections, count: round.count };
+        const probe = { ...spec.probe, connections, ...probeOf(round) };
         plane.pair(index, names, probe, [controlName(spec.operation)]);
         return;
       }
-      plane.pair(index, [openName], {
-        ...spec.probe,
-        ...spec.openProbe?.(round.rate),
-        connections,
-        loop: { open: { rate_per_s: round.rate } },
-        count: Math.max(1, Math.round(round.rate * round.seconds)),
-        limit_s: round.seconds + 30,
-      });
+      const probe = { ...spec.probe, ...spec.openProbe?.(round.rate), connections, ...probeOf(round) };
+      plane.pair(index, [openName], probe);
     },
   });
   return script;

@@ -36,3 +36,36 @@ export function patternOf(mix) {
     return next;
   });
 }
+
+/** A ratio as it is given. @param {Record<string, number>} mix */
+export const textOf = (mix) =>
+  Object.entries(mix)
+    .map(([kind, weight]) => `${kind}:${weight}`)
+    .join(',');
+
+/** The kinds of all requests in their order; each client has a part of it. */
+export class Sequence {
+  /**
+   * @param {Record<string, number>} mix
+   * @param {number} [each] requests of each client, where their number is fixed
+   */
+  constructor(mix, each) {
+    this.pattern = patternOf(mix);
+    this.each = each;
+    /** Requests of this virtual user so far. */
+    this.turns = 0;
+  }
+
+  /** Requests until it begins anew. */
+  get length() {
+    return this.pattern.length;
+  }
+
+  /** The client's next kind: no two clients are at the same one for long. @param {number} client */
+  next(client) {
+    const { each, turns } = this;
+    this.turns += 1;
+    const place = each ? client * each + ((turns + client) % each) : turns + client;
+    return this.pattern[place % this.length];
+  }
+}

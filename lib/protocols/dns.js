@@ -1,34 +1,44 @@
-/**
- * DNS through a proxy: the client that takes queries, the authoritative servers behind it and beside it, and how many
- * queries ought to have got through to the one behind it.
- *
- * | metric                      | type    | unit  | what                                                             |
- * |-----------------------------|---------|-------|------------------------------------------------------------------|
- * | operation_upstream_queries  | counter | count | queries that the authoritative server behind the proxy got        |
- * | operation_upstream_expected | counter | count | those that it ought to have got: each name once where it is cached |
- * | operation_upstream_slack    | counter | count | by so many the two may differ: queries that were not answered      |
- */
-import { Counter } from 'k6/x/windtunnel/record';
+/** DNS through a proxy: the client that takes queries, and the authoritative servers behind it and beside it. */
 import { cpusOf } from '../dataplane/environment.js';
-import { record } from '../dataplane/held.js';
-import { ask, startEcho } from '../dataplane/meter.js';
+import { ask, startEcho, stopEcho } from '../dataplane/meter.js';
 import { echoWait } from '../dataplane/scenario.js';
-import { submetric } from '../operations.js';
-
-const queries = new Counter('operation_upstream_queries');
-const expected = new Counter('operation_upstream_expected');
-const slack = new Counter('operation_upstream_slack');
+import { envChoice } from '../profiles.js';
+import { rowNamed, selectedRows } from './sides.js';
 
 const START_MOST_MS = 120_000;
+const STOP_MOST_MS = 60_000;
 
 /**
  * @typedef {object} Resolver how the client answers queries
- * @property {'udp' | 'tcp'} transport of its own queries, through the hop
+ * @property {'udp' | 'tcp'} asks what its own queries go over, through the hop
  * @property {boolean} cache
- * @property {boolean} outbound sing-box: by its outbound `dns`, not by the rule action
+ * @property {'action' | 'outbound'} hijack sing-box: by the rule action, or by its outbound `dns`
  *
  * @typedef {{ upstream: import('../dataplane/meter.js').Echo, control: import('../dataplane/meter.js').Echo }} Servers
+ * @typedef {{ id: string, address: string, version: string | null }} Client
+ * @typedef {{ servers: Servers, client: Client }} Started
  */
+
+/** The row of PROTOCOL that is asked through: the first that has a client with DNS. @param {import('./sides.js').Engine} engine */
+export function rowWithDns(engine) {
+  const rows = __ENV.PROTOCOL ? selectedRows() : [rowNamed('trojan', 'PROTOCOL')];
+  const row = rows.find(
+    ({ engines, variables, needs, dialsAtStart }) =>
+      engines[engine] === true && !variables.inbound && needs !== 'naive-client' && !dialsAtStart,
+  );
+  if (row) return row;
+  throw `PROTOCOL=${__ENV.PROTOCOL}: none has a client with DNS that ${engine} runs: add a row, such as trojan`;
+}
+
+/** The resolver that CACHE, HIJACK and ASKS want. @param {import('./matrix.js').Row} row @param {import('./sides.js').Engine} engine @returns {Resolver} */
+export function resolverAsked(row, engine) {
+  const cache = envChoice('CACHE', ['on', 'off']) === 'on';
+  const hijack = envChoice('HIJACK', ['action', 'outbound']);
+  const asks = envChoice('ASKS', row.udp ? ['udp', 'tcp'] : ['tcp', 'udp']);
+  if (hijack === 'outbound' && engine !== 'sing-box')
+    throw 'HIJACK=outbound: only sing-box has two ways to take queries: leave it out';
+  return { asks, cache, hijack };
+}
 
 /**
  * Two authoritative servers: one that the proxy asks, one that is asked direct.
@@ -36,7 +46,7 @@ const START_MOST_MS = 120_000;
  * @param {number} ttl s, of their records
  * @returns {Servers}
  */
-export function startServers(placement, ttl) {
+function startServers(placement, ttl) {
   const start = () =>
     startEcho({ dns: { ttl_s: ttl }, cpus: cpusOf(placement.echo_cpus), wait: echoWait(placement) });
   return { upstream: start(), control: start() };
@@ -49,16 +59,16 @@ export function startServers(placement, ttl) {
  * @param {Resolver} resolver
  * @param {import('../dataplane/meter.js').Echo} upstream
  * @param {string} cpus
- * @returns {{ id: string, address: string, version: string | null }}
+ * @returns {Client}
  */
-export function startResolver(row, { engine, binary }, resolver, upstream, cpus) {
+function startResolver(row, { engine, binary }, resolver, upstream, cpus) {
   const port = (/** @type {string} */ address) => Number(address.split(':').pop());
   const variables = {
     ...row.variables,
     inbound: 'dns',
-    dns_transport: resolver.transport,
+    dns_transport: resolver.asks,
     dns_cache: resolver.cache,
-    dns_outbound: resolver.outbound,
+    dns_outbound: resolver.hijack === 'outbound',
     target_udp_port: port(upstream.udp),
     target_tcp_port: port(upstream.tcp),
     engine,
@@ -74,50 +84,37 @@ export function startResolver(row, { engine, binary }, resolver, upstream, cpus)
   };
 }
 
-/** Queries that a server got so far. @param {import('../dataplane/meter.js').Echo} server @returns {number} */
-export const queriesOf = ({ id }) => ask('GET', `/echoes/${id}`).dns_queries;
-
 /**
- * @param {string} operation
- * @param {number} got queries upstream
- * @param {number | null} names asked for again and again, of which each is asked upstream once; null: all are
- * @param {number} warmup
- * @param {import('../dataplane/meter.js').Outcome} outcome
+ * In setup(): both servers, and a row's client before one of them.
+ * @param {import('./matrix.js').Row} row
+ * @param {import('./sides.js').Side} side
+ * @param {Resolver} resolver
+ * @param {import('../dataplane/environment.js').Placement} placement
+ * @param {number} ttl s, of the servers' records
  */
-export function recordUpstream(operation, got, names, warmup, outcome) {
-  const tags = { operation };
-  record(() => {
-    queries.add(got, tags);
-    expected.add(names ?? warmup + outcome.attempted, tags);
-    slack.add(
-      outcome.attempted - outcome.succeeded + (outcome.warmup_failed ?? 0) + (outcome.replaced ?? 0),
-      tags,
-    );
-  });
-}
-
-/** @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string} operation */
-export function upstreamOf(metrics, operation) {
-  const count = (/** @type {string} */ name) =>
-    metrics[submetric(`operation_upstream_${name}`, operation)]?.values.count ?? 0;
-  return { queries: count('queries'), expected: count('expected'), slack: count('slack') };
+export function startDns(row, side, resolver, placement, ttl) {
+  const servers = startServers(placement, ttl);
+  const client = startResolver(row, side, resolver, servers.upstream, placement.system_cpus);
+  return { servers, client, instance: client.id };
 }
 
 /**
- * Whether what was meant to be cached was, and what was not meant to be was not.
- * @param {import('k6/x/windtunnel/record').Metrics} metrics
- * @param {string[]} operations
- * @returns {import('k6/x/windtunnel/judge').Integrity[]}
+ * Queries to the client, and to the authoritative server that is asked direct.
+ * @param {Started} started
+ * @param {string | null} window of the run
+ * @returns {import('../dataplane/scenario.js').Vias}
  */
-export const integrityOf = (metrics, operations) =>
-  operations.map((operation) => {
-    const { queries: found, expected: reported, slack: most } = upstreamOf(metrics, operation);
-    const check = `upstream queries, ${operation}`;
-    if (reported === 0)
-      return { check, reported: null, found, ok: null, detail: 'nothing was measured', source: 'dns' };
-    const ok = Math.abs(found - reported) <= most;
-    let detail = 'as many as there ought to be';
-    if (!ok && found < reported) detail = `${reported - found} queries were answered from a cache`;
-    if (!ok && found > reported) detail = `${found - reported} queries too many reached the server`;
-    return { check, reported, found, ok, detail, source: 'dns' };
-  });
+export function viasOf({ servers, client }, window) {
+  const far = { id: '', tcp: client.address, udp: client.address };
+  return {
+    proxied: { proxy: null, instance: client.id, usage_window: window, far },
+    direct: { proxy: null, instance: null, usage_window: null, watched_by: window, far: servers.control },
+  };
+}
+
+/** @param {Started} started */
+export function stopDns({ servers, client }) {
+  ask('DELETE', `/instances/${client.id}`, undefined, STOP_MOST_MS);
+  stopEcho(servers.upstream.id);
+  stopEcho(servers.control.id);
+}

@@ -1,5 +1,11 @@
 /** Further turns of the rows that the planned ones have not decided, until they are, or the time is over. */
 import { nextLook } from 'k6/x/windtunnel/difference';
+import { turnsMost, undecided as undecidedRows } from 'k6/x/windtunnel/judge';
+import { said, say } from 'k6/x/windtunnel/record';
+import { protocolsOf } from './result.js';
+
+/** The note that has the looks; no row is called so. */
+const LOOKS = '-looks';
 
 /** A first look at fewer turns tells nothing; a second one needs many more. */
 const FIRST_LOOK = 8;
@@ -37,4 +43,32 @@ export function goFurther({ planned, most, until, undecided, turn, note, clock =
     if (next > most || clock() >= until || undecided(looks).length === 0) return looks;
     looks.push(next);
   }
+}
+
+/**
+ * The same of rows that were measured, for some minutes.
+ * @param {import('./measured-row.js').MeasuredRow[]} measured
+ * @param {import('./result.js').Asked} asked
+ * @param {number} minutes
+ */
+export function measureFurther(measured, asked, minutes) {
+  const notes = Object.fromEntries(measured.map((one) => [one.row.row, one.notes]));
+  goFurther({
+    planned: asked.turns,
+    most: turnsMost(),
+    until: Date.now() + minutes * 60_000,
+    undecided: (looks) => undecidedRows(protocolsOf(notes, { ...asked, looks }).rows),
+    turn: (row, most) => measured[row].more(most),
+    note: (looks) => say(LOOKS, looks),
+  });
+}
+
+/**
+ * In handleSummary: the section `protocols` of all turns.
+ * @param {import('./result.js').Asked} asked
+ * @param {number[]} planned looks of a run that had no further turns
+ */
+export function comparedOf(asked, planned) {
+  const { [LOOKS]: looks = planned, ...notes } = said();
+  return protocolsOf(notes, { ...asked, looks });
 }

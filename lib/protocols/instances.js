@@ -95,14 +95,22 @@ export const programsOf = (id) =>
   );
 
 /** @returns {string[]} ids of the instances that there are */
-export const instanceIds = () =>
+const instanceIds = () =>
   (tryAsk('GET', '/instances') ?? []).map((/** @type {{ id: string }} */ { id }) => id);
 
 /** What an interrupt has left running. @param {string[]} kept ids of the others */
-export function stopAllBut(kept) {
+function stopAllBut(kept) {
   stopSides(
     instanceIds()
       .filter((id) => !kept.includes(id))
       .map((id) => ({ started: { id } })),
   );
 }
+
+/** What scenarios that start rows have in common: what ran before them is left alone. */
+export const startsRows = {
+  system: 'protocols',
+  ownInstances: true,
+  prepare: () => ({ instances: instanceIds() }),
+  end: (/** @type {{ instances: string[] }} */ { instances }) => stopAllBut(instances),
+};

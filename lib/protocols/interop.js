@@ -41,6 +41,42 @@ export const pairsOf = (programs) =>
 /** @param {Row} row @param {Cell[]} cells @returns {RowCells} */
 export const rowCells = (row, cells) => ({ row: row.row, encrypted: row.encrypts, udp: row.udp, cells });
 
+/** Of a row that the run did not come to. */
+const NOT_REACHED = /** @type {const} */ ({ outcome: 'not reached', detail: null, version: null });
+
+/**
+ * The section `interop`.
+ * @param {Record<string, import('./hop.js').Heard[]>} notes of the pairs that were tried, by row
+ * @param {{ rows: Row[], programs: Program[], digests: (string | null)[] }} asked digests of the programs' files
+ */
+export function interopOf(notes, { rows, programs, digests }) {
+  /** @type {Record<string, string | null>} */
+  const versions = {};
+  const cellsOf = (/** @type {Row} */ row) => {
+    const heard = [...(notes[row.row] ?? [])];
+    return pairsOf(programs).map((pair) => {
+      const [client, server] = [pair.client.name, pair.server.name];
+      const reason = untried(row, pair);
+      if (reason !== null)
+        return { client, server, outcome: /** @type {const} */ ('impossible here'), detail: reason };
+      const { outcome, detail, version } = heard.shift() ?? NOT_REACHED;
+      versions[client] ??= version;
+      return { client, server, outcome, detail };
+    });
+  };
+  const all = rows.map((row) => rowCells(row, cellsOf(row)));
+  return {
+    programs: programs.map(({ name, engine, binary }, index) => ({
+      name,
+      engine,
+      binary: binary.split('/').pop() || engine,
+      version: versions[name] ?? null,
+      sha256: digests[index],
+    })),
+    rows: all,
+  };
+}
+
 /**
  * Which end of two programs is at fault, where the other's own pair works.
  * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toServer the baseline's client with the candidate's server

@@ -7,7 +7,7 @@ import { Relay, filler, messageBody, topicNames } from './relay.js';
 
 const CREATED = 201;
 
-/** @typedef {{ session: import('./relay.js').Session, topics: string[] } & import('../scenario.js').Begun} Data */
+/** @typedef {import('./relay.js').Data} Data */
 
 /**
  * @param {{ name: string, title: string, topics: number, load: { clients: number, smoke: number, quick: number, rate: number } }} spec
@@ -51,19 +51,14 @@ export function publishScenario(spec) {
   return {
     options: scenario.options,
 
-    setup() {
-      const session = relay.signIn();
-      const topics = topicNames(scenario.runId(), spec.name, topicCount);
-      relay.prepare(session, topics);
-      return scenario.begin({ session, topics });
-    },
+    setup: () => scenario.begin(relay.open(topicNames(scenario.runId(), spec.name, topicCount))),
 
     ...loops,
 
     /** @param {Data} data */
     teardown(data) {
       scenario.end(data);
-      relay.removeTopics(relay.current(data.session), data.topics);
+      relay.close(data);
     },
 
     handleSummary: scenario.summary,

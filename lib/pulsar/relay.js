@@ -15,6 +15,9 @@ import { requestTimeoutMs } from '../profiles.js';
  * @property {string | null} token
  * @property {number | null} renewAt Date.now() from which on a VU should log in anew; null for never
  * @property {number} marginMs how long the token lives on after that
+ *
+ * @typedef {{ session: Session, topics: string[] }} Opened
+ * @typedef {Opened & import('../scenario.js').Begun} Data what setup() returns
  */
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -38,6 +41,7 @@ export class Relay {
     this.url = environment.url;
     /** @type {Session | undefined} of this VU, where it renewed the one from setup() */
     this.renewed = undefined;
+    this.connected = false;
     /** Share of the margin by which this VU waits. */
     this.jitter = Math.random() / 2;
     /** k6's request parameters by response type, for the token that they hold. */
@@ -180,6 +184,24 @@ export class Relay {
   /** Opens this VU's connection outside of the measurement. */
   connect() {
     http.get(`${this.url}/health`, { responseType: 'none', timeout: SETUP_TIMEOUT });
+  }
+
+  /** The same, where this VU has not had one. */
+  connectOnce() {
+    if (!this.connected) this.connect();
+    this.connected = true;
+  }
+
+  /** In setup(): signs in and prepares topics. @param {string[]} topics @returns {Opened} */
+  open(topics) {
+    const session = this.signIn();
+    this.prepare(session, topics);
+    return { session, topics };
+  }
+
+  /** In teardown(). @param {Opened} opened */
+  close({ session, topics }) {
+    this.removeTopics(this.current(session), topics);
   }
 
   /**

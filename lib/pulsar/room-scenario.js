@@ -6,7 +6,7 @@ import { defineScenario } from '../scenario.js';
 import { Relay, filler, topicNames } from './relay.js';
 import { runRoom } from './room.js';
 
-/** @typedef {{ session: import('./relay.js').Session, topics: string[] } & import('../scenario.js').Begun} Data */
+/** @typedef {import('./relay.js').Data} Data */
 
 /**
  * @param {object} spec
@@ -79,12 +79,7 @@ export function roomScenario(spec) {
   return {
     options: scenario.options,
 
-    setup() {
-      const session = relay.signIn();
-      const topics = topicNames(scenario.runId(), spec.name, topicCount * rooms);
-      relay.prepare(session, topics);
-      return scenario.begin({ session, topics });
-    },
+    setup: () => scenario.begin(relay.open(topicNames(scenario.runId(), spec.name, topicCount * rooms))),
 
     /** @param {Data} data */
     async room(data) {
@@ -108,7 +103,7 @@ export function roomScenario(spec) {
     /** @param {Data} data */
     teardown(data) {
       scenario.end(data);
-      relay.removeTopics(relay.current(data.session), data.topics);
+      relay.close(data);
     },
 
     handleSummary: scenario.summary,

@@ -8,24 +8,19 @@
  * Variables: TUNNELS (a list), RATE (requests a second of each tunnel), SECONDS,
  * PAYLOAD_BYTES, ADDRESS, WAIT.
  */
-import { Counter, Trend } from 'k6/x/windtunnel/record';
+import { envCounts } from '../../lib/lists.js';
 import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
+import { recordOpening, recordPerTunnel, tunnelsOf } from '../../lib/dataplane/open-tunnels.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { bytesPerTunnel, findOwn, stopOwn } from '../../lib/dataplane/tunnel-memory.js';
-import { submetric } from '../../lib/operations.js';
 
 const MOST = 4096;
 /** The two shapes multiply them by up to 5 and 20. */
-const LEVELS = /** @type {Record<string, string>} */ ({ smoke: '10,100', spike: '100', breakpoint: '100' });
-const asked = new Counter('tunnels_asked');
-const openAll = new Trend('tunnels_open_all_s');
-const perTunnel = new Trend('tunnels_bytes_each');
+/** @type {Record<string, string>} */
+const LEVELS = { smoke: '10,100', spike: '100', breakpoint: '100' };
 
-const levels = (__ENV.TUNNELS || (LEVELS[currentProfile()] ?? '10,100,1000')).split(',').map(Number);
-const odd = levels.find((level) => !Number.isInteger(level) || level < 1 || level > MOST);
-if (odd !== undefined || new Set(levels).size !== levels.length)
-  throw `TUNNELS=${__ENV.TUNNELS}: different whole numbers from 1 to ${MOST} are wanted`;
+const levels = envCounts('TUNNELS', LEVELS[currentProfile()] ?? '10,100,1000', MOST, { different: true });
 const rate = envNumber('RATE', 5);
 const seconds = envCount('SECONDS', currentProfile() === 'smoke' ? 2 : 5);
 const payloadBytes = envCount('PAYLOAD_BYTES', 256);
@@ -72,9 +67,8 @@ const script = planeScenario({
   },
   operations: Object.assign({}, ...levels.map(rows)),
   prepare: () => ({ found: findOwn() }),
-  end: (data) => stopOwn(data.found),
+  end: ({ found }) => stopOwn(found),
   round(round, index, plane) {
-    const { found } = /** @type {any} */ (plane.data);
     for (const level of levels) {
       const tunnels = Math.max(1, Math.round(level * round.factor));
       const spec = {
@@ -88,37 +82,13 @@ const script = planeScenario({
         limit_s: seconds + 60,
       };
       const names = [`request_${level}`, `open_${level}`];
-      for (const [operation, measured] of plane.pair(index, names, spec)) note(operation, measured);
-      const each = bytesPerTunnel(plane, found, { connections: tunnels, payload_bytes: payloadBytes, rate });
-      if (each !== null) perTunnel.add(each, { operation: names[0] });
+      for (const [operation, measured] of plane.pair(index, names, spec)) recordOpening(operation, measured);
+      const fresh = { connections: tunnels, payload_bytes: payloadBytes, rate };
+      recordPerTunnel(names[0], bytesPerTunnel(plane, plane.data.found, fresh));
     }
   },
   more: (metrics) => ({ tunnels: levels.map((level) => tunnelsOf(metrics, level)) }),
 });
-
-/** @param {string} operation @param {import('../../lib/dataplane/meter.js').Measured | null} measured */
-function note(operation, measured) {
-  const tunnels = measured?.outcome.tunnels;
-  if (!tunnels) return;
-  asked.add(tunnels.asked, { operation });
-  openAll.add(tunnels.open_all_s, { operation });
-}
-
-/** @param {import('k6/x/windtunnel/record').Metrics} metrics @param {number} level */
-function tunnelsOf(metrics, level) {
-  const of = (/** @type {string} */ metric, /** @type {string} */ operation) => {
-    const values = metrics[submetric(metric, operation)]?.values;
-    return values && values.count > 0 ? values.med : null;
-  };
-  const opened = metrics[submetric('operation_ms', `open_${level}`)]?.values.count ?? 0;
-  return {
-    asked: metrics[submetric('tunnels_asked', `request_${level}`)]?.values.count ?? 0,
-    open: opened,
-    open_all_s: of('tunnels_open_all_s', `request_${level}`),
-    direct_open_all_s: of('tunnels_open_all_s', `request_${level}_direct`),
-    bytes_per_tunnel: of('tunnels_bytes_each', `request_${level}`),
-  };
-}
 
 export const { options, setup, teardown, handleSummary } = script;
 export default script.round;

@@ -9,7 +9,7 @@
  * DATAGRAMS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS, ADDRESS, WAIT.
  */
 import { proxyOf, stopFresh } from '../../lib/dataplane/fresh.js';
-import { roundsLoad } from '../../lib/dataplane/load.js';
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { recordOwnInstances } from '../../lib/dataplane/probe-operation.js';
 import { partName, planeScenario } from '../../lib/dataplane/scenario.js';
 import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
@@ -29,6 +29,7 @@ const payloadBytes = envCount('PAYLOAD_BYTES', 512);
 const window = envCount('WINDOW', 32);
 const timeoutMs = envCount('TIMEOUT_MS', 100);
 
+const burst = { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs, count: datagrams };
 const row = {
   latencyIs: 'from the datagram sent to its answer received',
   saturates: window > 1,
@@ -40,9 +41,7 @@ const script = planeScenario({
   name: 'queue-sweep',
   title: `UDP by ${sweep.variable}`,
   reaches: ['udp'],
-  load: roundsLoad(
-    Array.from({ length: sweep.rounds }, () => ({ loop: 'closed', count: datagrams, factor: 1 })),
-  ),
+  load: roundsLoad(equalRounds(sweep.rounds, datagrams)),
   parameters: {
     ...sweep.parameters,
     datagrams,
@@ -56,33 +55,23 @@ const script = planeScenario({
   },
   prepare: () => sweep.findTestbed(),
   ownInstances: true,
-  round(round, index, plane) {
-    const count = round.loop === 'closed' ? round.count : 0;
-    const spec = { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs, count };
-    const turn = sweep.turn(index, plane.data.runId);
-    const through = () => throughValue(plane, turn, spec);
-    const direct = () => plane.probe([CONTROL], plane.direct, spec);
+  round(_round, index, plane) {
+    const { found, runId, window: usageWindow } = plane.data;
+    const turn = sweep.turn(index, runId);
+    const direct = () => plane.probe([CONTROL], plane.direct, burst);
+    const through = () =>
+      sweep.run(turn, found, (instance) => {
+        const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: usageWindow };
+        const measured = plane.probe([turn.operation], via, burst);
+        recordOwnInstances(measured?.outcome.usage?.total.cpu_s ?? 0);
+        return measured;
+      });
     const steps = index % 2 === 0 ? [direct, through] : [through, direct];
     plane.part(partName(turn.operation, index), () => steps.forEach((step) => step()));
   },
-  end: (data) => stopFresh(/** @type {any} */ (data).found),
-  more: (_metrics, data) => ({ sweep: sweep.result(data.found) }),
+  end: ({ found }) => stopFresh(found),
+  more: (_metrics, { found }) => ({ sweep: sweep.result(found) }),
 });
-
-/**
- * @param {import('../../lib/dataplane/scenario.js').Plane} plane
- * @param {ReturnType<SweepRounds['turn']>} turn
- * @param {Record<string, unknown>} spec
- */
-function throughValue(plane, turn, spec) {
-  const { found } = /** @type {any} */ (plane.data);
-  sweep.run(turn, found, (instance) => {
-    const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: plane.data.window };
-    const measured = plane.probe([turn.operation], via, spec);
-    recordOwnInstances(measured?.outcome.usage?.total.cpu_s ?? 0);
-    return measured;
-  });
-}
 
 export const { options, setup, teardown, handleSummary } = script;
 export default script.round;

@@ -5,6 +5,7 @@
  * over 1 and 8 connections, in 3 rounds, each beside the same direct.
  * Variables: TRANSFER_MIB, WRITES (KiB, a list), DIRECTIONS, MANY (connections), ADDRESS, WAIT.
  */
+import { envList } from '../../lib/lists.js';
 import { currentProfile, envCount } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
@@ -12,22 +13,13 @@ import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 const MIB = 1024 * 1024;
 const DIRECTIONS = ['up', 'down', 'both'];
 
-/** @param {string} name @param {string} fallback @param {(item: string) => boolean} fits @param {string} wanted */
-function list(name, fallback, fits, wanted) {
-  const items = (__ENV[name] || fallback).split(',');
-  const odd = items.find((item) => !fits(item));
-  if (odd !== undefined || new Set(items).size !== items.length)
-    throw `${name}=${items.join(',')}: ${wanted}, each once`;
-  return items;
-}
-
-const writes = list(
+const writes = envList(
   'WRITES',
   currentProfile() === 'smoke' ? '64' : '1,64,256,1024',
   (item) => /^\d+$/.test(item) && +item >= 1 && +item <= 1024,
   'KiB from 1 to 1024 are wanted',
 ).map(Number);
-const directions = list(
+const directions = envList(
   'DIRECTIONS',
   DIRECTIONS.join(','),
   (item) => DIRECTIONS.includes(item),
@@ -76,7 +68,7 @@ const script = planeScenario({
   connections: many,
   load,
   parameters: {
-    transfer_mib: load.rounds[0].loop === 'closed' ? load.rounds[0].count : 0,
+    transfer_mib: load.rounds[0].count,
     rounds: load.rounds.length,
     writes_kib: writes.join(','),
     directions: directions.join(','),
@@ -84,7 +76,7 @@ const script = planeScenario({
   },
   operations: Object.assign({}, ...cases.map(row)),
   round(round, index, plane) {
-    const mib = round.loop === 'closed' ? round.count * round.factor : 0;
+    const mib = round.count * round.factor;
     for (const { name, write, direction, connections } of cases) {
       plane.pair(index, [name], {
         kind: 'throughput',

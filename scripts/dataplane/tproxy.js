@@ -11,10 +11,11 @@
  */
 import { loadTransparent } from '../../lib/dataplane/environment.js';
 import { stopFresh } from '../../lib/dataplane/fresh.js';
-import { roundsLoad } from '../../lib/dataplane/load.js';
-import { partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
-import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
+import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
 import { startFarEnds, stopFarEnds, viasOf } from '../../lib/dataplane/transparent.js';
+import { TransparentSweep } from '../../lib/dataplane/transparent-sweep.js';
 import { envCount } from '../../lib/profiles.js';
 
 const SIZES = {
@@ -23,10 +24,9 @@ const SIZES = {
   full: { rounds: 10, roundTrips: 20000, datagrams: 8000, runs: 20 },
 };
 const TCP_BYTES = 1024;
-const ROUTED = 'sweep_direct';
 
 const base = sweepSizes(SIZES);
-const sweep = (__ENV.SWEEP || 'none') === 'none' ? null : new SweepRounds(base.runs);
+const sweep = (__ENV.SWEEP || 'none') === 'none' ? null : new TransparentSweep(base.runs);
 const roundTrips = Math.ceil(envCount('ROUND_TRIPS', base.roundTrips) / base.rounds);
 const datagrams = envCount('DATAGRAMS', base.datagrams);
 const payloadBytes = envCount('PAYLOAD_BYTES', 512);
@@ -36,35 +36,31 @@ const timeoutMs = envCount('TIMEOUT_MS', 800);
 const environment = loadTransparent();
 const instance = __ENV.INSTANCE;
 
-/** @param {number} inFlight */
-const burst = (inFlight) => ({
+const trips = { kind: 'tcp', payload_bytes: TCP_BYTES, count: roundTrips };
+const single = {
   kind: 'udp',
   payload_bytes: payloadBytes,
-  window: inFlight,
+  window: 1,
   timeout_ms: timeoutMs,
   count: datagrams,
-});
+};
+const burst = { ...single, window };
 
 const datagramIs = 'from the datagram sent to its answer received';
-const burstRow = {
+/** Of a burst. Where a queue is too small it drops. @param {string} title @param {number} failed share at most */
+const burstRow = (title, failed) => ({
+  title,
   latencyIs: datagramIs,
   saturates: window > 1,
-  // Where a queue is too small it drops.
-  bounds: { failed: 0.05, errors: undefined },
-};
+  bounds: { failed, errors: undefined },
+});
 
 const script = planeScenario({
   name: 'tproxy',
   title: 'A transparent proxy between two networks',
   reaches: ['tcp', 'udp'],
   environment,
-  load: roundsLoad(
-    Array.from({ length: base.rounds + (sweep?.rounds ?? 0) }, () => ({
-      loop: 'closed',
-      count: datagrams,
-      factor: 1,
-    })),
-  ),
+  load: roundsLoad(equalRounds(base.rounds + (sweep?.rounds ?? 0), datagrams)),
   parameters: {
     rounds: base.rounds,
     round_trips: roundTrips * base.rounds,
@@ -89,61 +85,28 @@ const script = planeScenario({
       least: datagrams * base.rounds,
     }),
     ...withControl('udp_burst', {
-      ...burstRow,
-      title: `UDP, ${window} in flight`,
+      ...burstRow(`UDP, ${window} in flight`, 0.05),
       headline: 'mbit_per_s',
     }),
-    ...(sweep && {
-      ...sweep.operations({
-        ...burstRow,
-        title: '',
-        bounds: { failed: 0.5, errors: undefined },
-        control: ROUTED,
-      }),
-      [ROUTED]: { ...burstRow, title: 'direct, in the sweep', bounds: { failed: 0.01, errors: undefined } },
-    }),
+    ...sweep?.operationsBeside(burstRow('', 0.5), burstRow('direct, in the sweep', 0.01)),
   },
   // The run's window is of the instance that it was given.
   notes: sweep ? ['the generator’s CPU and the processes are those of the rounds before the sweep'] : [],
   prepare: () => ({ ...sweep?.findTestbed(), ends: startFarEnds(environment, instance) }),
   vias: ({ ends, window: measuring }) => viasOf(ends, instance, measuring),
   round(_round, index, plane) {
-    if (index >= base.rounds) {
-      sweepRound(plane, index - base.rounds);
-      return;
-    }
-    plane.pair(index, ['tcp'], { kind: 'tcp', payload_bytes: TCP_BYTES, count: roundTrips });
-    plane.pair(index, ['udp'], burst(1));
-    plane.pair(index, ['udp_burst'], burst(window));
+    if (index < base.rounds) {
+      plane.pair(index, ['tcp'], trips);
+      plane.pair(index, ['udp'], single);
+      plane.pair(index, ['udp_burst'], burst);
+    } else sweep?.round(environment, plane, index - base.rounds, burst);
   },
-  end(data) {
-    const { found, ends } = /** @type {any} */ (data);
-    if (sweep) stopFresh(found);
+  end({ found, ends }) {
+    if (found) stopFresh(found);
     stopFarEnds(ends);
   },
-  more: (_metrics, data) => (sweep ? { sweep: sweep.result(data.found) } : {}),
+  more: (_metrics, { found }) => (sweep && found ? { sweep: sweep.result(found) } : {}),
 });
-
-/**
- * A run of a value beside its control, in networks of their own.
- * @param {import('../../lib/dataplane/scenario.js').Plane} plane
- * @param {number} index
- */
-function sweepRound(plane, index) {
-  const { found } = /** @type {any} */ (plane.data);
-  const turn = /** @type {SweepRounds} */ (sweep).turn(index, plane.data.runId);
-  // The run's window is of another instance: it only sees who uses the CPUs.
-  const watched = { watched_by: plane.data.window };
-  const through = (/** @type {import('../../lib/dataplane/fresh.js').Started} */ { id }) => {
-    const { proxied, direct } = viasOf(startFarEnds(environment, id), id, null);
-    const control = () => plane.probe([ROUTED], { ...direct, ...watched }, burst(window));
-    if (index % 2 === 1) control();
-    const measured = plane.probe([turn.operation], { ...proxied, ...watched }, burst(window));
-    if (index % 2 === 0) control();
-    return measured;
-  };
-  plane.part(partName(turn.operation, index), () => sweep?.run(turn, found, through));
-}
 
 export const { options, setup, teardown, handleSummary } = script;
 export default script.round;

@@ -10,111 +10,68 @@
  */
 import exec from 'k6/execution';
 import { loopOperations } from '../../lib/loops.js';
-import { parseMix, patternOf } from '../../lib/panel/mix.js';
+import { Sequence, parseMix, textOf } from '../../lib/panel/mix.js';
+import { OwnUsers } from '../../lib/panel/own-users.js';
 import { fieldOf } from '../../lib/panel/panel.js';
-import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
+import { panelScenario } from '../../lib/panel/scenario.js';
 import { envCount, mostVus, requestLoad } from '../../lib/profiles.js';
+
+const OWN_USERS = 4;
+const LEAST_FOR_P95 = 20;
 
 const base = { clients: 50, smoke: 400, quick: 2000, rate: 40 };
 const load = requestLoad(base, 'REQUESTS');
 const kinds = { read: 40, list: 10, system: 10, create: 15, switch: 20, delete: 5 };
 const mix = parseMix(__ENV.MIX, kinds);
 if (mix.delete > mix.create) throw `MIX=${__ENV.MIX}: at most as many deletes as creates`;
-const pattern = patternOf(mix);
-const vus = mostVus(load);
-const nameOf = namesOf('mixed');
-const OWN_USERS = 4;
+const sequence = new Sequence(mix, load.iterationsEach);
+const users = new OwnUsers('mixed', mostVus(load), OWN_USERS);
 
-const TITLES = {
-  read: 'GET a user',
-  list: 'GET 20 users',
-  system: 'GET the system',
-  create: 'POST a user',
-  disable: 'PUT status disabled',
-  enable: 'PUT status active',
-  delete: 'DELETE a user',
+/** How many of a sequence are of each operation; of the switches, half go each way. */
+const OPERATIONS = {
+  read: { title: 'GET a user', count: mix.read },
+  list: { title: 'GET 20 users', count: mix.list },
+  system: { title: 'GET the system', count: mix.system },
+  create: { title: 'POST a user', count: mix.create },
+  disable: { title: 'PUT status disabled', count: mix.switch / 2 },
+  enable: { title: 'PUT status active', count: mix.switch / 2 },
+  delete: { title: 'DELETE a user', count: mix.delete },
 };
 
-const LEAST_FOR_P95 = 20;
-
-/** How many of all requests are of an operation; of the switches, half go each way. @param {string} name */
-function shareOf(name) {
-  const switches = name === 'disable' || name === 'enable';
-  const weight = switches ? mix.switch / 2 : mix[/** @type {keyof typeof kinds} */ (name)];
-  return weight / pattern.length;
+/** @param {string} name @param {{ title: string, count: number }} operation */
+function rowsOf(name, { title, count }) {
+  const few = load.iterations && Math.floor(load.iterations * (count / sequence.length)) < LEAST_FOR_P95;
+  return loopOperations(load, name, { title, least: 1, bounds: few ? {} : { 'p(95)': 5000 } });
 }
 
-const operations = Object.assign(
-  {},
-  ...Object.entries(TITLES)
-    .filter(([name]) => shareOf(name) > 0)
-    .map(([name, title]) => {
-      const few = load.iterations && Math.floor(load.iterations * shareOf(name)) < LEAST_FOR_P95;
-      return loopOperations(load, name, { title, least: 1, bounds: few ? {} : { 'p(95)': 5000 } });
-    }),
-);
-
-/** @typedef {'active' | 'disabled'} Status */
-/** @typedef {import('../../lib/panel/scenario.js').Turn} Turn */
-
-/** This virtual user's own users, the one that waited longest first. @type {{ name: string, status: Status }[]} */
-let own;
-/** What it switches a user to next: one way and the other in turn, since they cost differently. @type {Status} */
-let next;
-let turns = 0;
-
-/** Every second one is disabled before the load. @param {number} index */
-const startsDisabled = (index) => index % 2 === 1;
-
-/** @param {number} client @param {string} runId @returns {typeof own} */
-const firstUsers = (client, runId) =>
-  Array.from({ length: OWN_USERS }, (_, index) => ({
-    name: nameOf(runId, (client % vus) * OWN_USERS + index),
-    status: startsDisabled(index) ? 'disabled' : 'active',
-  }));
-
-/** Of the sequence, where a client is: no two are at the same kind for long. @param {number} client */
-function position(client) {
-  const each = load.iterationsEach;
-  return each ? client * each + ((turns + client) % each) : turns + client;
-}
-
-/** Takes a user whom a switch to this status changes, if there is one. @param {Status} status */
-function takeUser(status) {
-  const index = own.findIndex((user) => user.status !== status);
-  return own.splice(Math.max(0, index), 1)[0];
-}
-
-/** @type {Record<string, (turn: Turn) => void>} */
+/** @type {Record<string, (turn: import('../../lib/panel/scenario.js').Turn) => void>} */
 const requests = {
-  read: ({ panel, data, measure }) => measure('read', () => panel.read(data, own[0].name)),
+  read: ({ panel, data, measure }) => measure('read', () => panel.read(data, users.first.name)),
   list: ({ panel, data, measure }) => measure('list', () => panel.page(data, 0, 20)),
   system: ({ panel, data, measure }) => measure('system', () => panel.system(data)),
-  create: ({ panel, data, unique, measure }) => {
-    const name = nameOf(data.runId, vus * OWN_USERS + unique);
-    if (measure('create', () => panel.create(data, name))) own.push({ name, status: 'active' });
+  create({ panel, data, unique, measure }) {
+    const name = users.newName(data.runId, unique);
+    if (measure('create', () => panel.create(data, name))) users.add({ name, status: 'active' });
   },
-  switch: ({ panel, data, measure }) => {
-    const user = takeUser(next);
+  switch({ panel, data, measure }) {
+    const user = users.takeToSwitch();
     const status = user.status === 'active' ? 'disabled' : 'active';
-    next = user.status;
-    const verb = status === 'active' ? 'enable' : 'disable';
     const switched = measure(
-      verb,
+      status === 'active' ? 'enable' : 'disable',
       () => panel.setStatus(data, user.name, status),
       (response) => (fieldOf(response, 'status') === status ? 1 : null),
     );
-    own.push({ ...user, status: switched ? status : user.status });
+    users.add(switched ? { ...user, status } : user);
   },
-  delete: (turn) => {
+  delete(turn) {
     // The last one stays, for the other kinds; then there is one more to create.
-    if (own.length === 1) {
+    if (users.count === 1) {
       requests.create(turn);
       return;
     }
-    const user = /** @type {typeof own[0]} */ (own.shift());
+    const user = users.take();
     const deleted = turn.measure('delete', () => turn.panel.remove(turn.data, user.name, user.status));
-    if (!deleted) own.push(user);
+    if (!deleted) users.add(user);
   },
 };
 
@@ -123,28 +80,18 @@ const script = panelScenario({
   title: 'Mixed requests',
   load,
   clients: envCount('CLIENTS', base.clients),
-  parameters: {
-    mix: Object.entries(mix)
-      .map(([kind, weight]) => `${kind}:${weight}`)
-      .join(','),
-  },
-  operations,
-  prepare(panel, session) {
-    const names = Array.from({ length: vus * OWN_USERS }, (_, index) => nameOf(session.runId, index));
-    panel.createAll(session, names);
-    panel.disableAll(
-      session,
-      names.filter((_, index) => startsDisabled(index)),
-    );
-  },
+  parameters: { mix: textOf(mix) },
+  operations: Object.assign(
+    {},
+    ...Object.entries(OPERATIONS)
+      .filter(([, { count }]) => count > 0)
+      .map(([name, operation]) => rowsOf(name, operation)),
+  ),
+  prepare: (panel, session) => users.make(panel, session),
   iterate(turn) {
     const client = exec.vu.idInTest - 1;
-    own ??= firstUsers(client, turn.data.runId);
-    // Half of the clients begin with a user to disable.
-    next ??= client % 2 === 0 ? 'disabled' : 'active';
-    const kind = pattern[position(client) % pattern.length];
-    turns += 1;
-    requests[kind](turn);
+    users.takeOver(client, turn.data.runId);
+    requests[sequence.next(client)](turn);
   },
 });
 

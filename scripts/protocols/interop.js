@@ -9,14 +9,15 @@
  * absolute path of another program), CANDIDATE_ENGINE (sing-box, xray), CANDIDATE_ARGS, CANDIDATE_ENV, CANDIDATE_FILTER, PROTOCOL (rows, a list; a name may end with *).
  */
 import { said, say } from 'k6/x/windtunnel/record';
-import { roundsLoad } from '../../lib/dataplane/load.js';
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { hear } from '../../lib/protocols/hop.js';
-import { instanceIds, stopAllBut } from '../../lib/protocols/instances.js';
-import { pairsOf, rowCells, untried, withHop } from '../../lib/protocols/interop.js';
+import { startsRows } from '../../lib/protocols/instances.js';
+import { interopOf, pairsOf, untried, withHop } from '../../lib/protocols/interop.js';
 import { programsOf } from '../../lib/protocols/programs.js';
+import { operationOf, rowOperation } from '../../lib/protocols/row-operation.js';
 import { selectedRows } from '../../lib/protocols/sides.js';
 
 sizesOf(
@@ -30,14 +31,11 @@ if (unbuilt) throw `PROGRAMS: ${unbuilt.name} is not there: make bin/${unbuilt.n
 const rows = withHop(selectedRows());
 const pairs = pairsOf(programs);
 
-/** @param {string} row */
-const operationOf = (row) => row.replace(/[^a-z0-9]/g, '_');
-
 const script = planeScenario({
-  system: 'protocols',
+  ...startsRows,
   name: 'interop',
   title: 'Who understands whom',
-  load: roundsLoad(rows.map(() => ({ loop: 'closed', count: 1, factor: 1 }))),
+  load: roundsLoad(equalRounds(rows.length)),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     programs: programs.map(({ name }) => name).join(','),
@@ -45,65 +43,16 @@ const script = planeScenario({
   operations: Object.fromEntries(
     rows.map(({ row }) => [
       operationOf(row),
-      {
-        title: row,
-        latencyIs: 'from a request sent to its echo received, of all pairs that understand each other',
-        optional: true,
-        bounds: { failed: 1, errors: undefined },
-      },
+      rowOperation(row, 'from a request sent to its echo received, of all pairs that understand each other'),
     ]),
   ),
-  ownInstances: true,
-  prepare() {
-    return { instances: instanceIds() };
-  },
   round(_round, index, plane) {
     const row = rows[index];
     const tried = pairs.filter((pair) => untried(row, pair) === null);
     say(row.row, hear(row, tried, plane, { operation: operationOf(row.row) }));
   },
-  end(data) {
-    stopAllBut(/** @type {any} */ (data).instances);
-  },
-  more: () => ({ interop: interopOf(said()) }),
+  more: () => ({ interop: interopOf(said(), { rows, programs, digests }) }),
 });
-
-/** @param {Record<string, import('../../lib/protocols/hop.js').Heard[]>} notes */
-function interopOf(notes) {
-  /** @type {Record<string, string | null>} */
-  const versions = {};
-  const cellsOf = rows.map((row) => {
-    const heard = [...(notes[row.row] ?? [])];
-    const cells = pairs.map((pair) => {
-      const [client, server] = [pair.client.name, pair.server.name];
-      const reason = untried(row, pair);
-      if (reason !== null)
-        return { client, server, outcome: /** @type {const} */ ('impossible here'), detail: reason };
-      const { outcome, detail, version } = heard.shift() ?? notReached;
-      versions[client] ??= version;
-      return { client, server, outcome, detail };
-    });
-    return rowCells(row, cells);
-  });
-  return {
-    programs: programs.map(({ name, engine, binary }, index) => ({
-      name,
-      engine,
-      binary: binary.split('/').pop() || engine,
-      version: versions[name] ?? null,
-      sha256: digests[index],
-    })),
-    rows: cellsOf,
-  };
-}
-
-/** Of a row that the run did not come to. */
-const notReached = {
-  outcome: /** @type {const} */ ('not reached'),
-  detail: null,
-  version: null,
-  roundTrips: null,
-};
 
 export const { options, setup, teardown, handleSummary } = script;
 export default script.round;

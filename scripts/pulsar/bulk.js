@@ -8,6 +8,7 @@
 import { loadSystem } from '../../lib/environment.js';
 import { loadParameters, loopOperations, requestLoops } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
+import { summaryOf } from '../../lib/pulsar/answers.js';
 import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
 import { defineScenario } from '../../lib/scenario.js';
 
@@ -43,15 +44,11 @@ const scenario = defineScenario({
 const relay = new Relay(environment);
 const fields = filler(payloadBytes);
 
-/** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */
-
-/** @param {Data} data @param {number} batch */
-function send(data, batch) {
-  const bodies = Array.from({ length: batchSize }, (_, index) =>
-    messageBody(data.topics[index % data.topics.length], `"seq":${batch * batchSize + index},${fields}`),
+/** @param {string[]} topics @param {number} batch */
+const bodiesOf = (topics, batch) =>
+  Array.from({ length: batchSize }, (_, index) =>
+    messageBody(topics[index % topics.length], `"seq":${batch * batchSize + index},${fields}`),
   );
-  return relay.publishBulk(relay.current(data.session), bodies);
-}
 
 /**
  * Messages that a batch's answer says were accepted; a rejected one is an error of
@@ -65,39 +62,25 @@ function accepted(response, operation) {
   return count;
 }
 
-/** @param {import('k6/http').RefinedResponse<'text'>} response @returns {{ accepted?: number, rejected?: number }} */
-function summaryOf(response) {
-  try {
-    return /** @type {any} */ (response.json('summary')) ?? {};
-  } catch {
-    return {};
-  }
-}
-
 export const { options } = scenario;
 
-export function setup() {
-  const session = relay.signIn();
-  const topics = topicNames(scenario.runId(), 'bulk', topicCount);
-  relay.prepare(session, topics);
-  return scenario.begin({ session, topics });
+export const setup = () => scenario.begin(relay.open(topicNames(scenario.runId(), 'bulk', topicCount)));
+
+/** @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
+function publish({ data: { session, topics }, index, time }) {
+  const send = () => relay.publishBulk(relay.current(session), bodiesOf(topics, index));
+  time('publish', MULTI_STATUS, send, accepted);
+  relay.renewIfDue(session);
 }
 
-const { closedLoop, openLoop } = requestLoops(
-  scenario,
-  (/** @type {import('../../lib/loops.js').Turn<Data>} */ { data, index, time }) => {
-    time('publish', MULTI_STATUS, () => send(data, index), accepted);
-    relay.renewIfDue(data.session);
-  },
-  () => relay.connect(),
-);
+const { closedLoop, openLoop } = requestLoops(scenario, publish, () => relay.connect());
 export { openLoop };
 export default closedLoop;
 
-/** @param {Data} data */
+/** @param {import('../../lib/pulsar/relay.js').Data} data */
 export function teardown(data) {
   scenario.end(data);
-  relay.removeTopics(relay.current(data.session), data.topics);
+  relay.close(data);
 }
 
 export const handleSummary = scenario.summary;

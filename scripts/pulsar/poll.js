@@ -13,6 +13,7 @@ import { now } from '../../lib/clock.js';
 import { ofResponse } from '../../lib/errors.js';
 import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount, mostClients } from '../../lib/profiles.js';
+import { pollFault } from '../../lib/pulsar/answers.js';
 import { Relay, messageBody, topicNames } from '../../lib/pulsar/relay.js';
 import { defineScenario } from '../../lib/scenario.js';
 import { sleep } from '../../lib/sleep.js';
@@ -57,29 +58,11 @@ const scenario = defineScenario({
 const relay = new Relay(environment);
 const wake = scenario.operation('wake');
 const wait = scenario.operation('wait');
-let connected = false;
-
-/** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */
 
 export const { options } = scenario;
 
-export function setup() {
-  const session = relay.signIn();
-  const topics = topicNames(scenario.runId(), 'poll', mostClients(load));
-  relay.prepare(session, topics);
-  return scenario.begin({ session, topics });
-}
-
-/** The sequence numbers that a poll's answer carries; null where it cannot be read. @param {import('k6/http').RefinedResponse<'text'>} response */
-function seqsOf(response) {
-  try {
-    return /** @type {any[]} */ (/** @type {unknown} */ (response.json('messages'))).map(
-      (message) => message.payload.seq,
-    );
-  } catch {
-    return null;
-  }
-}
+export const setup = () =>
+  scenario.begin(relay.open(topicNames(scenario.runId(), 'poll', mostClients(load))));
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic @param {number} seq */
 async function wakeOnce(session, topic, seq) {
@@ -91,13 +74,8 @@ async function wakeOnce(session, topic, seq) {
   const polled = await polling;
   const endedAt = now();
   const published = await publishing;
-  if (published.status !== 201) return wake.failure(ofResponse(published), sentAt, endedAt);
-  if (polled.status !== 200) return wake.failure(ofResponse(polled), sentAt, endedAt);
-  const seqs = seqsOf(polled);
-  if (!seqs) return wake.failure('bad_response', sentAt, endedAt);
-  if (seqs.length === 0) return wake.failure('lost', sentAt, endedAt);
-  if (seqs.length > 1 || seqs[0] !== seq) return wake.failure('bad_response', sentAt, endedAt);
-  return wake.success(sentAt, endedAt);
+  const failure = published.status === 201 ? pollFault(polled, [seq]) : ofResponse(published);
+  wake.ended(failure, sentAt, endedAt);
 }
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic */
@@ -106,17 +84,14 @@ async function waitInVain(session, topic) {
   const startedAt = now();
   const polled = await relay.pollAsync(session, [topic], EMPTY_WAIT_SECONDS);
   const endedAt = now();
-  if (polled.status !== 200) return wait.failure(ofResponse(polled), startedAt, endedAt);
-  if (seqsOf(polled)?.length !== 0) return wait.failure('bad_response', startedAt, endedAt);
-  return wait.success(startedAt, endedAt);
+  wait.ended(pollFault(polled, []), startedAt, endedAt);
 }
 
-/** @param {Data} data */
+/** @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function round(data) {
   scenario.round(data);
   relay.renewIfDue(data.session);
-  if (!connected) relay.connect();
-  connected = true;
+  relay.connectOnce();
   const session = relay.current(data.session);
   const topic = data.topics[(exec.vu.idInTest - 1) % data.topics.length];
   const first = ownScenario().iterationInTest * WAKES_PER_ROUND;
@@ -126,10 +101,10 @@ export default async function round(data) {
   if (now() < endsAt) await waitInVain(session, topic);
 }
 
-/** @param {Data} data */
+/** @param {import('../../lib/pulsar/relay.js').Data} data */
 export function teardown(data) {
   scenario.end(data);
-  relay.removeTopics(relay.current(data.session), data.topics);
+  relay.close(data);
 }
 
 export const handleSummary = scenario.summary;

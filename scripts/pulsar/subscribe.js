@@ -45,18 +45,11 @@ const scenario = defineScenario({
 const relay = new Relay(environment);
 const subscribe = scenario.operation('subscribe');
 
-/** @typedef {{ session: import('../../lib/pulsar/relay.js').Session, topics: string[] } & import('../../lib/scenario.js').Begun} Data */
-
 export const { options } = scenario;
 
-export function setup() {
-  const session = relay.signIn();
-  const topics = topicNames(scenario.runId(), 'subscribe', topicCount);
-  relay.prepare(session, topics);
-  return scenario.begin({ session, topics });
-}
+export const setup = () => scenario.begin(relay.open(topicNames(scenario.runId(), 'subscribe', topicCount)));
 
-/** @param {Data} data */
+/** @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function connectOnce(data) {
   scenario.round(data);
   relay.renewIfDue(data.session);
@@ -71,16 +64,15 @@ export default async function connectOnce(data) {
     },
   });
   const { startedAt, endedAt, failure } = await client.outcome;
-  if (failure) subscribe.failure(failure, startedAt, endedAt);
-  else subscribe.success(startedAt, endedAt);
+  subscribe.ended(failure, startedAt, endedAt);
   if (!failure && !lost) await sleep(holdMs);
   await client.close();
 }
 
-/** @param {Data} data */
+/** @param {import('../../lib/pulsar/relay.js').Data} data */
 export function teardown(data) {
   scenario.end(data);
-  relay.removeTopics(relay.current(data.session), data.topics);
+  relay.close(data);
 }
 
 export const handleSummary = scenario.summary;

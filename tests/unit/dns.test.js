@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { samples } from '../fakes/k6-record.js';
-import { integrityOf, recordUpstream } from '../../lib/protocols/dns.js';
+import { integrityOf, recordUpstream } from '../../lib/protocols/dns-upstream.js';
 
 /** @param {[number, number, number]} counts queries, expected, slack */
 const metricsOf = ([queries, expected, slack]) =>
@@ -24,7 +24,7 @@ for (const [counts, ok, detail] of /** @type {[[number, number, number], boolean
   [[0, 0, 0], null, /nothing was measured/],
 ])) {
   test(`${counts[0]} of ${counts[1]} with ${counts[2]} lost is ${ok}`, () => {
-    const [line] = integrityOf(metricsOf(counts), ['cached']);
+    const [line] = integrityOf(metricsOf(counts), [{ operation: 'cached' }]);
     assert.equal(line.ok, ok);
     assert.match(line.detail, detail);
     assert.equal(line.source, 'dns');

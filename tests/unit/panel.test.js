@@ -6,7 +6,7 @@ import { databaseAt } from '../../lib/panel/database-url.js';
 import { beginsWith } from '../../lib/panel/database.js';
 import { OVERFLOW_TEXT, databaseOf, difference, keepDigests } from '../../lib/panel/digests.js';
 import { integrityOf } from '../../lib/panel/integrity.js';
-import { parseMix, patternOf } from '../../lib/panel/mix.js';
+import { Sequence, parseMix, patternOf, textOf } from '../../lib/panel/mix.js';
 import { between, parseHistograms, quantile } from '../../lib/panel/prometheus.js';
 import { noteOf, runPrefix, userName } from '../../lib/panel/users.js';
 import { reasonOf } from '../../lib/reasons.js';
@@ -187,6 +187,18 @@ test('a mix is exact and evenly spread, and a malformed one is refused', () => {
   assert.notDeepEqual(pattern.slice(0, 3), ['a', 'a', 'a']);
   for (const wrong of ['read', 'read:-1', 'write:3', 'read:1,read:2', 'read:0', 'read:1001'])
     assert.throws(() => parseMix(wrong, kinds), /^MIX=/, wrong);
+});
+
+test('clients that each send their part of a sequence send its exact ratio', () => {
+  const mix = { a: 3, b: 2 };
+  assert.equal(textOf(mix), 'a:3,b:2');
+  const sent = [0, 1, 2, 3].flatMap((client) => {
+    const sequence = new Sequence(mix, 5);
+    return Array.from({ length: 5 }, () => sequence.next(client));
+  });
+  assert.equal(sent.filter((kind) => kind === 'a').length, 12);
+  const unbounded = new Sequence(mix);
+  assert.deepEqual(Array.from({ length: 5 }, () => unbounded.next(7)).toSorted(), ['a', 'a', 'a', 'b', 'b']);
 });
 
 /** @param {Record<string, [number, number, number]>} changes sent, done and refused by kind */

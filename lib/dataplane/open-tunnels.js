@@ -1,0 +1,44 @@
+/**
+ * Tunnels that are all open at once: what is recorded of them, and the section `tunnels` of a result.
+ *
+ * | metric             | type    | unit  | what                                                     |
+ * |--------------------|---------|-------|----------------------------------------------------------|
+ * | tunnels_asked      | counter | count | tunnels that were to be opened                           |
+ * | tunnels_open_all_s | trend   | s     | until all of them were open, a sample a probe            |
+ * | tunnels_bytes_each | trend   | bytes | memory that a proxy just started takes for each of them  |
+ */
+import { Counter, Trend } from 'k6/x/windtunnel/record';
+import { submetric } from '../operations.js';
+
+const asked = new Counter('tunnels_asked');
+const openAll = new Trend('tunnels_open_all_s');
+const perTunnel = new Trend('tunnels_bytes_each');
+
+/** @param {string} operation @param {import('./meter.js').Measured | null} measured */
+export function recordOpening(operation, measured) {
+  const tunnels = measured?.outcome.tunnels;
+  if (!tunnels) return;
+  asked.add(tunnels.asked, { operation });
+  openAll.add(tunnels.open_all_s, { operation });
+}
+
+/** @param {string} operation @param {number | null} bytes null where it cannot be told */
+export function recordPerTunnel(operation, bytes) {
+  if (bytes !== null) perTunnel.add(bytes, { operation });
+}
+
+/** What was recorded of so many at once. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {number} level */
+export function tunnelsOf(metrics, level) {
+  const of = (/** @type {string} */ metric, /** @type {string} */ operation) => {
+    const values = metrics[submetric(metric, operation)]?.values;
+    return values && values.count > 0 ? values.med : null;
+  };
+  const opened = metrics[submetric('operation_ms', `open_${level}`)]?.values.count ?? 0;
+  return {
+    asked: metrics[submetric('tunnels_asked', `request_${level}`)]?.values.count ?? 0,
+    open: opened,
+    open_all_s: of('tunnels_open_all_s', `request_${level}`),
+    direct_open_all_s: of('tunnels_open_all_s', `request_${level}_direct`),
+    bytes_per_tunnel: of('tunnels_bytes_each', `request_${level}`),
+  };
+}

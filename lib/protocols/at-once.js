@@ -1,0 +1,31 @@
+/** Probes that run at once, one way; each is an operation of its own. */
+import { cpusOf } from '../dataplane/environment.js';
+import { measureAll } from '../dataplane/meter.js';
+import { recordNothing, recordOwnInstances, recordRest, recordSeries } from '../dataplane/probe-operation.js';
+
+/** @typedef {{ operation: string, series: string, spec: import('../dataplane/meter.js').Spec & { limit_s: number } }} Probe */
+
+/**
+ * @param {import('../dataplane/scenario.js').Plane} plane
+ * @param {Probe[]} probes
+ * @param {object} via
+ */
+export function measureAtOnce(plane, probes, via) {
+  const { probe_cpus: cpus, wait } = plane.environment.placement;
+  const common = { target: plane.target('tcp'), cpus: cpusOf(cpus), wait };
+  const all = measureAll(probes.map(({ spec }) => ({ ...common, ...via, ...spec })));
+  // Each of them measures the same processes, at the same time.
+  const systemSeconds = all.map((found) =>
+    'outcome' in found ? (found.outcome.usage?.total.cpu_s ?? 0) : 0,
+  );
+  recordOwnInstances(Math.max(...systemSeconds));
+  for (const [index, found] of all.entries()) {
+    const { operation, series } = probes[index];
+    if ('error' in found) {
+      recordNothing(operation, found);
+      continue;
+    }
+    recordSeries(operation, found, series);
+    recordRest(operation, found);
+  }
+}

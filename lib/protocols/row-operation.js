@@ -1,0 +1,36 @@
+/** Operations of scenarios that measure rows of the matrix, one for each row and side. */
+
+/** @typedef {import('./matrix.js').Row} Row */
+/** @typedef {Pick<import('./sides.js').Side, 'name' | 'engine'>} Side */
+
+/** @param {string} row @param {Pick<Side, 'name'>} [side] the baseline unless given */
+export const operationOf = (row, side) =>
+  row.replace(/[^a-z0-9]/g, '_') + (side?.name === 'candidate' ? '_candidate' : '');
+
+const OF_TRIPS = 'from a request of 1,024 bytes sent to its echo received';
+
+/** What fails is told by how the row ended: nothing is bounded. @param {string} title @param {string} [latencyIs] */
+export const rowOperation = (title, latencyIs = OF_TRIPS) => ({
+  title,
+  latencyIs,
+  optional: true,
+  bounds: { failed: 1, errors: undefined },
+});
+
+/**
+ * Of each row, the sides whose engine runs it.
+ * @param {Row[]} rows
+ * @param {Side[]} sides
+ * @returns {Record<string, import('../scenario.js').Operations>}
+ */
+export const rowOperations = (rows, sides) =>
+  Object.fromEntries(
+    rows.flatMap((row) =>
+      sides
+        .filter(({ engine }) => row.engines[engine] === true)
+        .map((side) => [
+          operationOf(row.row, side),
+          rowOperation(side.name === 'candidate' ? `${row.row}, candidate` : row.row),
+        ]),
+    ),
+  );

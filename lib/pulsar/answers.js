@@ -1,0 +1,40 @@
+/** What answers of the relay carry. */
+
+import { ofResponse } from '../errors.js';
+
+/** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
+
+/** A part of an answer; undefined where it cannot be read. @param {Response} response @param {string} part @returns {any} */
+function partOf(response, part) {
+  try {
+    return response.json(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sequence numbers of the messages that a poll brings; null where they cannot be read. @param {Response} response @returns {number[] | null} */
+function seqsOf(response) {
+  try {
+    return partOf(response, 'messages').map((/** @type {any} */ { payload }) => payload.seq);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Why a poll's answer is not what it should be: just these messages; null where it is.
+ * @param {Response} response
+ * @param {number[]} wanted sequence numbers
+ * @returns {import('../errors.js').ErrorKind | null}
+ */
+export function pollFault(response, wanted) {
+  if (response.status !== 200) return ofResponse(response);
+  const seqs = seqsOf(response);
+  if (seqs?.length === 0 && wanted.length > 0) return 'lost';
+  const same = seqs?.length === wanted.length && seqs.every((seq, index) => seq === wanted[index]);
+  return same ? null : 'bad_response';
+}
+
+/** What the relay says of a batch. @param {Response} response @returns {{ accepted?: number, rejected?: number }} */
+export const summaryOf = (response) => partOf(response, 'summary') ?? {};
