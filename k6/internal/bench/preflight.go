@@ -164,7 +164,7 @@ func (p *plan) split(o Options, chosen []Scenario) *fault {
 		case !ok:
 			missing[s.System]++
 			continue
-		case ref == nil && s.NeedsTestbed():
+		case ref == nil && s.needs().Testbed != "":
 			p.leftOut = append(p.leftOut, fmt.Sprintf(
 				"%s is left out: it starts a testbed again and again, and environments/%s.json has none for %s; give TESTBED=…",
 				s, p.env.Name, s.System))
