@@ -1,10 +1,11 @@
 /** What the rows of a run say together. */
 import { crossedReasons, invalidReasons, reasonOf } from '../reasons.js';
 import { isInterrupted } from '../verdict.js';
+import { mostOf } from '../variables.js';
 import { ESSENTIAL } from './excuse.js';
 
 /** Turns of a row at most. */
-export const TURNS_MOST = 50;
+export const TURNS_MOST = mostOf('TURNS');
 
 /**
  * @typedef {object} SideResult

@@ -4,13 +4,11 @@
  * Each chain of two rows of lib/protocols/matrix.js: the first row's server sends all to the second row's client, and that
  * one's server to the target. Measured in turn with each of the two rows alone, every turn with processes of its own.
  * CPU and memory of a chain are of both hops; that both carry it is told by the CPU that each uses.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: CHAINS (such as trojan+shadowsocks-2022, a list), TURNS, BASELINE, BASELINE_ENGINE.
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { envCount, sizesOf } from '../../lib/profiles.js';
+import { envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { showTurns } from '../../lib/protocols/live.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { instanceIds, startSides, stopAllBut, stopSides } from '../../lib/protocols/instances.js';
@@ -30,6 +28,7 @@ const PROFILES = {
 };
 const sizes = sizesOf(PROFILES, 'chains are compared under one load, so that its shape does not apply');
 const turns = envCount('TURNS', sizes.turns);
+const targets = targetsOf();
 const { baseline } = sidesOf();
 const digests = { baseline: digestOf(baseline) };
 
@@ -45,17 +44,15 @@ function endsThere({ variables: { protocol } }) {
   return null;
 }
 
-const chains = (__ENV.CHAINS || 'trojan+shadowsocks-2022,vless-reality+trojan,hysteria2+vless-ws')
-  .split(',')
-  .map((chain) => {
-    const hops = chain.split('+').map((name) => rowNamed(name.trim(), 'CHAINS'));
-    const odd = hops.find(({ variables }) => variables.protocol === 'direct');
-    if (hops.length !== 2 || odd)
-      throw `CHAINS=${chain}: two rows with a client and a server are wanted, as trojan+vless`;
-    const wrong = endsThere(hops[0]);
-    if (wrong) throw `CHAINS=${chain}: ${wrong}`;
-    return hops;
-  });
+const chains = envList('CHAINS').map((chain) => {
+  const hops = chain.split('+').map((name) => rowNamed(name.trim(), 'CHAINS'));
+  const odd = hops.find(({ variables }) => variables.protocol === 'direct');
+  if (hops.length !== 2 || odd)
+    throw `CHAINS=${chain}: two rows with a client and a server are wanted, as trojan+vless`;
+  const wrong = endsThere(hops[0]);
+  if (wrong) throw `CHAINS=${chain}: ${wrong}`;
+  return hops;
+});
 
 /** A chain as a row: what both of its rows can do. @param {Row[]} hops @returns {Row} */
 const chainRow = ([first, second]) => ({
@@ -132,7 +129,7 @@ const script = planeScenario({
       candidate: null,
       turns,
       extraTurns: turns,
-      targets: targetsOf(),
+      targets,
       digests,
       covers: false,
     }),

@@ -5,10 +5,6 @@
  * the hop. `cached` asks for the same NAMES again and again, after each was asked for once; `uncached` for a new name each
  * time; with one query in flight, and with WINDOW (`_burst`), which tells the rate. Beside each the same direct, to an
  * authoritative server of its own. Each answer is checked, and so is how many queries got through to the server.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: QUERIES (of each operation), NAMES, WINDOW, TIMEOUT_MS, RATE, PROTOCOL (trojan; of a list the first row that
- * has a client with DNS), CACHE (on, off), HIJACK (action, outbound: how sing-box takes queries), ASKS (udp, tcp: what the
- * client asks over), TTL_S, BASELINE, BASELINE_ENGINE.
  */
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { probeLoad } from '../../lib/dataplane/load.js';
@@ -23,16 +19,17 @@ import {
   startServers,
   upstreamOf,
 } from '../../lib/protocols/dns.js';
-import { candidateLeft, rowNamed, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+import { defaultNumber } from '../../lib/variables.js';
 
-const BASE = { smoke: 2000, quick: 20_000, full: 100_000, rate: 500 };
+const BASE = { smoke: 2000, quick: 20_000, full: 100_000, rate: defaultNumber('RATE', 'protocols/dns') };
 const NEW_WARMUP = 50;
 /** Of an open loop: what is on its way at most. */
 const OPEN_WINDOW = 1024;
 
 const environment = loadPlane('protocols');
 const { baseline } = sidesOf();
-const rows = __ENV.PROTOCOL ? selectedRows() : [rowNamed('trojan', 'PROTOCOL')];
+const rows = selectedRows('protocols/dns');
 const row = rows.find(
   ({ engines, variables, needs, dialsAtStart }) =>
     engines[baseline.engine] === true && !variables.inbound && needs !== 'naive-client' && !dialsAtStart,
@@ -41,13 +38,13 @@ if (!row)
   throw `PROTOCOL=${__ENV.PROTOCOL}: none has a client with DNS that ${baseline.engine} runs: add a row, such as trojan`;
 
 const load = probeLoad(BASE, 'QUERIES');
-const names = envCount('NAMES', 100);
-const window = envCount('WINDOW', 32);
-const timeoutMs = envCount('TIMEOUT_MS', 1000);
-const ttl = envCount('TTL_S', 3600);
-const cache = envChoice('CACHE', ['on', 'off']) === 'on';
-const hijack = envChoice('HIJACK', ['action', 'outbound']);
-const transport = /** @type {'udp' | 'tcp'} */ (envChoice('ASKS', row.udp ? ['udp', 'tcp'] : ['tcp', 'udp']));
+const names = envCount('NAMES');
+const window = envCount('WINDOW', 'protocols/dns');
+const timeoutMs = envCount('TIMEOUT_MS', 'protocols/dns');
+const ttl = envCount('TTL_S');
+const cache = envChoice('CACHE') === 'on';
+const hijack = envChoice('HIJACK');
+const transport = /** @type {'udp' | 'tcp'} */ (envChoice('ASKS', row.udp ? 'udp' : 'tcp'));
 if (hijack === 'outbound' && baseline.engine !== 'sing-box')
   throw 'HIJACK=outbound: only sing-box has two ways to take queries: leave it out';
 if (names < window)

@@ -6,19 +6,12 @@
  * for each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
  * processes of its own, in an order that is by lot. The first pair finds out how long a transfer has to be. Rows that the turns
  * of the profile have not decided then have further ones, for MINUTES at most.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
- * CANDIDATE_ENGINE (sing-box, xray), CANDIDATE_CLIENT and CANDIDATE_SERVER (in place of CANDIDATE, each end by itself),
- * CANDIDATE_ARGS, CANDIDATE_ENV (NAME=VALUE …), CANDIDATE_FILTER (the absolute path of a program that rewrites its
- * configuration), BASELINE, BASELINE_ENGINE, TURNS (a number of them, and no further ones), MINUTES, TUNNELS (a
- * list), TARGET_THROUGHPUT (0.9), TARGET_LATENCY (1.2), TARGET_FIRST_REPLY (2),
- * TARGET_ROUND_TRIPS (2, of the hop until a tunnel has opened, answered and closed), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
 import { mostMinutes, order } from 'k6/x/windtunnel/difference';
 import { said, say } from 'k6/x/windtunnel/record';
 import { roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
+import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { crossed } from '../../lib/protocols/cross.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { goFurther } from '../../lib/protocols/further.js';
@@ -76,14 +69,11 @@ const base = sizesOf(
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
-const rows = selectedRows();
+const rows = selectedRows('protocols/matrix');
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
-if (turns > TURNS_MOST) throw `TURNS=${turns}: at most ${TURNS_MOST}`;
 /** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
 const minutes = candidate && !__ENV.TURNS ? envCount('MINUTES', mostMinutes(currentProfile())) : 0;
-const tunnels = (__ENV.TUNNELS || base.tunnels).split(',').map(Number);
-if (tunnels.some((number) => !Number.isInteger(number) || number < 1 || number > 4096))
-  throw `TUNNELS=${__ENV.TUNNELS}: whole numbers from 1 to 4096 are wanted`;
+const tunnels = envList('TUNNELS', base.tunnels).map(Number);
 const targets = targetsOf();
 /** Round trips and transfers of a turn are in so many parts, in turn with those of the other side: A B, B A, A B, B A. */
 const PASSES = 4;
