@@ -63,7 +63,7 @@ help: ## Show this list
 	@echo '  One system:            $(SYSTEMS)'
 	@echo '  One scenario:          $(SCENARIO_TARGETS)' | fold -s -w 100 | sed '2,$$s/^/                         /'
 	@echo
-	@echo '  Profiles:              smoke quick full soak stress spike breakpoint (docs/profiles.md)'
+	@cat k6/lists/variables.txt
 
 ## Running ------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ $(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(RUNNERS)
 	@ONLY='$(only)' bin/k6 x bench
 
 # RUNS and the rest are meant for the comparison, not for the scripts.
-compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' --worse-by '$(or $(WORSE_BY),10)'
+compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' $(if $(WORSE_BY),--worse-by '$(WORSE_BY)')
 
 .PHONY: compare
 compare: $(RUNNERS) ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
@@ -305,6 +305,11 @@ node_modules/.installed: package.json package-lock.json
 boards: node_modules/.installed ## Write grafana/dashboards from grafana/boards
 	node grafana/generate.js
 
+# What `make help` shows of them, it shows before anything is built.
+.PHONY: variables
+variables: bin/k6 ## Write what this list and docs/profiles.md say of variables from k6/lists/variables.json
+	@bin/k6 x variables --write
+
 ## Checking -----------------------------------------------------------------
 
 .PHONY: test
@@ -348,6 +353,7 @@ lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/
 	.venv/lint/bin/mypy --no-error-summary
 	shellcheck $(SHELL_SCRIPTS)
 	bin/k6 x validate
+	bin/k6 x variables --check
 
 .PHONY: fmt
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything

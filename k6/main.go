@@ -18,6 +18,7 @@ import (
 	_ "windtunnel/k6/commands/primitives"
 	_ "windtunnel/k6/commands/report"
 	_ "windtunnel/k6/commands/validate"
+	_ "windtunnel/k6/commands/variables"
 	_ "windtunnel/k6/drivers/mysql"
 	_ "windtunnel/k6/drivers/sqlite"
 	"windtunnel/k6/internal/startup"
@@ -26,6 +27,7 @@ import (
 	_ "windtunnel/k6/modules/judge"
 	_ "windtunnel/k6/modules/protocols"
 	_ "windtunnel/k6/modules/record"
+	_ "windtunnel/k6/modules/variables"
 	_ "windtunnel/k6/outputs/windtunnel"
 )
 

@@ -5,6 +5,7 @@
  */
 import { isLoopback, problems } from 'k6/x/windtunnel/environment';
 import { pathOf } from './file.js';
+import { defaultOf } from './variables.js';
 
 /**
  * @typedef {{ mode: 'none' } | { mode: 'token', token: string }
@@ -128,7 +129,7 @@ export function readAuth(system, auth, loginPath) {
  *   name of the environment, and the system's entry as it is in the file
  */
 export function systemEntry(system, pattern, wanted, host = { ours: false }) {
-  const { file, value } = readEnvironment(__ENV.ENV || 'local');
+  const { file, value } = readEnvironment(String(__ENV.ENV || defaultOf('ENV')));
   const own = value.systems[system];
   if (!own) return refuse(`${file}: systems.${system}: missing, and this scenario is about it`);
   if (askedForOptions()) return { name: value.name, own, url: '', thresholds: {} };

@@ -88,6 +88,16 @@ declare module 'k6/x/windtunnel/environment' {
   export function isLoopback(host: string): boolean;
 }
 
+/** The registry of variables (k6/lists/variables.json), in Go: k6/modules/variables. */
+declare module 'k6/x/windtunnel/variables' {
+  /** The entry of a variable as JSON; '': the registry has none. */
+  export function entry(name: string): string;
+  /** A line on what is wrong with a value; '': nothing. `whole`: of a variable that the registry has not, whether it is a whole number. */
+  export function wrong(name: string, value: string, whole: boolean): string;
+  /** A line on a variable that `k6 run -e` was given and that was probably meant to be another; '': there is none. */
+  export function misspelt(): string;
+}
+
 /** The protocol matrix, in Go: k6/modules/protocols. */
 declare module 'k6/x/windtunnel/protocols' {
   /**
@@ -256,6 +266,4 @@ declare module 'k6/x/windtunnel/judge' {
   export function disturbances(byCpu: CpuUsage[], placement: Placement | undefined): Disturbance[];
   /** Places of the rows of the section `protocols` that more turns would decide, what takes the fewest first. */
   export function undecided(rows: unknown[]): number[];
-  /** Turns of a row at most. */
-  export function turnsMost(): number;
 }

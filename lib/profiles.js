@@ -8,7 +8,10 @@
  * their number can be varied.
  */
 
-import { mostOf } from './variables.js';
+import { defaultOf, durationSeconds, envCount, envNumber, envTimes } from './variables.js';
+
+// For scripts, which read their variables beside their load.
+export { durationSeconds, envChoice, envCount, envList, envNumber, envText } from './variables.js';
 
 export const PROFILES = /** @type {const} */ ([
   'smoke',
@@ -42,42 +45,8 @@ const WARMUP_SECONDS = 2;
 const CLOSED_SECONDS = 30;
 /** Of the profile breakpoint: step n has n times the base load. */
 const LIMIT_STEPS = 20;
-/** The longest that a request may take. */
-const TIMEOUT_MOST_SECONDS = 60;
 /** More than the longest request, and what a client does after it (a log-in, a close): what was begun is answered, or fails. */
 const GRACE = '120s';
-
-/** A whole number with commas between its thousands. @param {number} value */
-const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
-
-/** A number above 0. @param {string} name @param {number | undefined} fallback */
-export function envNumber(name, fallback) {
-  const text = __ENV[name];
-  if (text === undefined || text === '') return /** @type {number} */ (fallback);
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value)) throw `${name}=${text}: a number above 0 is wanted`;
-  if (value > mostOf(name)) throw `${name}=${text}: at most ${grouped(mostOf(name))}`;
-  return value;
-}
-
-/** A whole number from 1 on. @param {string} name @param {number} fallback */
-export function envCount(name, fallback) {
-  const value = envNumber(name, fallback);
-  if (!Number.isInteger(value))
-    throw `${name}=${value}: a whole number from 1 to ${grouped(mostOf(name))} is wanted`;
-  return value;
-}
-
-/** How many times as much a load of a fixed number does as its profile or its variable says, from TIMES. */
-export const envTimes = () => envCount('TIMES', 1);
-
-/** How long a request of the load may take, ms, from REQUEST_TIMEOUT_S. @param {number} fallback seconds */
-export function requestTimeoutMs(fallback) {
-  const seconds = envCount('REQUEST_TIMEOUT_S', fallback);
-  if (seconds > TIMEOUT_MOST_SECONDS)
-    throw `REQUEST_TIMEOUT_S=${seconds}: at most ${TIMEOUT_MOST_SECONDS} seconds, so that a run can wait for its last request`;
-  return seconds * 1000;
-}
 
 /**
  * Seconds that a loop of a load lasts and is recorded; 0 where its iterations bound it.
@@ -91,29 +60,9 @@ export function recordedSeconds({ iterations, schedule, seconds, warmupSeconds }
   return loop === 'open' ? open - warmupSeconds : Math.max(0, seconds - open - 1);
 }
 
-/** One of some words; the first unless given. @template {string} T @param {string} name @param {T[]} words */
-export function envChoice(name, words) {
-  const asked = __ENV[name] || words[0];
-  const word = words.find((one) => one === asked);
-  if (word === undefined) throw `${name}=${asked}: choose one of ${words.join(', ')}`;
-  return word;
-}
-
-/** Seconds from DURATION, written as 90, 90s, 5m or 1h. @param {number} fallback */
-export function durationSeconds(fallback) {
-  const text = __ENV.DURATION;
-  if (!text) return fallback;
-  const match = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(text);
-  const seconds = match
-    ? Number(match[1]) * { s: 1, m: 60, h: 3600 }[/** @type {'s'} */ (match[2] ?? 's')]
-    : 0;
-  if (!(seconds > 0) || seconds > 86400) throw `DURATION=${text}: write it as 90s, 5m or 1h, at most 24h`;
-  return seconds;
-}
-
-/** The profile of this run, from the variable PROFILE; smoke unless given. @returns {Profile} */
+/** The profile of this run, from the variable PROFILE. @returns {Profile} */
 export function currentProfile() {
-  const name = __ENV.PROFILE || 'smoke';
+  const name = __ENV.PROFILE || defaultOf('PROFILE');
   if (!PROFILES.includes(/** @type {Profile} */ (name))) {
     throw `PROFILE=${name}: unknown profile; choose one of ${PROFILES.join(', ')}`;
   }

@@ -64,7 +64,7 @@ function read() {
     probe_cpus: __ENV.PROBE_CPUS || '',
     echo_cpus: __ENV.ECHO_CPUS || '',
     system_cpus: __ENV.SYSTEM_CPUS || '',
-    wait: envChoice('WAIT', ['block', 'spin', 'yield']),
+    wait: /** @type {Placement['wait']} */ (envChoice('WAIT')),
   };
 }
 

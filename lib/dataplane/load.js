@@ -3,7 +3,8 @@
  * other; in each a probe goes through the proxy and its control goes direct, so that
  * whatever changes on the machine meets both.
  */
-import { currentProfile, durationSeconds, envCount, envNumber, envTimes } from '../profiles.js';
+import { currentProfile } from '../profiles.js';
+import { durationSeconds, envCount, envNumber, envTimes } from '../variables.js';
 
 /**
  * @typedef {{ loop: 'closed', count: number, factor: number }} ClosedRound

@@ -6,7 +6,7 @@
  */
 import { now } from '../clock.js';
 import { disturbances } from 'k6/x/windtunnel/judge';
-import { envChoice } from '../profiles.js';
+import { envCount } from '../variables.js';
 import { awaitQuiet } from '../quiet.js';
 import { drop, hold, isHeld, release } from './held.js';
 
@@ -23,7 +23,7 @@ export class Repeats {
     this.machine = machine;
     this.placement = placement;
     this.stays = stays;
-    this.most = Number(envChoice('AGAIN', ['2', '1', '0']));
+    this.most = envCount('AGAIN');
     this.inside = false;
     /** Milliseconds: of the parts that count, and of waits and what was thrown away. */
     this.counted = 0;

@@ -184,7 +184,7 @@ const addressed = (kind, address) => (kind === 'domain' ? address.replace(/^.*:/
 
 /** @param {import('./environment.js').PlaneEnvironment} environment */
 function addressOf({ target }) {
-  const address = envChoice('ADDRESS', ['ipv4', 'ipv6', 'domain']);
+  const address = envChoice('ADDRESS');
   if (!target.tcp && !target.udp) return address;
   if (__ENV.ADDRESS) throw `ADDRESS=${address}: the environment's target says how the far end is named`;
   return 'given';

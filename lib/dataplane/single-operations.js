@@ -2,7 +2,7 @@
  * The scenarios of single operations, one after the other or at a rate: round trips and
  * handshakes.
  */
-import { envCount } from '../profiles.js';
+import { defaultNumber, envCount } from '../variables.js';
 import { closedOf, openOf, openParameters, plannedOf, probeLoad, probeOf } from './load.js';
 import { controlName, planeScenario, withControl } from './scenario.js';
 
@@ -13,7 +13,7 @@ import { controlName, planeScenario, withControl } from './scenario.js';
  * @property {string} operation name of its row; the open loop's is NAME_open
  * @property {string} what the row's title
  * @property {string} latencyIs
- * @property {{ smoke: number, quick: number, full: number, rate: number }} base
+ * @property {{ smoke: number, quick: number, full: number }} base
  * @property {string} countVariable
  * @property {number} p95 ms; default bound
  * @property {Record<string, string | number | boolean>} parameters
@@ -27,8 +27,9 @@ import { controlName, planeScenario, withControl } from './scenario.js';
 
 /** @param {SingleSpec} spec */
 export function singleOperations(spec) {
-  const load = probeLoad(spec.base, spec.countVariable);
-  const connections = envCount('CONNECTIONS', 1);
+  const scenario = `dataplane/${spec.name}`;
+  const load = probeLoad({ ...spec.base, rate: defaultNumber('RATE', scenario) }, spec.countVariable);
+  const connections = envCount('CONNECTIONS', scenario);
   const closed = closedOf(load.rounds);
   const open = openOf(load.rounds);
   const total = plannedOf(load.rounds);

@@ -8,7 +8,7 @@ import { envCount, sizesOf } from '../profiles.js';
 import { findTestbed, tryFresh } from './fresh.js';
 import { stop } from './meter.js';
 import { record } from './held.js';
-import { RUNS_MOST, sweepOf } from './sweep.js';
+import { sweepOf } from './sweep.js';
 
 /**
  * @typedef {import('./fresh.js').Found} Found
@@ -52,7 +52,6 @@ export class SweepRounds {
       throw 'SWEEP is not set: name a variable of the testbed, and VALUES for it, such as SWEEP=gogc VALUES=50,100,200';
     this.values = readValues();
     this.runs = envCount('RUNS', runs);
-    if (this.runs > RUNS_MOST) throw `RUNS=${this.runs}: at most ${RUNS_MOST}`;
     /** Runs by value, and why the system does not start with one. @type {Rounds} */
     this.rounded = { runs: {}, refused: {} };
   }

@@ -1,5 +1,6 @@
 /** From the runs of a sweep to its table and a recommendation. */
 import { tellApart } from 'k6/x/windtunnel/difference';
+import { mostOf } from '../variables.js';
 
 /**
  * @typedef {{ round: number, mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
@@ -10,7 +11,7 @@ import { tellApart } from 'k6/x/windtunnel/difference';
  */
 
 /** Of each value, at most. */
-export const RUNS_MOST = 50;
+const RUNS_MOST = mostOf('RUNS');
 
 /** @param {(number | null)[]} values @returns {Spread | null} */
 export function spreadOf(values) {

@@ -11,7 +11,7 @@ import http from 'k6/http';
 import { Counter } from 'k6/x/windtunnel/record';
 import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
-import { requestTimeoutMs } from '../profiles.js';
+import { requestTimeoutMs } from '../variables.js';
 import { noteOf, runPrefix } from './users.js';
 
 /** What the load does to users, as the integrity check counts it: a deleted user was active or disabled. */
@@ -32,7 +32,7 @@ const UNAUTHORIZED = 401;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT_MS = 30_000;
 /** Longer than a pool waits for a connection (SQLAlchemy: 30 s, Marzban: 10 s), so that its own answer is heard. */
-const LOAD_TIMEOUT_MS = requestTimeoutMs(60);
+const LOAD_TIMEOUT_MS = requestTimeoutMs('panel');
 const RESTART_TIMEOUT_MS = 300_000;
 const BATCH = 100;
 const WARMUP_USERS = 5;

@@ -49,10 +49,6 @@ const MOST_AT_ONCE = 100;
  * @property {(turn: Turn) => void} iterate
  */
 
-/** EXISTING may be 0, unlike other counts. @param {number} fallback */
-const existingCount = (fallback) =>
-  __ENV.EXISTING === '0' || (!__ENV.EXISTING && fallback === 0) ? 0 : envCount('EXISTING', fallback);
-
 /**
  * @param {Spec} spec
  * @param {import('./environment.js').PanelEnvironment} environment
@@ -106,7 +102,7 @@ function aboutGenerator(usage) {
 /** @param {Spec} spec */
 export function panelScenario(spec) {
   const environment = loadPanel();
-  const existing = existingCount(environment.database && __ENV.INSTANCE ? (spec.existing ?? 0) : 0);
+  const existing = envCount('EXISTING', environment.database && __ENV.INSTANCE ? (spec.existing ?? 0) : 0);
   const wanted = __ENV.EXISTING === '0' ? 0 : (spec.existing ?? 0);
   checkExisting(existing, environment);
   const panel = new Panel(environment);

@@ -21,7 +21,7 @@ const verbOf = (status) => (status === 'active' ? 'enable' : 'disable');
  */
 export function switchScenario({ name, title, to }) {
   const from = to === 'active' ? 'disabled' : 'active';
-  const common = singleRequests({ smoke: 100, quick: 500, rate: 20 }, ({ iterations }) => ({
+  const common = singleRequests(name, { smoke: 100, quick: 500 }, ({ iterations }) => ({
     [verbOf(to)]: `PUT status ${to}`,
     // A fixed number of iterations is one for each user.
     ...(iterations ? {} : { [verbOf(from)]: `PUT status ${from}, on the way back` }),

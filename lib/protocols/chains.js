@@ -39,13 +39,13 @@ const rowOf = ([first, second]) => ({
 });
 
 /**
- * The chains of a list, such as trojan+vless,socks+trojan, and each of their rows alone.
- * @param {string} list
+ * The chains, such as trojan+vless, and each of their rows alone.
+ * @param {string[]} list
  * @param {Engine} engine
  * @returns {{ alone: Chain[], chains: Chain[] }}
  */
 export function chainsOf(list, engine) {
-  const chains = list.split(',').map((chain) => hopsOf(chain, engine));
+  const chains = list.map((chain) => hopsOf(chain, engine));
   return {
     alone: [...new Set(chains.flat())].map((row) => ({ row, hops: [row] })),
     chains: chains.map((hops) => ({ row: rowOf(hops), hops })),

@@ -3,7 +3,7 @@ import { cpusOf } from '../dataplane/environment.js';
 import { ask, startEcho, stopEcho } from '../dataplane/meter.js';
 import { echoWait } from '../dataplane/scenario.js';
 import { envChoice } from '../profiles.js';
-import { rowNamed, selectedRows } from './sides.js';
+import { selectedRows } from './sides.js';
 
 const START_MOST_MS = 120_000;
 const STOP_MOST_MS = 60_000;
@@ -21,8 +21,7 @@ const STOP_MOST_MS = 60_000;
 
 /** The row of PROTOCOL that is asked through: the first that has a client with DNS. @param {import('./sides.js').Engine} engine */
 export function rowWithDns(engine) {
-  const rows = __ENV.PROTOCOL ? selectedRows() : [rowNamed('trojan', 'PROTOCOL')];
-  const row = rows.find(
+  const row = selectedRows('protocols/dns').find(
     ({ engines, variables, needs, dialsAtStart }) =>
       engines[engine] === true && !variables.inbound && needs !== 'naive-client' && !dialsAtStart,
   );
@@ -32,9 +31,9 @@ export function rowWithDns(engine) {
 
 /** The resolver that CACHE, HIJACK and ASKS want. @param {import('./matrix.js').Row} row @param {import('./sides.js').Engine} engine @returns {Resolver} */
 export function resolverAsked(row, engine) {
-  const cache = envChoice('CACHE', ['on', 'off']) === 'on';
-  const hijack = envChoice('HIJACK', ['action', 'outbound']);
-  const asks = envChoice('ASKS', row.udp ? ['udp', 'tcp'] : ['tcp', 'udp']);
+  const cache = envChoice('CACHE') === 'on';
+  const hijack = envChoice('HIJACK');
+  const asks = /** @type {'udp' | 'tcp'} */ (envChoice('ASKS', row.udp ? 'udp' : 'tcp'));
   if (hijack === 'outbound' && engine !== 'sing-box')
     throw 'HIJACK=outbound: only sing-box has two ways to take queries: leave it out';
   return { asks, cache, hijack };

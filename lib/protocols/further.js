@@ -1,7 +1,8 @@
 /** Further turns of the rows that the planned ones have not decided, until they are, or the time is over. */
 import { nextLook } from 'k6/x/windtunnel/difference';
-import { turnsMost, undecided as undecidedRows } from 'k6/x/windtunnel/judge';
+import { undecided as undecidedRows } from 'k6/x/windtunnel/judge';
 import { said, say } from 'k6/x/windtunnel/record';
+import { mostOf } from '../variables.js';
 import { protocolsOf } from './result.js';
 
 /** The note that has the looks; no row is called so. */
@@ -55,7 +56,7 @@ export function measureFurther(measured, asked, minutes) {
   const notes = Object.fromEntries(measured.map((one) => [one.row.row, one.notes]));
   goFurther({
     planned: asked.turns,
-    most: turnsMost(),
+    most: mostOf('TURNS'),
     until: Date.now() + minutes * 60_000,
     undecided: (looks) => undecidedRows(protocolsOf(notes, { ...asked, looks }).rows),
     turn: (row, most) => measured[row].more(most),

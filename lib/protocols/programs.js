@@ -1,5 +1,6 @@
 /** The programs of which it is asked who understands whom. */
 import { pathOf } from '../file.js';
+import { envList } from '../variables.js';
 import { candidateOf } from './sides.js';
 
 /** @typedef {import('./sides.js').Program & { name: string }} Program */
@@ -19,11 +20,10 @@ function ownBuild(name) {
 
 /**
  * PROGRAMS is a list of our own builds; CANDIDATE, the absolute path of another program, comes last.
- * @param {string} fallback a list, where PROGRAMS is not set
  * @returns {Program[]}
  */
-export function programsOf(fallback) {
-  const names = (__ENV.PROGRAMS || fallback).split(',').map((name) => name.trim());
+export function programsOf() {
+  const names = envList('PROGRAMS');
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice) throw `PROGRAMS: ${twice} is there twice`;
   const own = names.map(ownBuild);

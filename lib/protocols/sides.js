@@ -1,5 +1,5 @@
 /** Which two programs are compared, and which rows of the matrix they run. */
-import { envNumber } from '../profiles.js';
+import { defaultOf, envChoice, envList, envNumber } from '../variables.js';
 import { MATRIX } from './matrix.js';
 
 /** @typedef {'sing-box' | 'xray'} Engine */
@@ -13,13 +13,6 @@ import { MATRIX } from './matrix.js';
  *
  * @typedef {Program & { name: 'baseline' | 'candidate', server?: Program }} Side the program of both ends, or of the client where `server` is another
  */
-
-/** @param {string} variable @param {Engine} fallback @returns {Engine} */
-function engineOf(variable, fallback) {
-  const given = __ENV[variable] || fallback;
-  if (given !== 'sing-box' && given !== 'xray') throw `${variable}=${given}: choose from sing-box, xray`;
-  return given;
-}
 
 /** @param {string} variable @returns {string} */
 function binaryOf(variable) {
@@ -39,7 +32,7 @@ export function candidateOf(variable, fallback) {
   if (given === '') return null;
   const own = given === 'xray' || given === 'sing-box';
   return {
-    engine: own ? given : engineOf('CANDIDATE_ENGINE', fallback),
+    engine: own ? given : /** @type {Engine} */ (envChoice('CANDIDATE_ENGINE', fallback)),
     binary: own ? '' : binaryOf(variable),
     args: __ENV.CANDIDATE_ARGS || '',
     env: __ENV.CANDIDATE_ENV || '',
@@ -53,7 +46,7 @@ export function candidateOf(variable, fallback) {
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {
-  const engine = engineOf('BASELINE_ENGINE', 'sing-box');
+  const engine = /** @type {Engine} */ (envChoice('BASELINE_ENGINE'));
   const baseline = { name: /** @type {const} */ ('baseline'), engine, binary: binaryOf('BASELINE') };
   const name = /** @type {const} */ ('candidate');
   const both = candidateOf('CANDIDATE', engine);
@@ -78,11 +71,11 @@ export const candidateLeft = () =>
 
 /**
  * PROTOCOL is a list of rows; a name that ends with * is all rows that begin so.
- * @param {string} [fallback] unless it is given
+ * @param {string} scenario whose default it is unless it is given
  * @returns {import('./matrix.js').Row[]}
  */
-export function selectedRows(fallback = '*') {
-  const wanted = (__ENV.PROTOCOL || fallback).split(',').map((name) => name.trim());
+export function selectedRows(scenario) {
+  const wanted = envList('PROTOCOL', String(defaultOf('PROTOCOL', scenario)));
   const fits = (/** @type {string} */ name, /** @type {string} */ row) =>
     name.endsWith('*') ? row.startsWith(name.slice(0, -1)) : row === name;
   const unknown = wanted.find((name) => !MATRIX.some(({ row }) => fits(name, row)));
@@ -100,10 +93,10 @@ export function rowNamed(name, variable) {
 
 /** What a candidate must reach, as multiples of the baseline. @returns {import('./compare.js').Targets} */
 export const targetsOf = () => ({
-  throughput: envNumber('TARGET_THROUGHPUT', 0.9),
-  latency: envNumber('TARGET_LATENCY', 1.2),
-  first_reply: envNumber('TARGET_FIRST_REPLY', 2),
-  round_trips: envNumber('TARGET_ROUND_TRIPS', 2),
-  memory: envNumber('TARGET_MEMORY', 1),
-  tolerance: envNumber('TOLERANCE', 0.05),
+  throughput: envNumber('TARGET_THROUGHPUT'),
+  latency: envNumber('TARGET_LATENCY'),
+  first_reply: envNumber('TARGET_FIRST_REPLY'),
+  round_trips: envNumber('TARGET_ROUND_TRIPS'),
+  memory: envNumber('TARGET_MEMORY'),
+  tolerance: envNumber('TOLERANCE'),
 });

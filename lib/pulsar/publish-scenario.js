@@ -3,6 +3,7 @@ import { loadSystem } from '../environment.js';
 import { loadParameters, loopOperations, requestLoops } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
+import { defaultNumber } from '../variables.js';
 import { Relay, filler, messageBody, topicNames } from './relay.js';
 
 const CREATED = 201;
@@ -10,12 +11,13 @@ const CREATED = 201;
 /** @typedef {import('./relay.js').Data} Data */
 
 /**
- * @param {{ name: string, title: string, topics: number, load: { clients: number, smoke: number, quick: number, rate: number } }} spec
+ * @param {{ name: string, title: string, load: { clients: number, smoke: number, quick: number } }} spec
  */
 export function publishScenario(spec) {
-  const topicCount = envCount('TOPICS', spec.topics);
-  const payloadBytes = envCount('PAYLOAD_BYTES', 100);
-  const load = requestLoad(spec.load, 'MESSAGES');
+  const own = `pulsar/${spec.name}`;
+  const topicCount = envCount('TOPICS', own);
+  const payloadBytes = envCount('PAYLOAD_BYTES', own);
+  const load = requestLoad({ ...spec.load, rate: defaultNumber('RATE', own) }, 'MESSAGES');
   const environment = loadSystem('pulsar');
   const scenario = defineScenario({
     system: 'pulsar',

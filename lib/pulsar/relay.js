@@ -7,7 +7,7 @@ import http from 'k6/http';
 import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
 import { reportLeft } from '../operations.js';
-import { requestTimeoutMs } from '../profiles.js';
+import { requestTimeoutMs } from '../variables.js';
 
 /** @typedef {import('../environment.js').SystemEnvironment} SystemEnvironment */
 /**
@@ -23,7 +23,7 @@ import { requestTimeoutMs } from '../profiles.js';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT = '10s';
 /** A number: k6 would parse a text anew for each request. */
-const LOAD_TIMEOUT_MS = requestTimeoutMs(30);
+const LOAD_TIMEOUT_MS = requestTimeoutMs('pulsar');
 /** A token is replaced this long before it ends, or a fifth of a shorter life, so that no request meets a dead one. */
 const RENEW_BEFORE_MS = 60_000;
 /** After a log-in that failed, the next try. */

@@ -1,10 +1,14 @@
 /** The scenarios that publish to rooms of subscribers: delivery and broadcast. */
 import exec from 'k6/execution';
 import { loadSystem } from '../environment.js';
-import { clientLoad, envCount, mostClients } from '../profiles.js';
+import { clientLoad, currentProfile, envCount, mostClients } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
+import { defaultNumber } from '../variables.js';
 import { Relay, filler, topicNames } from './relay.js';
 import { runRoom } from './room.js';
+
+const ROOMS = defaultNumber('ROOMS');
+const BASE = { clients: 1, smoke: ROOMS, quick: ROOMS, peak: 1 };
 
 /** @typedef {import('./relay.js').Data} Data */
 
@@ -12,18 +16,17 @@ import { runRoom } from './room.js';
  * @param {object} spec
  * @param {string} spec.name
  * @param {string} spec.title
- * @param {number} spec.topics of each room
- * @param {number} spec.subscribers of each room
  * @param {{ smoke: number, quick: number }} spec.messages of each room
  * @param {boolean} spec.last also report the time until the last subscriber has a message
  */
 export function roomScenario(spec) {
-  const load = clientLoad({ clients: 1, smoke: 1, quick: 1, peak: 1 }, 'ROOMS');
-  const smoke = (__ENV.PROFILE || 'smoke') === 'smoke';
+  const own = `pulsar/${spec.name}`;
+  const load = clientLoad(BASE, 'ROOMS');
+  const smoke = currentProfile() === 'smoke';
   const messages = envCount('MESSAGES', smoke ? spec.messages.smoke : spec.messages.quick);
-  const subscribers = envCount('SUBSCRIBERS', spec.subscribers);
-  const topicCount = envCount('TOPICS', spec.topics);
-  const payloadBytes = envCount('PAYLOAD_BYTES', 100);
+  const subscribers = envCount('SUBSCRIBERS', own);
+  const topicCount = envCount('TOPICS', own);
+  const payloadBytes = envCount('PAYLOAD_BYTES', own);
   const rooms = mostClients(load);
   const perTopic = Math.floor(subscribers / topicCount);
   const fixed = load.iterations ?? 0;
@@ -37,7 +40,7 @@ export function roomScenario(spec) {
     load,
     parameters: {
       ...(load.iterations ? { rounds: load.iterations } : { seconds: load.seconds }),
-      clients: envCount('CLIENTS', 1),
+      clients: envCount('CLIENTS', BASE.clients),
       messages,
       subscribers,
       topics: topicCount,

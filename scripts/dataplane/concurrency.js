@@ -5,25 +5,23 @@
  * seconds: the time to open them all, the round trip while all are open, what failed,
  * and the memory that a proxy just started takes for each tunnel; each level beside the same direct.
  * spike and breakpoint begin with 100.
- * Variables: TUNNELS (a list), RATE (requests a second of each tunnel), SECONDS,
- * PAYLOAD_BYTES, ADDRESS, WAIT.
  */
-import { envCounts } from '../../lib/lists.js';
-import { currentProfile, envCount, envNumber } from '../../lib/profiles.js';
+import { currentProfile, envCount, envList, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { recordOpening, recordPerTunnel, tunnelsOf } from '../../lib/dataplane/open-tunnels.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { bytesPerTunnel, findOwn, stopOwn } from '../../lib/dataplane/tunnel-memory.js';
+import { mostOf } from '../../lib/variables.js';
 
-const MOST = 4096;
+const MOST = mostOf('TUNNELS');
 /** The two shapes multiply them by up to 5 and 20. */
 /** @type {Record<string, string>} */
 const LEVELS = { smoke: '10,100', spike: '100', breakpoint: '100' };
 
-const levels = envCounts('TUNNELS', LEVELS[currentProfile()] ?? '10,100,1000', MOST, { different: true });
-const rate = envNumber('RATE', 5);
+const levels = envList('TUNNELS', LEVELS[currentProfile()] ?? '10,100,1000').map(Number);
+const rate = envNumber('RATE', 'dataplane/concurrency');
 const seconds = envCount('SECONDS', currentProfile() === 'smoke' ? 2 : 5);
-const payloadBytes = envCount('PAYLOAD_BYTES', 256);
+const payloadBytes = envCount('PAYLOAD_BYTES', 'dataplane/concurrency');
 const load = repeatedLoad(
   { smoke: { rounds: 1, count: 1 }, quick: { rounds: 2, count: 1 }, full: { rounds: 6, count: 1 } },
   'the shape varies the number of tunnels',

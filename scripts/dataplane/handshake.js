@@ -4,8 +4,6 @@
  *
  * quick: 1,000 tunnels, one after the other, in 4 rounds, each beside as many plain TCP
  * connections. From full on also in an open loop, at a fixed RATE a second.
- * Variables: HANDSHAKES, CONNECTIONS (at a time), ADDRESS (ipv4, ipv6, domain), RATE,
- * DURATION, WAIT.
  */
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
@@ -21,7 +19,7 @@ const script = singleOperations({
   operation: 'handshake',
   what: 'Open a tunnel',
   latencyIs: 'from dialling to the reply that the tunnel is open',
-  base: { smoke: 100, quick: 1000, full: 5000, rate: 100 },
+  base: { smoke: 100, quick: 1000, full: 5000 },
   countVariable: 'HANDSHAKES',
   p95: 100,
   series: 'total',

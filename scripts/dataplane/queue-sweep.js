@@ -4,9 +4,7 @@
  * quick: each of VALUES of the variable SWEEP, 12 runs each in an order by lot, every
  * run with processes of its own: 6,000 datagrams of 512 bytes, 32 in flight, beside the
  * same direct. The value that the testbed has without the sweep is what others must beat.
- * Needs a testbed: it starts one anew for each run.
- * Variables: SWEEP, VALUES (a list; both are the testbed's own unless given), RUNS,
- * DATAGRAMS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS, ADDRESS, WAIT.
+ * It starts a testbed anew for each run.
  */
 import { proxyOf, stopFresh } from '../../lib/dataplane/fresh.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
@@ -25,9 +23,9 @@ const CONTROL = 'direct';
 const base = sweepSizes(SIZES);
 const sweep = new SweepRounds(base.runs);
 const datagrams = envCount('DATAGRAMS', base.datagrams);
-const payloadBytes = envCount('PAYLOAD_BYTES', 512);
-const window = envCount('WINDOW', 32);
-const timeoutMs = envCount('TIMEOUT_MS', 100);
+const payloadBytes = envCount('PAYLOAD_BYTES', 'dataplane/queue-sweep');
+const window = envCount('WINDOW', 'dataplane/queue-sweep');
+const timeoutMs = envCount('TIMEOUT_MS', 'dataplane/queue-sweep');
 
 const burst = { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs, count: datagrams };
 const row = {

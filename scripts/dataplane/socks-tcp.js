@@ -4,13 +4,11 @@
  *
  * quick: 2,000 round trips of 1,024 bytes on one connection, in 4 rounds, each beside
  * the same direct. From full on also in an open loop, at a fixed RATE.
- * Variables: ROUND_TRIPS, PAYLOAD_BYTES, CONNECTIONS, ADDRESS (ipv4, ipv6, domain), RATE,
- * DURATION, WAIT (block, spin, yield).
  */
 import { envCount } from '../../lib/profiles.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 
-const payloadBytes = envCount('PAYLOAD_BYTES', 1024);
+const payloadBytes = envCount('PAYLOAD_BYTES', 'dataplane/socks-tcp');
 
 const script = singleOperations({
   name: 'socks-tcp',
@@ -18,7 +16,7 @@ const script = singleOperations({
   operation: 'tcp',
   what: 'TCP round trip',
   latencyIs: 'from the first byte sent to the last byte of the answer received',
-  base: { smoke: 400, quick: 2000, full: 20000, rate: 1000 },
+  base: { smoke: 400, quick: 2000, full: 20000 },
   countVariable: 'ROUND_TRIPS',
   p95: 50,
   parameters: { payload_bytes: payloadBytes },

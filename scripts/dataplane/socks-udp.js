@@ -5,16 +5,14 @@
  * quick: 2,000 datagrams of 1,024 bytes, one in flight, in 4 rounds, each beside the
  * same direct; an answer that takes longer than TIMEOUT_MS is lost. From full on also
  * in an open loop, at a fixed RATE.
- * Variables: ROUND_TRIPS, PAYLOAD_BYTES, WINDOW, TIMEOUT_MS, ADDRESS (ipv4, ipv6,
- * domain), RATE, DURATION, WAIT (block, spin, yield).
  */
 import { envCount } from '../../lib/profiles.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 
-const payloadBytes = envCount('PAYLOAD_BYTES', 1024);
-const window = envCount('WINDOW', 1);
-const timeoutMs = envCount('TIMEOUT_MS', 300);
-if (envCount('CONNECTIONS', 1) > 1)
+const payloadBytes = envCount('PAYLOAD_BYTES', 'dataplane/socks-udp');
+const window = envCount('WINDOW', 'dataplane/socks-udp');
+const timeoutMs = envCount('TIMEOUT_MS', 'dataplane/socks-udp');
+if (envCount('CONNECTIONS', 'dataplane/socks-udp') > 1)
   throw 'CONNECTIONS: socks-udp has one association; set WINDOW for more in flight';
 
 const script = singleOperations({
@@ -23,7 +21,7 @@ const script = singleOperations({
   operation: 'udp',
   what: 'UDP round trip',
   latencyIs: 'from the datagram sent to its answer received',
-  base: { smoke: 400, quick: 2000, full: 20000, rate: 1000 },
+  base: { smoke: 400, quick: 2000, full: 20000 },
   countVariable: 'ROUND_TRIPS',
   p95: 50,
   saturates: window > 1,

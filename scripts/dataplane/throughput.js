@@ -3,29 +3,16 @@
  *
  * quick: 32 MiB for each of 1 KiB, 64 KiB, 256 KiB and 1 MiB writes, up, down and both,
  * over 1 and 8 connections, in 3 rounds, each beside the same direct.
- * Variables: TRANSFER_MIB, WRITES (KiB, a list), DIRECTIONS, MANY (connections), ADDRESS, WAIT.
  */
-import { envList } from '../../lib/lists.js';
-import { currentProfile, envCount } from '../../lib/profiles.js';
+import { currentProfile, envCount, envList } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 
 const MIB = 1024 * 1024;
-const DIRECTIONS = ['up', 'down', 'both'];
 
-const writes = envList(
-  'WRITES',
-  currentProfile() === 'smoke' ? '64' : '1,64,256,1024',
-  (item) => /^\d+$/.test(item) && +item >= 1 && +item <= 1024,
-  'KiB from 1 to 1024 are wanted',
-).map(Number);
-const directions = envList(
-  'DIRECTIONS',
-  DIRECTIONS.join(','),
-  (item) => DIRECTIONS.includes(item),
-  `choose from ${DIRECTIONS.join(', ')}`,
-);
-const many = envCount('MANY', 8);
+const writes = envList('WRITES', currentProfile() === 'smoke' ? '64' : '1,64,256,1024').map(Number);
+const directions = envList('DIRECTIONS');
+const many = envCount('MANY');
 const load = repeatedLoad(
   {
     smoke: { rounds: 1, count: envCount('TRANSFER_MIB', 4) },

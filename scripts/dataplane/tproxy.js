@@ -5,9 +5,7 @@
  * quick: TCP round trips of 1,024 bytes, 2,000 in all; bursts of 8,000 datagrams of 512 bytes, 4 with one in
  * flight and 4 with 32; each beside the same routed past the proxy, over the same links. Then a sweep: each
  * of VALUES of the testbed's variable SWEEP, 12 runs each of a burst, with networks and processes of its own.
- * Needs a testbed of its own, in network namespaces: root, or `unshare -Ur`.
- * Variables: ROUND_TRIPS, DATAGRAMS (of a burst), PAYLOAD_BYTES (of a datagram), WINDOW, TIMEOUT_MS, SWEEP
- * (none: no sweep), VALUES, RUNS, WAIT.
+ * Its testbed makes network namespaces: root, or `unshare -Ur`.
  */
 import { loadTransparent } from '../../lib/dataplane/environment.js';
 import { stopFresh } from '../../lib/dataplane/fresh.js';
@@ -29,9 +27,9 @@ const base = sweepSizes(SIZES);
 const sweep = (__ENV.SWEEP || 'none') === 'none' ? null : new TransparentSweep(base.runs);
 const roundTrips = Math.ceil(envCount('ROUND_TRIPS', base.roundTrips) / base.rounds);
 const datagrams = envCount('DATAGRAMS', base.datagrams);
-const payloadBytes = envCount('PAYLOAD_BYTES', 512);
-const window = envCount('WINDOW', 32);
-const timeoutMs = envCount('TIMEOUT_MS', 800);
+const payloadBytes = envCount('PAYLOAD_BYTES', 'dataplane/tproxy');
+const window = envCount('WINDOW', 'dataplane/tproxy');
+const timeoutMs = envCount('TIMEOUT_MS', 'dataplane/tproxy');
 
 const environment = loadTransparent();
 const instance = __ENV.INSTANCE;

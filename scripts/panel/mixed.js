@@ -6,7 +6,6 @@
  * one. Each client has its own part of the sequence, so that the ratio of all is exact and a client
  * has users to delete: where MIX deletes more than it creates, one who runs out creates instead. From
  * full on also in an open loop, at a fixed RATE.
- * Variables: REQUESTS, MIX, CLIENTS, RATE, DURATION, EXISTING.
  */
 import exec from 'k6/execution';
 import { loopOperations } from '../../lib/loops.js';
@@ -15,11 +14,12 @@ import { OwnUsers } from '../../lib/panel/own-users.js';
 import { fieldOf } from '../../lib/panel/panel.js';
 import { panelScenario } from '../../lib/panel/scenario.js';
 import { envCount, mostVus, requestLoad } from '../../lib/profiles.js';
+import { defaultNumber } from '../../lib/variables.js';
 
 const OWN_USERS = 4;
 const LEAST_FOR_P95 = 20;
 
-const base = { clients: 50, smoke: 400, quick: 2000, rate: 40 };
+const base = { clients: 50, smoke: 400, quick: 2000, rate: defaultNumber('RATE', 'panel/mixed') };
 const load = requestLoad(base, 'REQUESTS');
 const kinds = { read: 40, list: 10, system: 10, create: 15, switch: 20, delete: 5 };
 const mix = parseMix(__ENV.MIX, kinds);

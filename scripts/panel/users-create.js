@@ -2,7 +2,6 @@
  * How fast does the panel create users?
  *
  * quick: 500 users, 50 clients. From full on also in an open loop, at a fixed RATE.
- * Variables: USERS, CLIENTS, RATE, DURATION, EXISTING.
  */
 import { fieldOf } from '../../lib/panel/panel.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
@@ -10,7 +9,7 @@ import { singleRequests } from '../../lib/panel/single-scenario.js';
 
 const nameOf = namesOf('create');
 const script = panelScenario({
-  ...singleRequests({ smoke: 100, quick: 500, rate: 20 }, () => ({ create: 'POST a user' })),
+  ...singleRequests('users-create', { smoke: 100, quick: 500 }, () => ({ create: 'POST a user' })),
   name: 'users-create',
   title: 'CREATE users',
   iterate({ panel, data, unique, measure }) {

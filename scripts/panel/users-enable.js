@@ -3,7 +3,6 @@
  *
  * quick: 500 users, 50 clients, each user once. From full on also in an open loop, at a
  * fixed RATE; users that are all enabled are disabled again, as a row of its own.
- * Variables: USERS, CLIENTS, RATE, DURATION, EXISTING.
  */
 import { switchScenario } from '../../lib/panel/switch-scenario.js';
 

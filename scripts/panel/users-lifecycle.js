@@ -3,7 +3,6 @@
  *
  * quick: 500 users, 50 clients. The longer profiles vary the number of clients, so
  * breakpoint finds the concurrency that the panel does not hold.
- * Variables: USERS, CLIENTS, DURATION, EXISTING.
  */
 import { fieldOf } from '../../lib/panel/panel.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';

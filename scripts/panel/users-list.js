@@ -5,16 +5,16 @@
  * (smoke: 2,000); on a panel that is up over those that there are, and where there are none
  * over seeded ones too (500 made through the API, where no database is named). Each request
  * takes the next page, so that near and far ones are met alike.
- * Variables: PAGES, LIMIT, CLIENTS, RATE, DURATION, EXISTING.
  */
 import { loopOperations } from '../../lib/loops.js';
 import { fieldOf } from '../../lib/panel/panel.js';
 import { panelScenario } from '../../lib/panel/scenario.js';
 import { currentProfile, envCount, requestLoad } from '../../lib/profiles.js';
+import { defaultNumber } from '../../lib/variables.js';
 
-const base = { clients: 10, smoke: 100, quick: 500, rate: 10 };
+const base = { clients: 10, smoke: 100, quick: 500, rate: defaultNumber('RATE', 'panel/users-list') };
 const load = requestLoad(base, 'PAGES');
-const limit = envCount('LIMIT', 50);
+const limit = envCount('LIMIT');
 
 const script = panelScenario({
   name: 'users-list',

@@ -4,13 +4,11 @@
  * Each chain of two rows of lib/protocols/matrix.js: the first row's server sends all to the second row's client, and that
  * one's server to the target. Measured in turn with each of the two rows alone, every turn with processes of its own.
  * CPU and memory of a chain are of both hops; that both carry it is told by the CPU that each uses.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: CHAINS (such as trojan+shadowsocks-2022, a list), TURNS, BASELINE, BASELINE_ENGINE.
  */
 import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { envCount, sizesOf } from '../../lib/profiles.js';
+import { envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { chainsOf } from '../../lib/protocols/chains.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { startsRows } from '../../lib/protocols/instances.js';
@@ -24,13 +22,13 @@ const PROFILES = {
   quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, transfer_s: 0.25 },
   full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, transfer_s: 0.5 },
 };
-const CHAINS = 'trojan+shadowsocks-2022,vless-reality+trojan,hysteria2+vless-ws';
 
 const sizes = sizesOf(PROFILES, 'chains are compared under one load, so that its shape does not apply');
 const turns = envCount('TURNS', sizes.turns);
+const targets = targetsOf();
 const { baseline } = sidesOf();
 const digests = { baseline: digestOf(baseline) };
-const { alone, chains } = chainsOf(__ENV.CHAINS || CHAINS, baseline.engine);
+const { alone, chains } = chainsOf(envList('CHAINS'), baseline.engine);
 const all = [...alone, ...chains];
 const rows = all.map(({ row }) => row);
 const able = all.filter(({ row }) => row.engines[baseline.engine] === true);
@@ -73,7 +71,7 @@ const script = planeScenario({
       candidate: null,
       turns,
       extraTurns: turns,
-      targets: targetsOf(),
+      targets,
       digests,
       covers: false,
     }),

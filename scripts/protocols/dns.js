@@ -5,10 +5,6 @@
  * the hop. `cached` asks for the same NAMES again and again, after each was asked for once; `uncached` for a new name each
  * time; with one query in flight, and with WINDOW (`_burst`), which tells the rate. Beside each the same direct, to an
  * authoritative server of its own. Each answer is checked, and so is how many queries got through to the server.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: QUERIES (of each operation), NAMES, WINDOW, TIMEOUT_MS, RATE, PROTOCOL (trojan; of a list the first row that
- * has a client with DNS), CACHE (on, off), HIJACK (action, outbound: how sing-box takes queries), ASKS (udp, tcp: what the
- * client asks over), TTL_S, BASELINE, BASELINE_ENGINE.
  */
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { closedOf, openParameters, plannedOf, probeLoad, probeOf } from '../../lib/dataplane/load.js';
@@ -17,7 +13,9 @@ import { envCount } from '../../lib/profiles.js';
 import { resolverAsked, rowWithDns, startDns, stopDns, viasOf } from '../../lib/protocols/dns.js';
 import { countUpstream, integrityOf, upstreamRows } from '../../lib/protocols/dns-upstream.js';
 import { candidateLeft, sidesOf } from '../../lib/protocols/sides.js';
+import { defaultNumber } from '../../lib/variables.js';
 
+const BASE = { smoke: 2000, quick: 20_000, full: 100_000, rate: defaultNumber('RATE', 'protocols/dns') };
 const NEW_WARMUP = 50;
 /** Of an open loop: what is on its way at most. */
 const OPEN_WINDOW = 1024;
@@ -25,11 +23,11 @@ const OPEN_WINDOW = 1024;
 const environment = loadPlane('protocols');
 const { baseline } = sidesOf();
 const row = rowWithDns(baseline.engine);
-const load = probeLoad({ smoke: 2000, quick: 20_000, full: 100_000, rate: 500 }, 'QUERIES');
-const names = envCount('NAMES', 100);
-const window = envCount('WINDOW', 32);
-const timeoutMs = envCount('TIMEOUT_MS', 1000);
-const ttl = envCount('TTL_S', 3600);
+const load = probeLoad(BASE, 'QUERIES');
+const names = envCount('NAMES');
+const window = envCount('WINDOW', 'protocols/dns');
+const timeoutMs = envCount('TIMEOUT_MS', 'protocols/dns');
+const ttl = envCount('TTL_S');
 const resolver = resolverAsked(row, baseline.engine);
 if (names < window)
   throw `NAMES=${names}: a name would be asked for again before its answer is there: give at least WINDOW, ${window}`;

@@ -4,9 +4,6 @@
  * Each row of lib/protocols/matrix.js that has a client and a server, with the client of each program and the server of each:
  * 30 round trips and 30 datagrams of a known payload, and a look at the hop: where a row is to be encrypted, neither the
  * payload nor the address that is asked for may be readable there.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: PROGRAMS (our own builds in bin/: sing-box, sing-box-1.13, sing-box-next, xray; sing-box), CANDIDATE (the
- * absolute path of another program), CANDIDATE_ENGINE (sing-box, xray), CANDIDATE_ARGS, CANDIDATE_ENV, CANDIDATE_FILTER, PROTOCOL (rows, a list; a name may end with *).
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
@@ -24,11 +21,11 @@ sizesOf(
   { smoke: {}, quick: {}, full: {} },
   'who understands whom is asked once, so that shapes do not apply',
 );
-const programs = programsOf('sing-box');
+const programs = programsOf();
 const digests = programs.map((program) => digestOf(program));
 const unbuilt = programs.find((_, index) => digests[index] === null);
 if (unbuilt) throw `PROGRAMS: ${unbuilt.name} is not there: make bin/${unbuilt.name} builds it`;
-const rows = withHop(selectedRows());
+const rows = withHop(selectedRows('protocols/interop'));
 const pairs = pairsOf(programs);
 
 const script = planeScenario({

@@ -6,20 +6,11 @@
  * for each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
  * processes of its own, in an order that is by lot. The first pair finds out how long a transfer has to be. Rows that the turns
  * of the profile have not decided then have further ones, for MINUTES at most.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: PROTOCOL (rows, a list; a name may end with *), CANDIDATE (the absolute path of a binary, or xray),
- * CANDIDATE_ENGINE (sing-box, xray), CANDIDATE_CLIENT and CANDIDATE_SERVER (in place of CANDIDATE, each end by itself),
- * CANDIDATE_ARGS, CANDIDATE_ENV (NAME=VALUE …), CANDIDATE_FILTER (the absolute path of a program that rewrites its
- * configuration), BASELINE, BASELINE_ENGINE, TURNS (a number of them, and no further ones), MINUTES, TUNNELS (a
- * list), TARGET_THROUGHPUT (0.9), TARGET_LATENCY (1.2), TARGET_FIRST_REPLY (2),
- * TARGET_ROUND_TRIPS (2, of the hop until a tunnel has opened, answered and closed), TARGET_MEMORY (1), TOLERANCE (0.05).
  */
 import { mostMinutes } from 'k6/x/windtunnel/difference';
-import { turnsMost } from 'k6/x/windtunnel/judge';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { envCounts } from '../../lib/lists.js';
-import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
+import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { comparedOf, measureFurther } from '../../lib/protocols/further.js';
 import { startsRows } from '../../lib/protocols/instances.js';
@@ -50,13 +41,12 @@ const sizes = sizesOf(SIZES, why);
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
-const rows = selectedRows();
+const rows = selectedRows('protocols/matrix');
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
-if (turns > turnsMost()) throw `TURNS=${turns}: at most ${turnsMost()}`;
 const extra = Math.min(turns, base.extra);
 /** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
 const minutes = candidate && !__ENV.TURNS ? envCount('MINUTES', mostMinutes(currentProfile())) : 0;
-const tunnels = envCounts('TUNNELS', base.tunnels, 4096);
+const tunnels = envList('TUNNELS', base.tunnels).map(Number);
 const fewestFirst = tunnels.toSorted((a, b) => a - b);
 const asked = { rows, baseline, candidate, turns, extraTurns: extra, targets: targetsOf(), digests };
 

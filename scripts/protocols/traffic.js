@@ -4,9 +4,6 @@
  * Small requests, whole pages, a video stream (lib/protocols/users.js), each alone and then all three at once, through one
  * row of lib/protocols/matrix.js, in open loops: what has to wait is counted from its intended start. Beside each the same
  * direct. docs/protocols.md says what each use is, and what it is not.
- * Needs a testbed whose variables it chooses: protocol, engine.
- * Variables: PROTOCOL (trojan; of a list the one with a SOCKS client that the matrix has first), SECONDS of each use,
- * ROUNDS, BASELINE, BASELINE_ENGINE.
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { controlName, partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
@@ -29,7 +26,7 @@ const base = sizesOf(PROFILES, 'this traffic has its own shape');
 const seconds = envCount('SECONDS', base.seconds);
 const rounds = envCount('ROUNDS', base.rounds);
 const { baseline } = sidesOf();
-const wanted = selectedRows('trojan');
+const wanted = selectedRows('protocols/traffic');
 const row = wanted.find(
   ({ engines, variables }) => engines[baseline.engine] === true && (variables.inbound ?? 'socks') === 'socks',
 );

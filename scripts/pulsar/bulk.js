@@ -3,7 +3,6 @@
  *
  * quick: 100 batches of 50 messages over 5 topics, one client. From full on also
  * in an open loop, at a fixed RATE of batches.
- * Variables: BATCHES, BATCH_SIZE, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
 import { loadSystem } from '../../lib/environment.js';
 import { loadParameters, loopOperations, requestLoops } from '../../lib/loops.js';
@@ -11,13 +10,13 @@ import { envCount, requestLoad } from '../../lib/profiles.js';
 import { summaryOf } from '../../lib/pulsar/answers.js';
 import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
 import { defineScenario } from '../../lib/scenario.js';
+import { defaultNumber } from '../../lib/variables.js';
 
 const MULTI_STATUS = 207;
-const base = { clients: 1, smoke: 20, quick: 100, rate: 20 };
-const batchSize = envCount('BATCH_SIZE', 50);
-const topicCount = envCount('TOPICS', 5);
-const payloadBytes = envCount('PAYLOAD_BYTES', 100);
-if (batchSize > 100) throw `BATCH_SIZE=${batchSize}: the relay takes at most 100 messages in a batch`;
+const base = { clients: 1, smoke: 20, quick: 100, rate: defaultNumber('RATE', 'pulsar/bulk') };
+const batchSize = envCount('BATCH_SIZE');
+const topicCount = envCount('TOPICS', 'pulsar/bulk');
+const payloadBytes = envCount('PAYLOAD_BYTES', 'pulsar/bulk');
 
 const load = requestLoad(base, 'BATCHES');
 const environment = loadSystem('pulsar');

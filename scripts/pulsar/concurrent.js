@@ -3,15 +3,13 @@
  *
  * quick: 1,000 messages from 20 clients over 20 topics. From full on also in an
  * open loop, at a fixed RATE.
- * Variables: MESSAGES, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
 import { publishScenario } from '../../lib/pulsar/publish-scenario.js';
 
 const script = publishScenario({
   name: 'concurrent',
   title: 'Concurrent ingestion',
-  load: { clients: 20, smoke: 200, quick: 1000, rate: 400 },
-  topics: 20,
+  load: { clients: 20, smoke: 200, quick: 1000 },
 });
 
 export const { options, setup, teardown, handleSummary, openLoop } = script;

@@ -5,16 +5,12 @@
  * quick: 20 subscribers on 5 topics, 250 messages, 1,000 deliveries. In the longer
  * profiles rounds of the same follow one another, and the shapes vary the number
  * of such rooms; a fixed rate would need a publisher of its own.
- * Variables: MESSAGES, SUBSCRIBERS, TOPICS, PAYLOAD_BYTES, ROOMS (rounds in all),
- * CLIENTS (rooms at once), DURATION.
  */
 import { roomScenario } from '../../lib/pulsar/room-scenario.js';
 
 const script = roomScenario({
   name: 'delivery',
   title: 'Message delivery (end to end)',
-  topics: 5,
-  subscribers: 20,
   messages: { smoke: 50, quick: 250 },
   last: false,
 });

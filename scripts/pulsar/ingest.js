@@ -3,15 +3,13 @@
  *
  * quick: 1,000 messages over 10 topics, one client, one after the other. From
  * full on also in an open loop, at a fixed RATE.
- * Variables: MESSAGES, CLIENTS, TOPICS, PAYLOAD_BYTES, RATE, DURATION.
  */
 import { publishScenario } from '../../lib/pulsar/publish-scenario.js';
 
 const script = publishScenario({
   name: 'ingest',
   title: 'Message ingestion (single)',
-  load: { clients: 1, smoke: 200, quick: 1000, rate: 200 },
-  topics: 10,
+  load: { clients: 1, smoke: 200, quick: 1000 },
 });
 
 export const { options, setup, teardown, handleSummary, openLoop } = script;

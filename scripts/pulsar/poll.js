@@ -5,7 +5,6 @@
  * that end empty after one second. In the longer profiles rounds of the same
  * follow one another; the relay lets a user have 50 polls at once, which
  * breakpoint finds.
- * Variables: POLLS (rounds in all), CLIENTS, DURATION.
  */
 import exec from 'k6/execution';
 import { loadSystem } from '../../lib/environment.js';

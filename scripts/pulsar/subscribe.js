@@ -4,7 +4,6 @@
  * quick: 50 clients connect at once and subscribe to one topic each. In the longer
  * profiles each client connects, holds and closes again and again; the shapes vary
  * the number of clients, since connections have no open loop of their own here.
- * Variables: CONNECTIONS, CLIENTS, TOPICS, HOLD_MS, DURATION.
  */
 import { loadSystem } from '../../lib/environment.js';
 import { ownScenario } from '../../lib/execution.js';
@@ -15,8 +14,8 @@ import { defineScenario } from '../../lib/scenario.js';
 import { sleep } from '../../lib/sleep.js';
 
 const base = { clients: 50, smoke: 50, quick: 50, peak: 50 };
-const topicCount = envCount('TOPICS', 10);
-const holdMs = envCount('HOLD_MS', 300);
+const topicCount = envCount('TOPICS', 'pulsar/subscribe');
+const holdMs = envCount('HOLD_MS');
 const load = clientLoad(base, 'CONNECTIONS');
 const environment = loadSystem('pulsar');
 const scenario = defineScenario({

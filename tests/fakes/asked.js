@@ -1,8 +1,11 @@
-/** Modules of ours are no fakes: each call asks those in bin/k6, which `make bin/k6` builds. */
+/** Modules of ours are no fakes: each question is put to those in bin/k6, which `make bin/k6` builds, once. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const K6 = fileURLToPath(new URL('../../bin/k6', import.meta.url));
+
+/** Answers, as JSON, by what was asked: the same question has the same answer. @type {Map<string, string>} */
+const answers = new Map();
 
 /** @param {string} module @returns {(name: string) => (...asked: any[]) => any} by the name of an export */
 export const asking =
@@ -12,7 +15,9 @@ export const asking =
     const script = `import { ${name} } from '${module}';
 export default () => {};
 export const handleSummary = () => ({ stdout: JSON.stringify(${name}(...${JSON.stringify(asked)})) });`;
-    return JSON.parse(
-      execFileSync(K6, ['run', '--quiet', '--no-usage-report', '-'], { input: script, encoding: 'utf8' }),
-    );
+    const answer =
+      answers.get(script) ??
+      execFileSync(K6, ['run', '--quiet', '--no-usage-report', '-'], { input: script, encoding: 'utf8' });
+    answers.set(script, answer);
+    return JSON.parse(answer);
   };

@@ -7,5 +7,4 @@ export const carries = ask('carries');
 export const disturbances = ask('disturbances');
 export const judge = ask('judge');
 export const thresholds = ask('thresholds');
-export const turnsMost = ask('turnsMost');
 export const undecided = ask('undecided');

@@ -103,7 +103,7 @@ const INPUTS = /** @type {[string, string, Record<string, string>, number, RegEx
   ['a mix without weights', 'mixed', { MIX: 'read' }, 4, /MIX=read: write it as/],
   ['a mix of nothing', 'mixed', { MIX: 'read:0' }, 4, /MIX=read:0: write it as/],
   ['users to seed, and no database', 'mixed', { EXISTING: '10' }, 4, /seeded by SQL: name .*database_env/],
-  ['fewer than no users to seed', 'mixed', { EXISTING: '-1' }, 4, /EXISTING=-1: a number above 0 is wanted/],
+  ['fewer than no users to seed', 'mixed', { EXISTING: '-1' }, 2, /EXISTING=-1: a whole number from 0/],
   ['an unknown database', 'mixed', { PANEL_DATABASE_URL: POSTGRES }, 2, /PANEL_DATABASE_URL .*give mysql:/],
   ['a remote database', 'mixed', { PANEL_DATABASE_URL: REMOTE }, 2, /CONFIRM_REMOTE=db\.example\.net/],
 ]);

@@ -1,7 +1,7 @@
 /** Every data-plane scenario, as `make` runs it, through the real sing-box and the real xray. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { assertScriptRefuses, errorLines, startBench } from '../support/bench.js';
+import { assertRefused, errorLines, startBench } from '../support/bench.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, until } from '../support/processes.js';
 import { faultsOf } from '../support/reasons.js';
@@ -137,7 +137,7 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
   [{ ONLY: 'dataplane/concurrency', TUNNELS: '1000', PROFILE: 'spike' }, /would open 5000 at once/],
   [{ ONLY: 'dataplane/throughput', DIRECTIONS: 'sideways' }, /DIRECTIONS=sideways/],
 ])) {
-  test(`${JSON.stringify(variables)} is refused in one line`, () => assertScriptRefuses(variables, line));
+  test(`${JSON.stringify(variables)} is refused in one line`, () => assertRefused(variables, line));
 }
 
 test('a sidecar that is killed in mid-probe ends the run with one line', async () => {

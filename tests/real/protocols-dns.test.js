@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { assertScriptRefuses, startBench } from '../support/bench.js';
+import { assertRefused, startBench } from '../support/bench.js';
 import { operation } from '../support/k6.js';
 import { startSidecar } from '../support/sidecar.js';
 import { faultsOf } from '../support/reasons.js';
@@ -202,5 +202,5 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
   [{ PROTOCOL: 'http', ASKS: 'udp' }, /ASKS=udp: http carries no datagrams/],
 ])) {
   test(`${JSON.stringify(variables)} is refused in one line`, () =>
-    assertScriptRefuses({ ONLY: 'protocols/dns', ...variables }, line));
+    assertRefused({ ONLY: 'protocols/dns', ...variables }, line));
 }

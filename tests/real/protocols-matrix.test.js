@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { assertScriptRefuses, startBench } from '../support/bench.js';
+import { assertRefused, startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 import { descendants, until } from '../support/processes.js';
 import { reasonsOf } from '../support/reasons.js';
@@ -301,12 +301,12 @@ test('xray is compared in the rows that it has, and says why not in the others',
 
 for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
   [{ PROTOCOL: 'socks6' }, /PROTOCOL=socks6: no such row; there are socks, http/],
-  [{ CANDIDATE, CANDIDATE_ENGINE: 'v2ray' }, /CANDIDATE_ENGINE=v2ray: choose from/],
+  [{ CANDIDATE, CANDIDATE_ENGINE: 'v2ray' }, /CANDIDATE_ENGINE=v2ray: choose one of sing-box, xray/],
   [{ PROFILE: 'soak' }, /choose smoke, quick or full/],
   [{ TURNS: '51' }, /TURNS=51: at most 50/],
   [{ CANDIDATE, MINUTES: '0.5' }, /MINUTES=0\.5: a whole number/],
   [{ TUNNELS: '0' }, /TUNNELS=0/],
 ])) {
   test(`${JSON.stringify(variables)} is refused in one line`, () =>
-    assertScriptRefuses({ ONLY, ...variables }, line));
+    assertRefused({ ONLY, ...variables }, line));
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertScriptRefuses, startBench } from '../support/bench.js';
+import { assertRefused, startBench } from '../support/bench.js';
 import { ROOT, operation } from '../support/k6.js';
 
 test('a chain of two rows carries payload, and each row alone beside it', async () => {
@@ -107,5 +107,5 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
     /PROTOCOL=tuic: none has a SOCKS client that xray runs/,
   ],
 ])) {
-  test(`${JSON.stringify(variables)} is refused in one line`, () => assertScriptRefuses(variables, line));
+  test(`${JSON.stringify(variables)} is refused in one line`, () => assertRefused(variables, line));
 }

@@ -85,7 +85,7 @@ test('mostClients sees the tallest step', () => {
 
 for (const [values, message] of /** @type {[Record<string, string>, RegExp][]} */ ([
   [{ PROFILE: 'smoek' }, /PROFILE=smoek: unknown profile; choose one of smoke, quick/],
-  [{ MESSAGES: '0' }, /MESSAGES=0: a number above 0/],
+  [{ MESSAGES: '0' }, /MESSAGES=0: a whole number from 1/],
   [{ MESSAGES: '1.5' }, /MESSAGES=1.5: a whole number/],
   [{ CLIENTS: 'many' }, /CLIENTS=many/],
   [{ CLIENTS: '1000000' }, /^CLIENTS=1000000: at most 10,000$/],

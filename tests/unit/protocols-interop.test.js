@@ -105,7 +105,7 @@ test('who does not understand whom is a finding, and a fault where the candidate
 test('programs are our own builds, and the candidate', () => {
   const given = (env) => {
     globalThis.__ENV = env;
-    return programsOf('sing-box').map(({ name, engine, binary }) => [name, engine, binary.split('/').pop()]);
+    return programsOf().map(({ name, engine, binary }) => [name, engine, binary.split('/').pop()]);
   };
   assert.deepEqual(given({}), [['sing-box', 'sing-box', '']]);
   assert.deepEqual(given({ PROGRAMS: 'sing-box-1.13, xray', CANDIDATE: '/opt/other' }), [

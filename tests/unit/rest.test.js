@@ -20,6 +20,6 @@ test('for how long is a number of seconds, or none', () => {
   assert.equal(given(undefined), 0.25);
   assert.equal(given('0'), 0);
   for (const wrong of ['-1', '11', 'long'])
-    assert.throws(() => given(wrong), /REST_S=.*seconds from 0 to 10/);
+    assert.throws(() => given(wrong), /^REST_S=.*: (a number from 0 to 10 s is wanted|at most 10 s)$/);
   globalThis.__ENV = {};
 });

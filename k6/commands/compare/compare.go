@@ -22,6 +22,7 @@ import (
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/testbed"
+	"windtunnel/k6/internal/variables"
 )
 
 func init() {
@@ -64,7 +65,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	flags.StringVar(&o.B, "b", "", "testbed B")
 	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged")
 	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default 3 of smoke, 10 of quick, 60 of full, else 120)")
-	flags.Float64Var(&o.WorseBy, "worse-by", 10, "percent by which a metric may be worse")
+	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		o.Paths, o.Dash, o.Dir, o.Variable, o.Root = args, cmd.ArgsLenAtDash(), dir, gs.Env["WINDTUNNEL_ROOT"], *rootFlag
@@ -116,11 +117,10 @@ const auto = "auto"
 func (o Options) length(profile string) (l compare.Length, wrong string) {
 	minutes := difference.MostMinutes(profile)
 	if o.Minutes != "" {
-		n, err := strconv.Atoi(o.Minutes)
-		if err != nil || n < 1 || n > 10000 {
-			return l, fmt.Sprintf("--minutes %s: give 1 to 10000", o.Minutes)
+		if why := variables.Find("MINUTES").Wrong(o.Minutes); why != "" {
+			return l, fmt.Sprintf("--minutes %s: %s", o.Minutes, why)
 		}
-		minutes = n
+		minutes = int(variables.Number("MINUTES", o.Minutes))
 	}
 	l.Most = time.Duration(minutes) * time.Minute
 	if o.Runs == auto {
@@ -138,10 +138,10 @@ func (o Options) length(profile string) (l compare.Length, wrong string) {
 }
 
 func (o Options) wrongBound() string {
-	if o.WorseBy >= 0 {
-		return ""
+	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(o.WorseBy, 'f', -1, 64)); why != "" {
+		return fmt.Sprintf("--worse-by %g: %s", o.WorseBy, why)
 	}
-	return fmt.Sprintf("--worse-by %g: give a percentage, 0 or more", o.WorseBy)
+	return ""
 }
 
 // Measured runs the scenarios on both testbeds, compares and returns the exit code.

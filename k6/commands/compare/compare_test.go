@@ -235,10 +235,10 @@ func TestWrongForRuns(t *testing.T) {
 		"give --scenario":                  {A: "x", B: "y", Runs: "1"},
 		"--runs 0: give auto, or 1 to 999": {A: "x", B: "y", Scenario: "s/n", Runs: "0"},
 		"--runs abc: give auto, or 1 to":   {A: "x", B: "y", Scenario: "s/n", Runs: "abc"},
-		"--minutes 1.5: give 1 to 10000":   {A: "x", B: "y", Scenario: "s/n", Runs: "auto", Minutes: "1.5"},
-		"--minutes is of --runs auto":      {A: "x", B: "y", Scenario: "s/n", Runs: "6", Minutes: "5"},
-		`unexpected argument "z" beside`:   {A: "x", B: "y", Scenario: "s/n", Runs: "1", Paths: []string{"z"}},
-		"--worse-by -3: give a percentage": {A: "x", B: "y", Scenario: "s/n", Runs: "1", WorseBy: -3},
+		"--minutes 1.5: a whole number from 1 to 10,000 min is wanted": {A: "x", B: "y", Scenario: "s/n", Runs: "auto", Minutes: "1.5"},
+		"--minutes is of --runs auto":                                  {A: "x", B: "y", Scenario: "s/n", Runs: "6", Minutes: "5"},
+		`unexpected argument "z" beside`:                               {A: "x", B: "y", Scenario: "s/n", Runs: "1", Paths: []string{"z"}},
+		"--worse-by -3: a number from 0 to 10,000 is wanted":           {A: "x", B: "y", Scenario: "s/n", Runs: "1", WorseBy: -3},
 	} {
 		if got := o.wrongForRuns(); want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -5,37 +5,25 @@ package bench
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/variables"
 )
 
-// A scenario of which the machine or the generator spoilt the measurement is measured again: so often at most, where AGAIN
-// says no other number below it, and only if it took no longer.
-const (
-	againMost   = 2
-	againWithin = 3 * time.Minute
-)
+// againWithin is for how long a scenario may have been measured at most, to be measured again.
+const againWithin = 3 * time.Minute
 
-// againAtMost is how often a scenario may be measured again.
-func (o Options) againAtMost() (int, *fault) {
-	given := o.getenv("AGAIN")
-	if given == "" {
-		return againMost, nil
-	}
-	n, err := strconv.Atoi(given)
-	if err != nil || n < 0 || n > againMost {
-		return 0, usage("AGAIN=%s: give how often a disturbed scenario may be measured again, 0 to %d", given, againMost)
-	}
-	return n, nil
+// againAtMost is how often a scenario of which the machine or the generator spoilt the measurement may be measured again.
+func (o Options) againAtMost() int {
+	return int(variables.Number("AGAIN", o.getenv("AGAIN")))
 }
 
 // attemptUndisturbed is attempt, again where the measurement was spoilt. The record tells of each time.
 func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenario) (broken string) {
-	most, _ := b.againAtMost() // the preflight has refused what is no such number
+	most := b.againAtMost() // the preflight has refused what is out of its bounds
 	for again := 1; ; again++ {
 		begin := time.Now()
 		j.again = again > 1

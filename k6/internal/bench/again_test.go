@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/variables"
 )
 
 func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
@@ -19,7 +20,7 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 		"quiet":            {[]string{"CROWDED=0"}, exitcode.Pass, 0},
 		"disturbed once":   {[]string{"CROWDED=1"}, exitcode.Pass, 1},
 		"disturbed twice":  {[]string{"CROWDED=2"}, exitcode.Pass, 2},
-		"always disturbed": {[]string{"CROWDED=9"}, exitcode.Inconclusive, againMost},
+		"always disturbed": {[]string{"CROWDED=9"}, exitcode.Inconclusive, variables.Most("AGAIN")},
 		"at most once":     {[]string{"CROWDED=9", "AGAIN=1"}, exitcode.Inconclusive, 1},
 		"not at all":       {[]string{"CROWDED=9", "AGAIN=0"}, exitcode.Inconclusive, 0},
 		"not that alone":   {[]string{"CROWDED=9", "WRONG=1"}, exitcode.Inconclusive, 0},
@@ -34,7 +35,7 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 				t.Errorf("measured again %d times, want %d: %q", len(told), c.again, told)
 			}
 			if c.again > 0 {
-				most := againMost
+				most := variables.Most("AGAIN")
 				if name == "at most once" {
 					most = 1
 				}
@@ -52,7 +53,7 @@ func TestHowOftenItIsMeasuredAgainIsBounded(t *testing.T) {
 		if code := Run(tr.Options); code != exitcode.Usage {
 			t.Errorf("AGAIN=%s: code %d", given, code)
 		}
-		want(t, tr.err.String(), "AGAIN="+given+": give how often a disturbed scenario may be measured again, 0 to 2\n")
+		want(t, tr.err.String(), variables.Wrong("AGAIN", given, true)+"\n")
 	}
 }
 

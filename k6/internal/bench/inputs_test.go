@@ -47,8 +47,9 @@ func TestMisspeltVariableIsRefused(t *testing.T) {
 }
 
 func TestVariableThatNothingReadsIsNamed(t *testing.T) {
-	tr := newTrial(t, "here", "dataplane/tell")
+	tr := newTrial(t, "here", "dataplane/socks-udp")
 	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
+	write(t, tr, "scripts/dataplane/socks-udp.js", tr.text(t, "scripts/dataplane/tell.js"))
 	tr.Environ = append(tr.Environ, "BATCHES=7", "CLIENT=7")
 	Run(tr.Options)
 	for _, want := range []string{"not used by what runs: BATCHES (of pulsar/bulk)\n", "CLIENT is set, and nothing reads it; was CLIENTS meant?\n"} {
@@ -161,5 +162,19 @@ func TestScenariosAreNamedAsTargetsOfMakeToo(t *testing.T) {
 	}
 	if got := tr.outcomes(t); got != "passes pass" {
 		t.Error(got)
+	}
+}
+
+func TestValuesOutOfTheirBoundsAreRefusedBeforeAnythingStarts(t *testing.T) {
+	tr := newTrial(t, "local", "pulsar/passes", "TIMES=0", "REST_S=11")
+	tr.Environ = append(tr.Environ, "PROFILE=no matter: the flag is given", "MESSAGES=of other scenarios")
+	if code := Run(tr.Options); code != exitcode.Usage {
+		t.Errorf("code %d", code)
+	}
+	if want := "REST_S=11: at most 10 s\nTIMES=0: a whole number from 1 to 100 is wanted\n"; tr.err.String() != want {
+		t.Error(tr.err)
+	}
+	if _, err := os.Stat(tr.events); err == nil {
+		t.Errorf("something started:\n%s", tr.text(t, "events"))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -85,7 +84,7 @@ func (p *plan) addNeeds(o Options, chosen []Scenario, found map[string]bool) *fa
 		if ref == nil {
 			continue
 		}
-		arguments := needsArguments(o.Root, *ref, s.chooses())
+		arguments := needsArguments(o.Root, *ref, s.needs().Chooses)
 		if key := strings.Join(arguments, "\x00"); asked[key] {
 			continue
 		} else {
@@ -130,16 +129,4 @@ func askSidecar(program string, arguments []string) ([]string, error) {
 		return nil, fmt.Errorf("bin/sidecar cannot tell what is needed: %w; run `make bin/sidecar`", err)
 	}
 	return strings.Fields(string(out)), nil
-}
-
-var choosesVariables = regexp.MustCompile(`(?m)^ \* Needs a testbed whose variables it chooses: ([a-z_, ]+)\.$`)
-
-// chooses lists the variables of its testbed that the scenario gives values of its own, as the comment at the script's
-// top says it.
-func (s Scenario) chooses() []string {
-	found := choosesVariables.FindStringSubmatch(s.head())
-	if found == nil {
-		return nil
-	}
-	return strings.Split(found[1], ", ")
 }

@@ -7,12 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/closest"
-	"windtunnel/k6/internal/testbed"
 )
 
 // Scenario is one script, scripts/SYSTEM/NAME.js.
@@ -25,39 +23,6 @@ func (s Scenario) String() string { return s.System + "/" + s.Name }
 
 // FileStem is the stem of the scenario's files in the folder of the run.
 func (s Scenario) FileStem() string { return s.System + "-" + s.Name }
-
-var needsTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed\b`)
-
-// NeedsTestbed reports whether the comment at the script's top says so: a line that begins with
-// `Needs a testbed`.
-func (s Scenario) NeedsTestbed() bool { return s.says(needsTestbed) }
-
-func (s Scenario) says(pattern *regexp.Regexp) bool {
-	return pattern.MatchString(s.head())
-}
-
-// head is the comment at the script's top, "" where the script cannot be read.
-func (s Scenario) head() string {
-	text, err := os.ReadFile(s.Script)
-	if err != nil {
-		return ""
-	}
-	head, _, _ := strings.Cut(string(text), "*/")
-	return head
-}
-
-var needsOwnTestbed = regexp.MustCompile(`(?m)^ \* Needs a testbed of its own\b`)
-
-// NeedsOwnTestbed reports whether the comment says so: only a testbed that names the scenario will do.
-func (s Scenario) NeedsOwnTestbed() bool { return s.says(needsOwnTestbed) }
-
-// Suits reports whether a testbed is for the scenario.
-func (s Scenario) Suits(bed testbed.Testbed) bool {
-	if len(bed.Scenarios) == 0 {
-		return !s.NeedsOwnTestbed()
-	}
-	return slices.Contains(bed.Scenarios, s.Name)
-}
 
 // Scenarios lists the scripts under root/scripts: systems alphabetically, and within a system as
 // the file scripts/SYSTEM/ORDER lists them (a name per line, # starts a comment), then the rest
@@ -84,6 +49,9 @@ func Scenarios(root string) ([]Scenario, error) {
 				continue
 			}
 			scenarios = append(scenarios, Scenario{dir.Name(), name, filepath.Join(folder, file)})
+		}
+		if err := checkNeeds(folder, scenarios); err != nil {
+			return nil, err
 		}
 		order := readOrder(filepath.Join(folder, "ORDER"))
 		rank := func(s Scenario) int {

@@ -98,9 +98,6 @@ func preflight(o Options) (plan, *fault) {
 	if f := o.checkDashboard(); f != nil {
 		return p, f
 	}
-	if _, f := o.againAtMost(); f != nil {
-		return p, f
-	}
 	cpus := processCPUs()
 	p.placements = map[Scenario]placement{}
 	for _, s := range p.scenarios {
@@ -110,7 +107,16 @@ func preflight(o Options) (plan, *fault) {
 		}
 		p.placements[s] = placed
 	}
-	return p, nil
+	return p, o.checkValues(p.scenarios)
+}
+
+// checkValues refuses values that a script would refuse in the same words, once it is started.
+func (o Options) checkValues(scenarios []Scenario) *fault {
+	told := append(slices.Clone(o.Environ), "PROFILE="+o.Profile)
+	if lines := variables.WrongValues(told, namesOf(scenarios)); len(lines) > 0 {
+		return usage("%s", strings.Join(lines, "\n"))
+	}
+	return nil
 }
 
 // replaceTestbed puts the testbed that the caller names into the environment, for the system that it
@@ -164,7 +170,7 @@ func (p *plan) split(o Options, chosen []Scenario) *fault {
 		case !ok:
 			missing[s.System]++
 			continue
-		case ref == nil && s.NeedsTestbed():
+		case ref == nil && s.needs().Testbed != "":
 			p.leftOut = append(p.leftOut, fmt.Sprintf(
 				"%s is left out: it starts a testbed again and again, and environments/%s.json has none for %s; give TESTBED=…",
 				s, p.env.Name, s.System))

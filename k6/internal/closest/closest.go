@@ -33,24 +33,29 @@ func Hint(name string, candidates []string) string {
 	return ""
 }
 
-// distance is the Levenshtein distance of a and b in runes.
+// distance is how many runes of a are to be changed, added, left out or swapped with the next one to get b (optimal string
+// alignment): two letters that a hand typed in the wrong order are one mistake.
 func distance(a, b string) int {
 	ra, rb := []rune(a), []rune(b)
+	var before []int // the row before the last one
 	row := make([]int, len(rb)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i, ca := range ra {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := make([]int, len(rb)+1)
+		next[0] = i + 1
 		for j, cb := range rb {
-			cost := diagonal
+			changed := row[j]
 			if ca != cb {
-				cost++
+				changed++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			next[j+1] = min(changed, next[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && ca == rb[j-1] && ra[i-1] == cb {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(rb)]
 }

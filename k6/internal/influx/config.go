@@ -10,10 +10,12 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+
+	"windtunnel/k6/internal/variables"
 )
 
 // DefaultURL is where `make up` and `make influx` have it.
-const DefaultURL = "http://127.0.0.1:8086"
+var DefaultURL = variables.Default(VariableURL)
 
 // The variables that say where to stream to, and with which login.
 const (
@@ -39,8 +41,8 @@ type Config struct {
 func FromEnvironment(getenv func(string) string) (Config, error) {
 	c := Config{
 		URL:      strings.TrimRight(cmp.Or(getenv(VariableURL), DefaultURL), "/"),
-		Database: cmp.Or(getenv(VariableDatabase), "windtunnel"),
-		Username: cmp.Or(getenv(VariableUsername), "windtunnel"),
+		Database: cmp.Or(getenv(VariableDatabase), variables.Default(VariableDatabase)),
+		Username: cmp.Or(getenv(VariableUsername), variables.Default(VariableUsername)),
 		Given:    getenv(VariableURL) != "",
 		password: getenv(VariablePassword),
 		token:    getenv(VariableToken),

@@ -9,10 +9,11 @@ import (
 	"slices"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/variables"
 )
 
-// TurnsMost are those of a row at most.
-const TurnsMost = 50
+// turnsMost are those of a row at most.
+var turnsMost = variables.Most("TURNS")
 
 // What a target was judged to be.
 const (
@@ -133,7 +134,7 @@ func (l undecidedLine) text() string {
 		found = fmt.Sprintf(" (%s of the baseline, %s to %s)", times(l.Ratio), times(l.Low), times(l.High))
 	}
 	mend := "nor would more: it takes a quieter machine"
-	if l.ToDecide != nil && *l.ToDecide <= TurnsMost {
+	if l.ToDecide != nil && *l.ToDecide <= turnsMost {
 		mend = fmt.Sprintf("about %d would: TURNS=%d", *l.ToDecide, *l.ToDecide)
 	}
 	return fmt.Sprintf("%s: %s: %d turns cannot tell%s; %s", l.of, l.Target, l.Pairs, found, mend)

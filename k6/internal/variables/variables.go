@@ -1,123 +1,152 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package variables knows every variable that a user may set: k6/lists/variables.json is the one list of them, which
-// lib/variables.js reads as well.
+// Package variables knows every variable that a user may set. k6/lists/variables.json is the one registry of them: values
+// are checked by it, here and in scripts (lib/variables.js), and `make help` and docs/profiles.md are made from it.
 package variables
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/lists"
 )
 
-// Variable is one of the list.
+// Unit is what a value is, or is counted in.
+type Unit string
+
+// The units. Those before Duration are of numbers.
+const (
+	Count       Unit = "count"
+	Seconds     Unit = "s"
+	Millis      Unit = "ms"
+	Minutes     Unit = "min"
+	Bytes       Unit = "bytes"
+	Mebibytes   Unit = "MiB"
+	PerSecond   Unit = "1/s"
+	Ratio       Unit = "ratio"    // times as much as something else
+	Share       Unit = "share"    // of 1
+	Percent     Unit = "percent"  // of 100
+	Duration    Unit = "duration" // such as 90s, 5m or 1h; Most is in seconds
+	Choice      Unit = "choice"   // one of Choices
+	List        Unit = "list"     // with commas between; with Choices each is one of them, with Least and Most a whole number
+	Flag        Unit = "flag"     // anything but nothing is yes
+	Text        Unit = "text"
+	Path        Unit = "path"
+	URL         Unit = "url"
+	SecretValue Unit = "secret"
+)
+
+var numbers = []Unit{Count, Seconds, Millis, Minutes, Bytes, Mebibytes, PerSecond, Ratio, Share, Percent}
+
+// Variable is an entry of the registry.
 type Variable struct {
-	Name string  `json:"name"`
-	What string  `json:"what"`
-	Most float64 `json:"most"` // 0: see lib/variables.js
-	// Of are the systems, or SYSTEM/SCENARIO, that read it; * is all, make only the Makefile.
+	Name string `json:"name"`
+	// What says what it is, as what comes behind a colon.
+	What     string   `json:"what"`
+	Unit     Unit     `json:"unit"`
+	Choices  []string `json:"choices"`
+	Fraction bool     `json:"fraction"` // a number need not be whole
+	// A number is from Least to Most, or above Above.
+	Least *float64 `json:"least"`
+	Above *float64 `json:"above"`
+	Most  *float64 `json:"most"`
+	// Default is a number or a text, or one for each of several SYSTEM/SCENARIO or systems; nil: none, or as DefaultBy says.
+	Default any `json:"default"`
+	// DefaultBy is what the default depends on, where it is written elsewhere: profile, scenario, environment, testbed, row
+	// (of the protocol matrix), baseline, or target (of make).
+	DefaultBy []string `json:"default_by"`
+	// Of are the systems, or SYSTEM/SCENARIO, that read it; * is all, make the Makefile and what it runs besides.
 	Of []string `json:"of"`
+	// Docs is the page of docs/ that says more.
+	Docs string `json:"docs"`
+
+	raw json.RawMessage
 }
 
 // All are the variables, by name.
-var All = func() (all []Variable) {
-	if err := json.Unmarshal(lists.Variables, &all); err != nil {
-		panic(err)
-	}
-	return all
-}()
+var All = read(lists.Variables)
 
-func names() []string {
-	all := make([]string, len(All))
-	for i, v := range All {
-		all[i] = v.Name
+func read(data []byte) (all []Variable) {
+	var entries []json.RawMessage
+	if err := json.Unmarshal(data, &entries); err != nil {
+		panic(err) // embedded at build time
+	}
+	for _, entry := range entries {
+		v := Variable{raw: entry}
+		decoder := json.NewDecoder(bytes.NewReader(entry))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&v); err != nil {
+			panic(fmt.Sprintf("variables.json: %s: %v", entry, err))
+		}
+		all = append(all, v)
 	}
 	return all
 }
 
-// others are names near to ours that are somebody else's.
-var others = []string{"PAGER", "VERSION"}
+// Find is the variable of that name, nil where the registry has none.
+func Find(name string) *Variable {
+	i := slices.IndexFunc(All, func(v Variable) bool { return v.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &All[i]
+}
 
-// shortest is how many letters a name must have for us to think that it was meant for us.
-const shortest = 5
-
-// aWord is one of MAKEFLAGS: make writes a backslash before a space that is part of a value.
-var (
-	aWord   = regexp.MustCompile(`(?:\\.|\S)+`)
-	ofAWord = regexp.MustCompile(`^([A-Z][A-Z0-9_]*):{0,2}=`)
-)
-
-// Misspelt is a line for a variable that make was given, of which MAKEFLAGS tells, and that was probably meant to be one of
-// ours: a quarter of its letters at most differ. "" where none is.
-func Misspelt(environ []string) string {
-	for _, pair := range environ {
-		flags, ok := strings.CutPrefix(pair, "MAKEFLAGS=")
-		if !ok {
-			continue
-		}
-		for _, word := range aWord.FindAllString(flags, -1) {
-			if found := ofAWord.FindStringSubmatch(word); found != nil {
-				if meant := meant(found[1], len(found[1])/4, nil); meant != "" {
-					return fmt.Sprintf("%s: no such variable; did you mean %s? docs/profiles.md lists them", found[1], meant)
-				}
-			}
-		}
+// Entry is the registry's entry of that name as JSON, "" where it has none.
+func Entry(name string) string {
+	if v := Find(name); v != nil {
+		return string(v.raw)
 	}
 	return ""
 }
 
-// Near is a line for each variable of the environment that differs from one of ours by a letter: much there is somebody
-// else's, so that it is told, and not refused. Names that the caller's own files name are exempt.
-func Near(environ, exempt []string) (lines []string) {
-	for _, pair := range environ {
-		name, value, _ := strings.Cut(pair, "=")
-		if value == "" || name != strings.ToUpper(name) {
-			continue
-		}
-		if meant := meant(name, 1, exempt); meant != "" {
-			lines = append(lines, fmt.Sprintf("%s is set, and nothing reads it; was %s meant?", name, meant))
-		}
+// Default is the default of a variable that has the same everywhere, as text.
+func Default(name string) string { return fmt.Sprint(Find(name).Default) }
+
+// DefaultNumber is the same of a number.
+func DefaultNumber(name string) float64 { return Find(name).Default.(float64) }
+
+// Most is the most that a number may be.
+func Most(name string) int { return int(*Find(name).Most) }
+
+// defaultOf is the default in a scenario, nil where it is written elsewhere or there is none.
+func (v Variable) defaultOf(scenario string) any {
+	byScenario, ok := v.Default.(map[string]any)
+	if !ok {
+		return v.Default
 	}
-	return lines
+	if value, ok := byScenario[scenario]; ok {
+		return value
+	}
+	return byScenario[systemOf(scenario)]
 }
 
-// meant is the variable of ours that a name is near to; "" where it is one of ours itself, or somebody else's.
-func meant(name string, most int, exempt []string) string {
-	ours := names()
-	if len(name) < shortest || slices.Contains(ours, name) || slices.Contains(exempt, name) || slices.Contains(others, name) {
-		return ""
-	}
-	return closest.Within(name, ours, most)
+func systemOf(scenario string) string {
+	system, _, _ := strings.Cut(scenario, "/")
+	return system
 }
 
-// Unread is a line that names the variables that none of the scenarios reads, as SYSTEM/SCENARIO; "" where there is none.
-func Unread(environ, scenarios []string) string {
-	var lines []string
-	for _, v := range All {
-		set := slices.ContainsFunc(environ, func(pair string) bool {
-			name, value, _ := strings.Cut(pair, "=")
-			return name == v.Name && value != ""
-		})
-		if set && !v.readBy(scenarios) {
-			lines = append(lines, fmt.Sprintf("%s (of %s)", v.Name, strings.Join(v.Of, ", ")))
-		}
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	return "not used by what runs: " + strings.Join(lines, ", ")
-}
-
-func (v Variable) readBy(scenarios []string) bool {
+// readBy reports whether one of the scenarios, as SYSTEM/SCENARIO, reads it.
+func (v Variable) readBy(scenarios ...string) bool {
 	return slices.ContainsFunc(v.Of, func(of string) bool {
 		return of == "*" || slices.ContainsFunc(scenarios, func(scenario string) bool {
-			system, _, _ := strings.Cut(scenario, "/")
-			return of == scenario || of == system
+			return of == scenario || of == systemOf(scenario)
 		})
 	})
+}
+
+// Scenarios are those that the registry names, as SYSTEM/SCENARIO, sorted. A script of the user's own is none of them.
+func Scenarios() (names []string) {
+	for _, v := range All {
+		for _, of := range v.Of {
+			if strings.Contains(of, "/") && !slices.Contains(names, of) {
+				names = append(names, of)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -37,7 +37,6 @@ type instance struct{ runtime func() *sobek.Runtime }
 // Exports implements modules.Instance.
 func (i instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{
-		"turnsMost":    func() int { return judge.TurnsMost },
 		"carries":      judge.Carries,
 		"thresholds":   i.thresholds,
 		"judge":        i.judge,

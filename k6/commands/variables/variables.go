@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package variables is `k6 x variables`: it lists the variables that a user may set, and keeps what is made of their list.
+package variables
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/variables"
+)
+
+func init() {
+	subcommand.RegisterExtension("variables", New)
+}
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var rootFlag string
+	var write, check bool
+	cmd := &cobra.Command{
+		Use:   "variables",
+		Short: "List the variables that a user may set",
+		Long: `Lists the variables that a user may set: of every scenario, of each system and of make, with
+their defaults. k6/lists/variables.json is the registry of them. With --write, what make help
+shows and the tables of docs/profiles.md are made from it; with --check, they are compared.`,
+	}
+	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
+	cmd.Flags().BoolVar(&write, "write", false, "write the files that are made of the registry")
+	cmd.Flags().BoolVar(&check, "check", false, "end with 2 where one of them is not what it would be")
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		if len(args) > 0 {
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; see k6 x variables --help\n", args[0])
+			return exitcode.Usage
+		}
+		if !write && !check {
+			fmt.Fprint(gs.Stdout, variables.Help())
+			return exitcode.Pass
+		}
+		base, err := root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir)
+		if err != nil {
+			fmt.Fprintln(gs.Stderr, err)
+			return exitcode.Usage
+		}
+		return Keep(gs.Stderr, base, write)
+	})
+}
+
+// Keep writes the files that are made of the registry, or tells which of them are not what they would be.
+func Keep(stderr io.Writer, base string, write bool) int {
+	made, err := variables.Made(base)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitcode.Usage
+	}
+	code := exitcode.Pass
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		path := filepath.Join(base, name)
+		there, _ := os.ReadFile(path) // a missing one is not what it would be
+		switch {
+		case string(there) == made[name]:
+		case !write:
+			fmt.Fprintf(stderr, "%s is not what k6/lists/variables.json makes it: run `make variables`\n", name)
+			code = exitcode.Usage
+		default:
+			if err := os.WriteFile(path, []byte(made[name]), 0o644); err != nil {
+				fmt.Fprintln(stderr, err)
+				return exitcode.Setup
+			}
+		}
+	}
+	return code
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+func TestNeedsFileThatIsWrongIsRefused(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"own":{"testbed":"mine"}}`:            `scripts/dataplane/needs.json: own: testbed "mine": choose one of any, own`,
+		`{"own":{}}`:                            `scripts/dataplane/needs.json: own: testbed "": choose one of any, own`,
+		`{"onw":{"testbed":"own"}}`:             "scripts/dataplane/needs.json: onw: there is no such scenario; did you mean own?",
+		`{"own":{"testbeds":"own"}}`:            `scripts/dataplane/needs.json: json: unknown field "testbeds"`,
+		`{"own":{"testbed":"own","chooses":7}}`: "scripts/dataplane/needs.json: json: ",
+	} {
+		tr := newTrial(t, "here", "dataplane/tell")
+		withOwn(t, tr)
+		write(t, tr, "scripts/dataplane/needs.json", text)
+		if code := Run(tr.Options); code != exitcode.Usage || !strings.HasPrefix(tr.err.String(), says) {
+			t.Errorf("%s: code %d, %s", text, code, tr.err)
+		}
+	}
+}
+
+func TestWhatNeedsATestbedIsLeftOutWithoutOne(t *testing.T) {
+	tr := newTrial(t, "here", "dataplane")
+	withDataplane(t, tr, `{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"}}`)
+	write(t, tr, "scripts/dataplane/needs.json", `{"tell":{"testbed":"any"}}`)
+	if code := Run(tr.Options); code != exitcode.Usage {
+		t.Errorf("code %d", code)
+	}
+	want(t, tr.err.String(), "dataplane/tell is left out: it starts a testbed again and again", "nothing is left to run")
+}
+
+func TestOurScriptsSayWhatTheyNeed(t *testing.T) {
+	all, err := Scenarios("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, s := range all {
+		if needs := s.needs(); needs.Testbed != "" {
+			found[s.String()] = strings.Join(append([]string{needs.Testbed}, needs.Chooses...), " ")
+		}
+	}
+	for name, needs := range map[string]string{
+		"dataplane/queue-sweep": anyTestbed, "dataplane/tproxy": ownTestbed,
+		"protocols/matrix": "any protocol engine", "protocols/interop": "any protocol engine",
+	} {
+		if found[name] != needs {
+			t.Errorf("%s: %s", name, found[name])
+		}
+	}
+	if _, ok := found["pulsar/ingest"]; ok || len(found) != 7 {
+		t.Error(found)
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package variables
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Help lists the variables for a terminal, in their groups.
+func Help() string {
+	var b strings.Builder
+	b.WriteString("  Variables, as in `make bench RATE=500`; docs/profiles.md has their units and bounds.\n")
+	for _, g := range groups() {
+		fmt.Fprintf(&b, "\n  Of %s:\n", g.title)
+		for _, v := range g.variables() {
+			fmt.Fprintf(&b, "  %-22s %s\n", v.Name, g.told(v))
+		}
+	}
+	return b.String()
+}
+
+// told is what a variable is, with its default and, where not all of the group read it, who does.
+func (g group) told(v Variable) string {
+	text := v.What
+	if v.Unit == Choice {
+		text += ": " + strings.Join(v.Choices, ", ")
+	}
+	if defaults := g.defaults(v); defaults != "" {
+		text += " (" + defaults + ")"
+	}
+	// Defaults of several scenarios name them.
+	if names := g.scenarios(v); names != nil && !strings.HasPrefix(g.defaults(v), names[0]+" ") {
+		text += " [" + strings.Join(names, ", ") + "]"
+	}
+	return text
+}
+
+// tables are the same for docs/profiles.md.
+func tables() string {
+	var b strings.Builder
+	for _, g := range groups() {
+		fmt.Fprintf(&b, "### Of %s\n\n| variable | what | unit | default | bounds | read by |\n|---|---|---|---|---|---|\n", g.title)
+		for _, v := range g.variables() {
+			what := v.What
+			if v.Docs != "" {
+				what = fmt.Sprintf("%s ([more](%s))", what, v.Docs)
+			}
+			names := "all"
+			if only := g.scenarios(v); only != nil {
+				names = strings.Join(only, ", ")
+			}
+			cells := []string{"`" + v.Name + "`", what, string(v.Unit), g.defaults(v), g.bounds(v), names}
+			fmt.Fprintf(&b, "| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// What is made of the registry: a file for `make help`, which reads it before anything is built, and a part of a page.
+const (
+	helpFile = "k6/lists/variables.txt"
+	page     = "docs/profiles.md"
+	begin    = "<!-- `make variables` writes from here -->\n\n"
+	end      = "<!-- to here -->\n"
+)
+
+// Made are the files of a checkout that are made of the registry, by their paths in it, with what they have to hold.
+func Made(root string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		return nil, err
+	}
+	head, rest, began := strings.Cut(string(text), begin)
+	_, tail, ended := strings.Cut(rest, end)
+	if !began || !ended {
+		return nil, errors.New(page + ": the lines between which the variables stand are missing")
+	}
+	return map[string]string{helpFile: Help(), page: head + begin + tables() + end + tail}, nil
+}

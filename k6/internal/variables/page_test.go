@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package variables
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWhatIsMadeOfTheRegistryIsWhatItMakes(t *testing.T) {
+	made, err := Made(root(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range made {
+		if there, _ := os.ReadFile(root(name)); string(there) != text {
+			t.Errorf("%s: run `make variables`", name)
+		}
+	}
+}
+
+func TestAllAreTold(t *testing.T) {
+	help, page := Help(), tables()
+	for _, v := range All {
+		if !strings.Contains(help, "\n  "+v.Name+" ") || !strings.Contains(page, "\n| `"+v.Name+"` |") {
+			t.Error(v.Name)
+		}
+	}
+}
+
+func TestALineHasWhatTheGroupReads(t *testing.T) {
+	for of, lines := range map[string]map[string]string{
+		"pulsar": {
+			"RATE":        "(bulk 20, concurrent 400, ingest 200)",
+			"CONNECTIONS": "(by profile) [subscribe]",
+			"CLIENTS":     "(by profile and scenario)",
+		},
+		"dataplane": {
+			"RATE":              "(concurrency 5, handshake 100, socks-tcp 1000, socks-udp 1000)",
+			"CONNECTIONS":       "(1) [handshake, socks-tcp, socks-udp]",
+			"WAIT":              ": block, spin, yield (block)",
+			"REQUEST_TIMEOUT_S": "-",
+		},
+		"panel": {"REQUEST_TIMEOUT_S": "(60)", "USERS": "[users-create, users-disable, users-enable, users-lifecycle]"},
+		"*":     {"REST_S": "(0.25)", "ONLY": "unless given"},
+		"make":  {"TIMES": "(by target)", "WORSE_BY": "(10)"},
+	} {
+		g := group{of: of}
+		told := map[string]string{}
+		for _, v := range g.variables() {
+			told[v.Name] = g.told(v)
+		}
+		for name, want := range lines {
+			if got, is := told[name]; want == "-" && is || want != "-" && !strings.HasSuffix(got, want) {
+				t.Errorf("%s of %s: %q", name, of, got)
+			}
+		}
+	}
+}
+
+func TestAPageWithoutItsPlaceIsTold(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "docs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, page), []byte("# Profiles\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Made(dir); err == nil || !strings.Contains(err.Error(), "docs/profiles.md") {
+		t.Error(err)
+	}
+}

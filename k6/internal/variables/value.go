@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package variables
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+)
+
+// unknownMost bounds the numbers of scripts that the registry does not know.
+const unknownMost = 10_000_000
+
+// What scripts ask of a variable of their own.
+var (
+	ownCount  = Variable{Unit: Count, Least: pointer(1), Most: pointer(unknownMost)}
+	ownNumber = Variable{Unit: Ratio, Fraction: true, Above: pointer(0), Most: pointer(unknownMost)}
+)
+
+func pointer(value float64) *float64 { return &value }
+
+// Wrong is a line on what is wrong with a variable's value, "" where nothing is. Whole tells what a variable has to be
+// that the registry does not know: a whole number, or any.
+func Wrong(name, text string, whole bool) string {
+	v := Find(name)
+	if v == nil {
+		own := ownNumber
+		if whole {
+			own = ownCount
+		}
+		v = &own
+	}
+	if why := v.Wrong(text); why != "" {
+		return fmt.Sprintf("%s=%s: %s", name, text, why)
+	}
+	return ""
+}
+
+// Number is a number's value, which Wrong has let through, or its default where the text is empty.
+func Number(name, text string) float64 {
+	if value, ok := numberOf(text); ok {
+		return value
+	}
+	return DefaultNumber(name)
+}
+
+// WrongValues are lines on the values, of variables that the scenarios read, that are out of their bounds.
+func WrongValues(environ, scenarios []string) (lines []string) {
+	for _, v := range All {
+		text := valueIn(environ, v.Name)
+		if text == "" || !v.readBy(scenarios...) {
+			continue
+		}
+		if line := Wrong(v.Name, text, false); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// valueIn is a variable's value in the environment, of which the last one counts; "" where it is not set.
+func valueIn(environ []string, name string) (value string) {
+	for _, pair := range environ {
+		if text, ok := strings.CutPrefix(pair, name+"="); ok {
+			value = text
+		}
+	}
+	return value
+}
+
+// Wrong is what is wrong with a value, "" where nothing is.
+func (v Variable) Wrong(text string) string {
+	switch {
+	case slices.Contains(numbers, v.Unit):
+		return v.wrongNumber(text)
+	case v.Unit == Choice && !slices.Contains(v.Choices, text):
+		return "choose one of " + strings.Join(v.Choices, ", ")
+	case v.Unit == List:
+		return v.wrongList(text)
+	case v.Unit == Duration:
+		return v.wrongDuration(text)
+	}
+	return ""
+}
+
+// aNumber is how JavaScript writes one, too.
+var aNumber = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
+
+func numberOf(text string) (value float64, ok bool) {
+	text = strings.TrimSpace(text)
+	if !aNumber.MatchString(text) {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	return value, err == nil
+}
+
+func (v Variable) wrongNumber(text string) string {
+	value, ok := numberOf(text)
+	switch {
+	case ok && value > *v.Most:
+		return "at most " + v.withUnit(*v.Most)
+	case v.Above != nil && !(ok && value > *v.Above):
+		return fmt.Sprintf("a number above %s is wanted", grouped(*v.Above))
+	case v.Above != nil:
+		return ""
+	case ok && value >= *v.Least && (v.Fraction || value == math.Trunc(value)):
+		return ""
+	}
+	kind := "a whole number"
+	if v.Fraction {
+		kind = "a number"
+	}
+	return fmt.Sprintf("%s from %s to %s is wanted", kind, grouped(*v.Least), v.withUnit(*v.Most))
+}
+
+// withUnit writes a number with its unit, where that is of time or size.
+func (v Variable) withUnit(value float64) string {
+	if slices.Contains([]Unit{Seconds, Millis, Minutes, Bytes, Mebibytes}, v.Unit) {
+		return grouped(value) + " " + string(v.Unit)
+	}
+	return grouped(value)
+}
+
+func (v Variable) wrongList(text string) string {
+	items := strings.Split(text, ",")
+	for i := range items {
+		items[i] = strings.TrimSpace(items[i])
+	}
+	once := len(slices.Compact(slices.Sorted(slices.Values(items)))) == len(items)
+	switch {
+	case v.Choices != nil:
+		odd := func(item string) bool { return !slices.Contains(v.Choices, item) }
+		if !once || slices.ContainsFunc(items, odd) {
+			return fmt.Sprintf("choose from %s, each once", strings.Join(v.Choices, ", "))
+		}
+	case v.Most != nil:
+		odd := func(item string) bool {
+			value, ok := numberOf(item)
+			return !ok || value < *v.Least || value > *v.Most || value != math.Trunc(value)
+		}
+		if !once || slices.ContainsFunc(items, odd) {
+			return fmt.Sprintf("different whole numbers from %s to %s are wanted, with commas between them", grouped(*v.Least), grouped(*v.Most))
+		}
+	}
+	return ""
+}
+
+var aDuration = regexp.MustCompile(`^(\d+(?:\.\d+)?)([smh]?)$`)
+
+func (v Variable) wrongDuration(text string) string {
+	found := aDuration.FindStringSubmatch(text)
+	if found != nil {
+		seconds, err := strconv.ParseFloat(found[1], 64)
+		seconds *= map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+		if err == nil && seconds > 0 && seconds <= *v.Most {
+			return ""
+		}
+	}
+	return fmt.Sprintf("write it as 90s, 5m or 1h, at most %sh", grouped(*v.Most/3600))
+}
+
+// grouped writes a whole number with commas between its thousands, any other as it is.
+func grouped(value float64) string {
+	if value == math.Trunc(value) {
+		return format.Count(int64(value))
+	}
+	return strconv.FormatFloat(value, 'f', -1, 64)
+}

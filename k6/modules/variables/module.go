@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package variables is the module k6/x/windtunnel/variables: what the registry of variables says, for scripts. Each VU asks
+// for what it reads, and holds no list. lib/globals.d.ts has its types.
+package variables
+
+import (
+	"os"
+
+	"go.k6.io/k6/js/modules"
+
+	"windtunnel/k6/internal/variables"
+)
+
+// ImportPath is the module's name in scripts.
+const ImportPath = "k6/x/windtunnel/variables"
+
+func init() {
+	modules.Register(ImportPath, Module{})
+}
+
+// Module makes an instance for each VU.
+type Module struct{}
+
+// NewModuleInstance implements modules.Module.
+func (Module) NewModuleInstance(modules.VU) modules.Instance { return instance{} }
+
+type instance struct{}
+
+// Exports implements modules.Instance.
+func (instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{
+		"entry":    variables.Entry,
+		"wrong":    variables.Wrong,
+		"misspelt": func() string { return variables.MisspeltFlag(os.Args) },
+	}}
+}

@@ -1,0 +1,15 @@
+/** k6/x/windtunnel/variables: its list is data, and what it says of a value is no fake. */
+import { readFileSync } from 'node:fs';
+import { asking } from './asked.js';
+
+/** @type {{ name: string }[]} */
+const entries = JSON.parse(readFileSync(new URL('../../k6/lists/variables.json', import.meta.url), 'utf8'));
+
+/** @param {string} name */
+export function entry(name) {
+  const found = entries.find((variable) => variable.name === name);
+  return found ? JSON.stringify(found) : '';
+}
+
+export const wrong = asking('k6/x/windtunnel/variables')('wrong');
+export const misspelt = () => '';
