@@ -32,7 +32,7 @@ export function rowWithDns(engine) {
 /** The resolver that CACHE, HIJACK and ASKS want. @param {import('./matrix.js').Row} row @param {import('./sides.js').Engine} engine @returns {Resolver} */
 export function resolverAsked(row, engine) {
   const cache = envChoice('CACHE') === 'on';
-  const hijack = envChoice('HIJACK');
+  const hijack = /** @type {'action' | 'outbound'} */ (envChoice('HIJACK'));
   const asks = /** @type {'udp' | 'tcp'} */ (envChoice('ASKS', row.udp ? 'udp' : 'tcp'));
   if (hijack === 'outbound' && engine !== 'sing-box')
     throw 'HIJACK=outbound: only sing-box has two ways to take queries: leave it out';
