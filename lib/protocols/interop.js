@@ -39,7 +39,7 @@ export const pairsOf = (programs) =>
   );
 
 /** @param {Row} row @param {Cell[]} cells @returns {RowCells} */
-export const rowCells = (row, cells) => ({ row: row.row, encrypted: row.encrypts, udp: row.udp, cells });
+const rowCells = (row, cells) => ({ row: row.row, encrypted: row.encrypts, udp: row.udp, cells });
 
 /** Of a row that the run did not come to. */
 const NOT_REACHED = /** @type {const} */ ({ outcome: 'not reached', detail: null, version: null });

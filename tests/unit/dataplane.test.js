@@ -4,8 +4,6 @@ import { cpusOf } from '../../lib/dataplane/environment.js';
 import { wholeOf } from '../../lib/dataplane/meter.js';
 import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
 import { recommend, spreadOf, sweepOf } from '../../lib/dataplane/sweep.js';
-import { controlsOf, operationOf } from '../../lib/result.js';
-import { headroom, probeHeadroom } from '../../lib/validity.js';
 
 afterEach(() => {
   globalThis.__ENV = {};
@@ -198,51 +196,6 @@ test('a table of spreads, with a gap where nothing was measured', () => {
   );
   assert.deepEqual([values[0].mbit_per_s.median, values[1].mbit_per_s], [5, null]);
   assert.equal(reason, 'fewer than two values were measured');
-});
-
-/** @param {number} p50 @param {number} seconds */
-const rowOf = (name, p50, seconds) => {
-  const values = {
-    operation_ms: {
-      count: 100,
-      avg: p50,
-      min: p50,
-      med: p50,
-      'p(90)': p50,
-      'p(95)': p50 * 2,
-      'p(99)': p50 * 3,
-      max: p50 * 4,
-    },
-    operation_failed: { passes: 0, fails: 100 },
-    operation_active_s: { count: seconds },
-    operation_bytes: { count: 1_000_000 },
-    operation_probe_cpu_s: { count: 0.001 },
-    operation_system_cpu_s: { count: 0.01 },
-    operation_system_peak_bytes: { count: 1 },
-  };
-  const metrics = Object.fromEntries(
-    Object.entries(values).map(([metric, own]) => [
-      `${metric}{operation:${name}}`,
-      { type: 'x', values: own },
-    ]),
-  );
-  return operationOf(metrics, name, { title: name, loop: 'closed', latencyIs: 'x' });
-};
-
-test('a probe’s rate is over the time that it measured, and its control tells what the system adds', () => {
-  const row = rowOf('tcp', 3, 4);
-  assert.deepEqual([row.window_s, row.rate_per_s, row.transfer.mbit_per_s], [4, 25, 2]);
-  assert.deepEqual([row.cpu.system_us_per_operation, row.cpu.probe_us_per_operation], [100, 10]);
-  const control = rowOf('tcp_direct', 1, 1);
-  const [found] = controlsOf([row, control], { tcp: { control: 'tcp_direct' }, tcp_direct: {} });
-  assert.deepEqual([found.p50_ms, found.p95_ms, found.p99_ms, found.rate_ratio], [2, 4, 6, 0.25]);
-  assert.equal(headroom(found, true).ok, true);
-  assert.equal(headroom({ operation: 'tcp', rate_ratio: 0.9 }, true).ok, false);
-  assert.equal(headroom({ operation: 'tcp', rate_ratio: 1 }, false), undefined);
-  const used = (/** @type {number} */ probe) =>
-    probeHeadroom({ name: 'cached', window_s: 2, cpu: { probe_s: probe } })?.ok;
-  assert.deepEqual([used(1.66), used(1.68)], [true, false]);
-  assert.equal(probeHeadroom({ name: 'cached', window_s: 0, cpu: { probe_s: 0 } }), undefined);
 });
 
 test('what a probe did not begin, because the system ended it, has failed', () => {

@@ -9,8 +9,6 @@ import { integrityOf } from '../../lib/panel/integrity.js';
 import { Sequence, parseMix, patternOf, textOf } from '../../lib/panel/mix.js';
 import { between, parseHistograms, quantile } from '../../lib/panel/prometheus.js';
 import { noteOf, runPrefix, userName } from '../../lib/panel/users.js';
-import { reasonOf } from '../../lib/reasons.js';
-import { withIntegrity } from '../../lib/verdict.js';
 
 afterEach(() => {
   globalThis.__ENV = {};
@@ -262,32 +260,6 @@ test('integrity: what could not be counted is not right and not wrong', () => {
   );
   assert.equal(lines.length, 5);
   assert.ok(lines.every((line) => line.ok === null && line.source === 'api'));
-});
-
-test('lost data fails a run whatever its figures are, but not an interrupted one', () => {
-  const integrity = [
-    {
-      check: 'users',
-      reported: 2,
-      found: 1,
-      ok: false,
-      detail: '1 found, 2 reported',
-      source: /** @type {const} */ ('sql'),
-    },
-  ];
-  const judged = { verdict: /** @type {const} */ ('pass'), reasons: [] };
-  assert.deepEqual(withIntegrity(judged, integrity, []), {
-    verdict: 'fail',
-    reasons: [reasonOf('integrity', 'users: 1 found, 2 reported')],
-  });
-  const cut = [{ check: 'complete', kind: /** @type {const} */ ('interrupt'), ok: false, detail: '' }];
-  const partial = { verdict: /** @type {const} */ ('inconclusive'), reasons: [reasonOf('interrupt', 'cut')] };
-  assert.equal(withIntegrity(partial, integrity, cut).verdict, 'inconclusive');
-  assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: null }], []).verdict, 'inconclusive');
-  const { reasons } = withIntegrity(partial, [{ ...integrity[0], ok: null, detail: 'not counted' }], cut);
-  const texts = reasons.map(({ text }) => text);
-  assert.deepEqual(texts, ['cut', 'users: not counted'], 'the cause comes first');
-  assert.equal(withIntegrity(judged, [{ ...integrity[0], ok: true }], []), judged);
 });
 
 test('statements that the digest table had no room for are told as such', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { faultOf, heardOf, readable } from '../../lib/protocols/hop.js';
-import { atFault, pairsOf, rowCells, untried, verdictOf, withHop } from '../../lib/protocols/interop.js';
+import { atFault, pairsOf, untried, withHop } from '../../lib/protocols/interop.js';
 import { MATRIX } from '../../lib/protocols/matrix.js';
 import { complained, goesOn, tooSlow, worst } from '../../lib/protocols/outcome.js';
 import { programsOf } from '../../lib/protocols/programs.js';
@@ -76,29 +76,6 @@ test('what cannot meet is not tried, with the reason', () => {
   assert.deepEqual(
     pairsOf([singBox, xray]).map(({ name }) => name),
     ['sing-box-to-sing-box', 'sing-box-to-xray', 'xray-to-sing-box', 'xray-to-xray'],
-  );
-});
-
-test('who does not understand whom is a finding, and a fault where the candidate has a part in it', () => {
-  const verdict = (cells, validity = []) => verdictOf({ validity }, [rowCells(rowNamed('vless-tls'), cells)]);
-  const cell = (client, server, heard) => ({ client, server, ...heard });
-  const good = cell('sing-box', 'sing-box', ok);
-  assert.equal(verdict([good, cell('sing-box', 'xray', deaf)]).verdict, 'pass');
-  assert.equal(verdict([good, cell('xray', 'xray', deaf)]).verdict, 'fail');
-  assert.equal(verdict([good, cell('sing-box', 'xray', plain)]).verdict, 'fail');
-  const failed = verdict([good, cell('sing-box', 'candidate', deaf)]);
-  assert.equal(failed.verdict, 'fail');
-  assert.equal(
-    failed.reasons[0].text,
-    'vless-tls: client sing-box, server candidate: does not interoperate: TCP: 0 of 30 answered',
-  );
-  assert.equal(
-    verdict([cell('xray', 'xray', { outcome: 'impossible here', detail: 'no' })]).verdict,
-    'inconclusive',
-  );
-  assert.equal(
-    verdict([cell('sing-box', 'sing-box', { outcome: 'not reached', detail: null })]).verdict,
-    'fail',
   );
 });
 

@@ -5,11 +5,6 @@ import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outc
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { besideBaseline, excused, knownOf } from '../../lib/protocols/excuse.js';
 import { MIB, SHORT_BYTES, bytesFor } from '../../lib/protocols/transfer.js';
-import { undecidedRows, verdictOf } from '../../lib/protocols/verdict.js';
-import { wordsOf } from '../../lib/threshold-words.js';
-
-/** @param {{ reasons: { text: string }[] }} judged */
-const texts = ({ reasons }) => reasons.map(({ text }) => text);
 
 const TARGETS = { throughput: 0.9, latency: 1.2, first_reply: 2, round_trips: 2, memory: 1, tolerance: 0.05 };
 
@@ -103,78 +98,6 @@ const FIGURES = { rtt_ms: SPREAD, mbit_64k: SPREAD, failed_share: { median: 0, m
 /** @param {object} [more] @returns {any} */
 const side = (more) => ({ outcome: 'measured', detail: null, known: null, figures: FIGURES, ...more });
 
-/** @param {object} [more] @returns {import('../../lib/protocols/verdict.js').RowResult} */
-const row = (more) => ({ row: 'trojan', baseline: side(), candidate: null, comparison: [], ...more });
-
-/** @param {object} [more] @returns {any} */
-const base = (more) => ({ verdict: 'pass', thresholds: [], validity: [], ...more });
-
-const MET = {
-  target: 'memory',
-  figure: 'peak_anon_mib',
-  bound: 1,
-  ratio: 1.1,
-  low: 1.05,
-  high: 1.2,
-  different: true,
-  judged: 'met',
-  pairs: 8,
-  confidence: 0.96,
-  to_decide: null,
-};
-
-test('the verdict is of rows and targets together', () => {
-  const of = (/** @type {object} */ more) => verdictOf(base(), [row(), row(more)], false).verdict;
-  assert.equal(of({}), 'pass');
-  assert.equal(of({ baseline: side({ outcome: 'impossible here', detail: 'no sshd' }) }), 'pass');
-  assert.equal(of({ baseline: side({ outcome: 'not ready' }) }), 'fail');
-  assert.equal(of({ candidate: side({ outcome: 'missing binary' }) }), 'fail');
-  assert.equal(of({ comparison: [{ ...MET, judged: 'missed' }] }), 'fail');
-  assert.equal(of({ comparison: [{ ...MET, judged: 'uncertain' }] }), 'inconclusive');
-  const bound = { ...MET, target: 'throughput', judged: 'bound' };
-  const told = verdictOf(
-    base(),
-    [row({ comparison: [bound, { ...MET, target: 'CPU', ratio: 1.5, judged: null }] })],
-    true,
-  );
-  assert.equal(told.verdict, 'inconclusive');
-  assert.deepEqual(texts(told), [
-    'trojan: throughput: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes 150 % of its CPU: it may be slower than it looks',
-  ]);
-});
-
-test('what cannot be told says how many turns would, those that take the most first', () => {
-  const line = {
-    ...MET,
-    target: /** @type {const} */ ('throughput'),
-    judged: /** @type {const} */ ('uncertain'),
-    pairs: 8,
-  };
-  const of = (/** @type {string} */ name, /** @type {number | null} */ needed, more = {}) =>
-    row({ row: name, candidate: side(), comparison: [{ ...line, to_decide: needed, ...more }] });
-  const rows = [
-    of('socks', 15),
-    of('trojan', 26),
-    of('vless', null),
-    of('vmess', 9, { ratio: null, low: null, high: null, pairs: 2 }),
-    { ...of('tuic', 30), candidate: side({ outcome: 'died in mid-run' }) },
-  ];
-  const { verdict, reasons } = verdictOf(base(), rows.slice(0, 4), true);
-  assert.equal(verdict, 'inconclusive');
-  assert.deepEqual(texts({ reasons }), [
-    'vless: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); nor would more: it takes a quieter machine',
-    'trojan: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 26 would: TURNS=26',
-    'socks: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 15 would: TURNS=15',
-    'vmess: throughput: 2 turns cannot tell; about 9 would: TURNS=9',
-  ]);
-  assert.deepEqual(
-    undecidedRows(rows),
-    [3, 0, 1, 2],
-    'what takes the fewest goes on first, what broke not at all',
-  );
-  assert.deepEqual(texts(verdictOf(base(), rows.slice(4), true)), ['tuic: candidate: died in mid-run']);
-});
-
 test('a known fault excuses a few operations of its own side, and no figure', () => {
   const failed = (/** @type {number} */ max) => ({ ...FIGURES, failed_share: { ...SPREAD, max } });
   const errors = side({ outcome: 'errors', detail: '1 × closed', figures: failed(0.01) });
@@ -187,8 +110,6 @@ test('a known fault excuses a few operations of its own side, and no figure', ()
   assert.equal(of({ figures: failed(0.2) }), null);
   assert.equal(of({ figures: { ...failed(0.01), mbit_64k: null } }), null);
   assert.equal(of({ outcome: 'corrupted payload' }), null);
-  const other = row({ baseline: { ...errors, known: 'breaks' }, candidate: errors });
-  assert.deepEqual(texts(verdictOf(base(), [other], false)), ['trojan: candidate: errors: 1 × closed']);
 });
 
 test('another build may have the fault of the baseline, where it does not show it more often', () => {
@@ -250,30 +171,6 @@ test('a fault is known of our own build of the engine alone', () => {
   const of = (/** @type {any} */ engine, binary = '') => knownOf({ known }, { engine, binary });
   assert.deepEqual([of('sing-box'), of('sing-box', '/x'), of('xray')], ['breaks', null, null]);
   assert.equal(knownOf({}, { engine: 'xray', binary: '' }), null);
-});
-
-test('a run that measured nothing, or compared nothing, is not passed', () => {
-  const none = side({ outcome: 'impossible here', figures: {} });
-  const nothing = verdictOf(base(), [row({ baseline: none })], false);
-  assert.deepEqual([nothing.verdict, ...texts(nothing)], ['inconclusive', 'no row was measured']);
-  const alone = verdictOf(base(), [row({ candidate: none })], true);
-  assert.deepEqual([alone.verdict, ...texts(alone)], ['inconclusive', 'no row was compared']);
-  assert.equal(verdictOf(base(), [row({ candidate: side(), comparison: [MET] })], true).verdict, 'pass');
-});
-
-test("the environment's thresholds and the run's validity count, too", () => {
-  const line = { metric: 'operation_ms', expression: 'p(95)<1', value: 2 };
-  const crossed = {
-    thresholds: [{ operation: 'trojan', ...line, ...wordsOf(line), unit: 'ms', ok: false }],
-  };
-  const failed = verdictOf(base({ verdict: 'fail', ...crossed }), [row()], false);
-  assert.deepEqual([failed.verdict, ...texts(failed)], ['fail', 'trojan: P95 2.00 ms, at most 1 ms']);
-  const busy = { validity: [{ check: 'generator CPU', ok: false, detail: 'full' }] };
-  const unsure = verdictOf(base({ verdict: 'inconclusive', ...crossed, ...busy }), [row()], false);
-  assert.equal(unsure.verdict, 'inconclusive');
-  const cut = { validity: [{ check: 'complete', ok: false, detail: 'interrupted' }] };
-  const broken = row({ baseline: side({ outcome: 'crashed at start' }) });
-  assert.equal(verdictOf(base(cut), [broken], false).verdict, 'inconclusive');
 });
 
 test('what an engine has not is impossible, and there are no more extra turns than turns', () => {

@@ -6,7 +6,6 @@ import { hold, isHeld, record, release } from '../../lib/dataplane/held.js';
 import { recordErrors, recordSeries } from '../../lib/dataplane/probe-operation.js';
 import { Repeats } from '../../lib/dataplane/repeats.js';
 import { undisturbed } from '../../lib/protocols/undisturbed.js';
-import { repeatedLine, repeatedOf } from '../../lib/repeated.js';
 
 const placement = { probe_cpus: '1', echo_cpus: '1', system_cpus: '1' };
 /** Ms that a part takes, and a look at the CPUs. */
@@ -214,49 +213,6 @@ test('turns of which a side failed are not thrown away', () => {
   });
   assert.ok(plane.counted);
   assert.equal(notes.outcomes.length, 1);
-});
-
-test('what was thrown away is told with its reason, and whether it helped', () => {
-  const part = (
-    /** @type {string} */ name,
-    /** @type {boolean} */ dropped,
-    /** @type {number} */ percent,
-  ) => ({
-    name,
-    dropped,
-    duration_s: 0.25,
-    by_cpu: [...used(percent), ...used(99, 0)],
-  });
-  const repeated = repeatedOf(
-    [
-      part('tcp, round 2', true, 40),
-      part('tcp, round 2', true, 60),
-      part('tcp, round 2', false, 2),
-      part('tcp, round 3', true, 30),
-      part('tcp, round 3', false, 30),
-    ],
-    placement,
-  );
-  assert.deepEqual(repeated, [
-    {
-      part: 'tcp, round 2',
-      times: 2,
-      thrown_away_s: 0.5,
-      disturbed_by: [{ cpu: 1, others_percent: 60, steal_percent: 0 }],
-      settled: true,
-    },
-    {
-      part: 'tcp, round 3',
-      times: 1,
-      thrown_away_s: 0.25,
-      disturbed_by: [{ cpu: 1, others_percent: 30, steal_percent: 0 }],
-      settled: false,
-    },
-  ]);
-  assert.deepEqual(repeatedLine(repeated), [
-    '2 parts were measured again, as others used their CPUs: tcp, round 2 and 1 more; 1 of them disturbed to the end',
-  ]);
-  assert.deepEqual(repeatedLine([]), []);
 });
 
 test('records outside of a part are made at once', () => {

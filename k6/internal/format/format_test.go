@@ -2,33 +2,42 @@
 
 package format
 
-import (
-	"encoding/json"
-	"os"
-	"testing"
-)
+import "testing"
 
-// TestNumbersAsScriptsWriteThem reads what lib/numbers.js is held to as well.
-func TestNumbersAsScriptsWriteThem(t *testing.T) {
-	data, err := os.ReadFile("../../../tests/fixtures/numbers.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases map[string][][2]any
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	write := map[string]func(float64) string{
-		"ms":    func(v float64) string { return MS(&v) },
-		"rate":  func(v float64) string { return Rate(&v) },
-		"share": func(v float64) string { return Share(&v) },
-		"count": func(v float64) string { return Count(int64(v)) },
-	}
-	for name, pairs := range cases {
-		for _, pair := range pairs {
-			if got := write[name](pair[0].(float64)); got != pair[1] {
-				t.Errorf("%s of %v: %q, want %q", name, pair[0], got, pair[1])
-			}
+func TestNumbersForPeople(t *testing.T) {
+	count := func(v *float64) string { return Count(int64(*v)) }
+	for _, c := range []struct {
+		write func(*float64) string
+		value float64
+		want  string
+	}{
+		{MS, 0.0004, "0.000"},
+		{MS, 0.7534, "0.753"},
+		{MS, 0.9996, "1.00"},
+		{MS, 9.996, "10.0"},
+		{MS, 28.604, "28.6"},
+		{MS, 99.96, "100"},
+		{MS, 464.7, "465"},
+		{MS, 1398.2, "1,398"},
+		{MS, 1234567, "1,234,567"},
+		{Rate, 0, "0"},
+		{Rate, 9.7412, "9.74"},
+		{Rate, 34.06, "34.1"},
+		{Rate, 999.96, "1,000"},
+		{Rate, 32955.2, "32,955"},
+		{count, 0, "0"},
+		{count, 999, "999"},
+		{count, 1234, "1,234"},
+		{count, 1000000, "1,000,000"},
+		{Share, 0, "0%"},
+		{Share, 1, "100%"},
+		{Share, 0.99999, "99.99%"},
+		{Share, 0.0004, "0.04%"},
+		{Share, 1e-05, "<0.01%"},
+		{Share, 0.07, "7%"},
+	} {
+		if got := c.write(&c.value); got != c.want {
+			t.Errorf("%v: %q, want %q", c.value, got, c.want)
 		}
 	}
 }

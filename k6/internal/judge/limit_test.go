@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/result"
+)
+
+// steps are two, of which the second does not hold where so many requests fail; -1: it was not measured.
+func steps(failures float64) (Declared, fake) {
+	d := Declared{Steps: &Steps{Seconds: 15, Loads: []string{"load 0", "load 1"}}, Operations: []Operation{
+		{Name: "send", Bounds: bounds(map[string]float64{"p(95)": 100})},
+	}}
+	metrics := fake{}
+	for step, failed := range []float64{0, failures} {
+		if failed < 0 {
+			continue
+		}
+		tags := "{operation:send,step:" + []string{"0", "1"}[step] + "}"
+		metrics["operation_ms"+tags] = map[string]float64{"count": 100, "p(95)": 5}
+		metrics["operation_failed"+tags] = map[string]float64{"passes": failed, "fails": 100, "rate": failed / (100 + failed)}
+	}
+	return d, metrics
+}
+
+func TestALimitThatWasFoundIsAPass(t *testing.T) {
+	d, metrics := steps(40)
+	found := findLimit(metrics, d, []result.Validity{*check("processes", "process", true, "all alive")})
+	if found.verdict != result.Pass || !slices.Equal(found.notes, []string{
+		"step 1, load 0: send P95 5.00 ms, 0% failed: held",
+		"step 2, load 1: send P95 5.00 ms, 28.57% failed: did not hold",
+		"the limit: load 0 held, load 1 did not",
+	}) {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestASystemThatEndedAtItsLimitHasFailed(t *testing.T) {
+	d, metrics := steps(40)
+	found := findLimit(metrics, d, []result.Validity{*check("processes", "process", false, "relay ended")})
+	if found.verdict != result.Fail || len(found.reasons) != 1 || found.reasons[0].text != "processes: relay ended" {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestALimitBesideNeighboursOrOfTheGeneratorIsNone(t *testing.T) {
+	d, metrics := steps(40)
+	for name, kind := range map[string]string{"neighbours": "machine", "generator limits": "meter", "controls": "meter", "support processes": "process"} {
+		if found := findLimit(metrics, d, []result.Validity{*check(name, kind, false, "")}); found.verdict != result.Inconclusive {
+			t.Errorf("%s: %s", name, found.verdict)
+		}
+	}
+	for _, kind := range byStep {
+		if found := findLimit(metrics, d, []result.Validity{*check("x", kind, false, "")}); found.verdict != result.Pass {
+			t.Errorf("%s: a step that is too much cannot hold it, and is %s", kind, found.verdict)
+		}
+	}
+}
+
+func TestNoLimitAndNoStepThatHeld(t *testing.T) {
+	d, metrics := steps(5)
+	if found := findLimit(metrics, d, nil); found.verdict != result.Inconclusive || found.reasons[0].text != noneBroke {
+		t.Errorf("%+v", found)
+	}
+	if found := findLimit(fake{}, d, nil); found.verdict != result.Inconclusive || found.reasons[0].text != "nothing was measured" {
+		t.Errorf("%+v", found)
+	}
+	metrics["operation_ms{operation:send,step:0}"]["p(95)"] = 100
+	if found := findLimit(metrics, d, nil); found.verdict != result.Fail || !strings.Contains(found.reasons[0].text, "not even the first step held: step 1, load 0: send P95 100 ms") {
+		t.Errorf("%+v", found)
+	}
+	_, some := steps(-1)
+	if found := findLimit(some, d, nil); len(found.notes) != 1 {
+		t.Errorf("%+v", found)
+	}
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/result"
+)
+
+func side(outcome string) *result.ProtocolSide {
+	one := &result.Spread{Median: 1, Min: 1, Max: 1}
+	return &result.ProtocolSide{Outcome: outcome, Figures: map[string]*result.Spread{"rtt_ms": one, "mbit_64k": one}}
+}
+
+func line(target, judged string) result.ProtocolComparison {
+	return result.ProtocolComparison{Target: target, Bound: 1, Ratio: p(1.1), Low: p(1.05), High: p(1.2), Different: true, Judged: judged, Pairs: 8}
+}
+
+// rowNamed is one that was measured on its baseline.
+func rowNamed(name string, candidate *result.ProtocolSide, lines ...result.ProtocolComparison) result.ProtocolRow {
+	return result.ProtocolRow{Row: name, Baseline: *side(result.Measured), Candidate: candidate, Comparison: lines}
+}
+
+func ofRows(compared bool, j Judged, verdict string, rows ...result.ProtocolRow) (string, []string) {
+	protocols := result.Protocols{Rows: rows}
+	if compared {
+		protocols.Candidate = &result.Program{}
+	}
+	found := ofProtocols(protocols, j, verdict)
+	var texts []string
+	for _, r := range found.reasons {
+		texts = append(texts, r.text)
+	}
+	return found.verdict, texts
+}
+
+func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
+	detail := "no sshd"
+	impossible := rowNamed("ssh", nil)
+	impossible.Baseline = *side(result.Impossible)
+	impossible.Baseline.Detail = &detail
+	notReady := rowNamed("trojan", nil)
+	notReady.Baseline = *side("not ready")
+	for about, c := range map[string]struct {
+		row  result.ProtocolRow
+		want string
+	}{
+		"measured":                     {rowNamed("trojan", nil), result.Pass},
+		"impossible here":              {impossible, result.Pass},
+		"not ready":                    {notReady, result.Fail},
+		"a candidate that is missing":  {rowNamed("trojan", side("missing binary")), result.Fail},
+		"missed":                       {rowNamed("trojan", nil, line("memory", "missed")), result.Fail},
+		"uncertain":                    {rowNamed("trojan", nil, line("memory", "uncertain")), result.Inconclusive},
+		"met":                          {rowNamed("trojan", nil, line("memory", "met")), result.Pass},
+		"more round trips":             {result.ProtocolRow{Row: "x", Baseline: *side(result.Measured), RoundTrips: &result.ProtocolRoundTrips{Baseline: 3, Candidate: 7}}, result.Fail},
+		"round trips within the bound": {result.ProtocolRow{Row: "x", Baseline: *side(result.Measured), RoundTrips: &result.ProtocolRoundTrips{Baseline: 3, Candidate: 4, OK: true}}, result.Pass},
+	} {
+		if got, texts := ofRows(false, Judged{}, result.Pass, rowNamed("socks", nil), c.row); got != c.want {
+			t.Errorf("%s: %s, want %s: %q", about, got, c.want, texts)
+		}
+	}
+	cpu := line("CPU", "")
+	cpu.Ratio = p(1.5)
+	got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", nil, line("throughput", "bound"), cpu))
+	if got != result.Inconclusive || !slices.Equal(texts, []string{
+		"trojan: throughput: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes 150 % of its CPU: it may be slower than it looks",
+	}) {
+		t.Errorf("%s %q", got, texts)
+	}
+}
+
+func TestAMissIsToldWithItsInterval(t *testing.T) {
+	slow := line("throughput", "missed")
+	slow.Bound, slow.Ratio, slow.Low, slow.High = 0.9, p(0.5), p(0.45), p(0.55)
+	late := line("latency", "missed")
+	late.Bound, late.Ratio, late.Low, late.High = 1.2, p(44.0), p(43.6), p(45.0)
+	_, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(result.Measured), slow, late))
+	if !slices.Equal(texts, []string{
+		"trojan: throughput is 50 % of the baseline (45 % to 55 %), and 90 % is the target",
+		"trojan: latency is 44 times of the baseline (44 times to 45 times), and 120 % is the target",
+	}) {
+		t.Errorf("%q", texts)
+	}
+}
+
+func TestWhatCannotBeToldSaysHowManyTurnsWouldThoseThatTakeTheMostFirst(t *testing.T) {
+	of := func(name string, needed *int) result.ProtocolRow {
+		l := line("throughput", "uncertain")
+		l.ToDecide = needed
+		return rowNamed(name, side(result.Measured), l)
+	}
+	few := of("vmess", p(9))
+	few.Comparison[0].Ratio, few.Comparison[0].Low, few.Comparison[0].High, few.Comparison[0].Pairs = nil, nil, nil, 2
+	broken := of("tuic", p(30))
+	broken.Candidate = side("died in mid-run")
+	rows := []result.ProtocolRow{of("socks", p(15)), of("trojan", p(26)), of("vless", nil), few, broken}
+	got, texts := ofRows(true, Judged{}, result.Pass, rows[:4]...)
+	if got != result.Inconclusive || !slices.Equal(texts, []string{
+		"vless: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); nor would more: it takes a quieter machine",
+		"trojan: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 26 would: TURNS=26",
+		"socks: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 15 would: TURNS=15",
+		"vmess: throughput: 2 turns cannot tell; about 9 would: TURNS=9",
+	}) {
+		t.Errorf("%s %q", got, texts)
+	}
+	if places := Undecided(rows); !slices.Equal(places, []int{3, 0, 1, 2}) {
+		t.Errorf("what takes the fewest goes on first, what broke not at all: %v", places)
+	}
+	if _, texts := ofRows(true, Judged{}, result.Pass, rows[4]); !slices.Equal(texts, []string{"tuic: candidate: died in mid-run"}) {
+		t.Errorf("%q", texts)
+	}
+	never := of("more than there may be", p(51))
+	if _, texts := ofRows(true, Judged{}, result.Pass, never); !strings.HasSuffix(texts[0], "it takes a quieter machine") {
+		t.Errorf("%q", texts)
+	}
+}
+
+func TestAKnownFaultExcusesItsOwnSide(t *testing.T) {
+	faulty, known, detail := side("errors"), "breaks", "1 × closed"
+	faulty.Known, faulty.Detail = &known, &detail
+	other := side("errors")
+	other.Detail = &detail
+	row := rowNamed("trojan", other)
+	row.Baseline = *faulty
+	if _, texts := ofRows(false, Judged{}, result.Pass, row); !slices.Equal(texts, []string{"trojan: candidate: errors: 1 × closed"}) {
+		t.Errorf("%q", texts)
+	}
+}
+
+func TestARunThatMeasuredNothingOrComparedNothingIsNotPassed(t *testing.T) {
+	none := &result.ProtocolSide{Outcome: result.Impossible}
+	empty := rowNamed("trojan", nil)
+	empty.Baseline = *none
+	if got, texts := ofRows(false, Judged{}, result.Pass, empty); got != result.Inconclusive || !slices.Equal(texts, []string{"no row was measured"}) {
+		t.Errorf("%s %q", got, texts)
+	}
+	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", none)); got != result.Inconclusive || !slices.Equal(texts, []string{"no row was compared"}) {
+		t.Errorf("%s %q", got, texts)
+	}
+	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(result.Measured), line("memory", "met"))); got != result.Pass {
+		t.Errorf("%s %q", got, texts)
+	}
+}
+
+func TestTheEnvironmentsThresholdsAndTheRunsValidityCountToo(t *testing.T) {
+	crossed := Judged{Thresholds: []result.Threshold{inWords(result.Threshold{Operation: "trojan", Metric: "operation_ms", Expression: "p(95)<1", Value: p(2.0), Unit: "ms"}, "")}}
+	if got, texts := ofRows(false, crossed, result.Fail, rowNamed("trojan", nil)); got != result.Fail || !slices.Equal(texts, []string{"trojan: P95 2.00 ms, at most 1 ms"}) {
+		t.Errorf("%s %q", got, texts)
+	}
+	crossed.Validity = []result.Validity{*check("generator CPU", "generator", false, "full")}
+	if got, _ := ofRows(false, crossed, result.Inconclusive, rowNamed("trojan", nil)); got != result.Inconclusive {
+		t.Error(got)
+	}
+	broken := rowNamed("trojan", nil)
+	broken.Baseline = *side("crashed at start")
+	cut := Judged{Validity: []result.Validity{*check("complete", "interrupt", false, "interrupted")}}
+	if got, _ := ofRows(false, cut, result.Pass, broken); got != result.Inconclusive {
+		t.Error(got)
+	}
+}

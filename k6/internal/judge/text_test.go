@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/result"
+)
+
+func TestASingleK6RunPrintsFiveLinesOfReasonsAtMost(t *testing.T) {
+	lines := func(count int) (shown []string) {
+		j := Judged{Run: json.RawMessage(`{"system":"s","scenario":"x","profile":"smoke","environment":"local"}`), Verdict: result.Fail}
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"}[:count] {
+			j.Reasons = append(j.Reasons, result.Reason{Text: name + " broke"})
+		}
+		for line := range strings.Lines(j.Text()) {
+			if strings.HasPrefix(line, "  !") {
+				shown = append(shown, strings.TrimSuffix(line, "\n"))
+			}
+		}
+		return shown
+	}
+	if got := lines(7); len(got) != 5 || got[3] != "  ! d broke" || got[4] != "  ! and 3 more: the result has them" {
+		t.Errorf("%q", got)
+	}
+	if got := lines(5); len(got) != 5 || got[4] != "  ! e broke" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTheTableOfASingleRun(t *testing.T) {
+	e := complete()
+	e.Run, e.Notes = json.RawMessage(`{"system":"pulsar","scenario":"ingest","profile":"smoke","environment":"local"}`), []string{"a note"}
+	want := `
+pulsar/ingest (smoke) on local: pass
+operation  requests  success  rate /s  avg ms  P50 ms  P95 ms  P99 ms
+send          1,000    1,000    500.0    5.00    4.00    10.0    20.0
+  · a note
+`
+	if got := judged(t, e, sent(1000, 0)).Text(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

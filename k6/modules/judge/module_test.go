@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/js/modules"
+
+	"windtunnel/k6/internal/record"
+)
+
+type vu struct {
+	modules.VU
+	rt *sobek.Runtime
+}
+
+func (v vu) Runtime() *sobek.Runtime { return v.rt }
+
+// script runs a script that has the module's exports as globals.
+func script(t *testing.T, text string) (sobek.Value, error) {
+	t.Helper()
+	rt := sobek.New()
+	for name, value := range (Module{}).NewModuleInstance(vu{rt: rt}).Exports().Named {
+		if err := rt.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rt.RunString(text)
+}
+
+func says(t *testing.T, text string) string {
+	t.Helper()
+	value, err := script(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value.String()
+}
+
+const declared = `const declared = {
+  operations: [{ name: 'send', title: 'Send', loop: 'closed', latency_is: 'x', items: undefined, bounds: { 'p(95)': 5, errors: undefined } }],
+  plan: { iterations: undefined, seconds: 30 }, steps: undefined,
+};
+`
+
+func TestAScriptGetsItsThresholds(t *testing.T) {
+	want := `{"operation_items{operation:send}":["count>=1"],"operation_ms{operation:send}":["p(95)<5"]}`
+	if got := says(t, declared+`JSON.stringify(thresholds(declared))`); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+const evidence = declared + `const evidence = {
+  ...declared, run: { system: 'pulsar', scenario: 'ingest' }, headline: undefined, load_s: 12, counts: { iterations: 3, dropped_iterations: 0 },
+  silent_ms: 10000, usage: null, cpus: [], placement: undefined, rest_before: null, rest_after: null, leftovers: '', integrity: undefined,
+  notes: ['mine'], sections: { tunnels: [] },
+};
+`
+
+func TestAScriptGetsItsResultAndTheRecord(t *testing.T) {
+	if got := says(t, evidence+`const { result } = judge(evidence);
+const read = JSON.parse(result);
+[read.schema, read.run.scenario, read.verdict, read.notes, JSON.stringify(read.tunnels), result.endsWith('\n')].join()`); got != "windtunnel.result/1,ingest,inconclusive,mine,[],true" {
+		t.Error(got)
+	}
+	if got := says(t, evidence+`judge(evidence).text`); !strings.Contains(got, "pulsar/ingest") || !strings.Contains(got, "complete: 12.0 s of 30.0 s: ended early") {
+		t.Error(got)
+	}
+	value, err := script(t, evidence+`judge(evidence).record`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer, ok := value.Export().(sobek.ArrayBuffer)
+	if !ok {
+		t.Fatalf("%T", value.Export())
+	}
+	_, said, err := record.Read(bytes.NewReader(buffer.Bytes()))
+	if err != nil || !strings.Contains(string(said), `"notes":["mine"]`) {
+		t.Error(string(said), err)
+	}
+}
+
+func TestAFieldThatTheJudgeDoesNotKnowIsAnExceptionThatNamesIt(t *testing.T) {
+	for text, field := range map[string]string{
+		declared + `thresholds({ ...declared, setps: 1 })`:                                          "setps",
+		declared + `declared.operations[0].againstControl = true; thresholds(declared)`:             "againstControl",
+		evidence + `judge({ ...evidence, load: 1 })`:                                                "load",
+		evidence + `judge({ ...evidence, integrity: [{ check: 'x', ok: true, reportd: 1 }] })`:      "reportd",
+		evidence + `judge({ ...evidence, sections: { protocols: 7 } })`:                             "protocols",
+		evidence + `judge({ ...evidence, cpus: [{ at_unix_ms: 1 }], run: { start: 'yesterday' } })`: "run",
+	} {
+		_, err := script(t, text)
+		if err == nil || !strings.Contains(err.Error(), ImportPath) || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	// What the sidecar tells may have more than the judge knows.
+	if got := says(t, evidence+`evidence.usage = { duration_s: 2, host: { cpus: 2, busy_percent: 1, more: 1 }, processes: [], total: {}, new: 1 };
+JSON.parse(judge(evidence).result).verdict`); got != "inconclusive" {
+		t.Error(got)
+	}
+}
+
+func TestWhatAScriptAsksWhileItRuns(t *testing.T) {
+	for text, want := range map[string]string{
+		`[carries(0.95, 19), carries(0.95, 20)].join()`: "false,true",
+		`JSON.stringify(disturbances([{ cpu: 1, span_s: 2, busy_s: 2, others_s: 0.9, steal_s: 0 }], { probe_cpus: '1', echo_cpus: '', system_cpus: '' }))`: `[{"cpu":1,"others_percent":45,"steal_percent":0}]`,
+		`JSON.stringify(disturbances([], undefined))`: `[]`,
+		`JSON.stringify(undecided([
+  { row: 'a', baseline: { outcome: 'measured' }, comparison: [{ judged: 'met' }] },
+  { row: 'b', baseline: { outcome: 'measured', figures: { x: null } }, comparison: [{ judged: 'uncertain', bound: null, to_decide: 3 }] },
+]))`: `[1]`,
+	} {
+		if got := says(t, text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
