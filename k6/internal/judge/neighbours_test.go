@@ -52,6 +52,14 @@ func TestANeighbourOnACPUOfThePlacementMakesTheRunInconclusive(t *testing.T) {
 	}
 }
 
+func TestMoreThanATenthOfACPUIsANeighbour(t *testing.T) {
+	for others, disturbed := range map[float64]bool{0.19: false, 0.21: true} {
+		if found := Disturbances([]CPUUsage{cpuUsage(1, others)}, &result.Placement{ProbeCPUs: "1"}); (len(found) > 0) != disturbed {
+			t.Errorf("%g of 2 s: %+v", others, found)
+		}
+	}
+}
+
 func TestAFewTicksAreNoNeighbourAndWhereNothingIsPinnedAllCPUsAreOne(t *testing.T) {
 	pinned := &result.Placement{ProbeCPUs: "0-1", SystemCPUs: "3"}
 	if cpus := placed(pinned); !slices.Equal(cpus, []int{0, 1, 3}) {
