@@ -5,7 +5,7 @@
  * of 500 round trips through sing-box, each beside 500 direct, all on the last CPU), alone and beside a neighbour who takes
  * 5, 10, 20 and 50 % of that CPU, a burst each PERIOD_MS. Prints P50, P99 and rate as shares of those alone in the same
  * turn, what the sidecar saw of others, how often it was over 5, 10, 15 and 20 %, and how often a scenario of four rounds, and a
- * round, is called disturbed (lib/placement-load.js).
+ * round, is called disturbed (k6/internal/judge).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { disturbancesOf } from '../../lib/placement-load.js';
+import { disturbances } from 'k6/x/windtunnel/judge';
 import { startSidecar } from '../../tests/support/sidecar.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -75,7 +75,7 @@ async function probe(spec) {
   return { duration_s: outcome.duration_s, values };
 }
 
-/** @typedef {import('../../lib/placement-load.js').CpuUsage} Time */
+/** @typedef {import('k6/x/windtunnel/judge').CpuUsage} Time */
 /** @typedef {{ p50: number, p99: number, rate: number, parts: Time[] }} Measured */
 
 /** @param {string} instance @param {string} proxy @param {string} echo @returns {Promise<Measured>} */
@@ -134,11 +134,11 @@ const percentOf = ({ span_s: span, others_s: others, steal_s: steal }) => (100 *
 
 const PLACEMENT = { probe_cpus: String(CPU), echo_cpus: String(CPU), system_cpus: String(CPU) };
 
-/** @param {Time} time */
-const isDisturbed = (time) => disturbancesOf([time], PLACEMENT).length > 0;
+/** @param {number} some @param {unknown[]} all */
+const often = (some, all) => `${((100 * some) / all.length).toFixed(0)} %`;
 
-/** How often something holds. @template T @param {T[]} all @param {(one: T) => boolean} holds */
-const often = (all, holds) => `${((100 * all.filter(holds).length) / all.length).toFixed(0)} %`;
+/** How many of them are called disturbed: each is one of the placement's CPU. @param {Time[]} times */
+const disturbed = (times) => often(disturbances(times, PLACEMENT).length, times);
 
 /** @type {Record<number, Measured[]>} */
 const all = Object.fromEntries(TAKEN.map((percent) => [percent, []]));
@@ -181,12 +181,9 @@ for (const percent of TAKEN) {
     percent === 0 ? 'none (ms, ms, 1000/s)' : `${percent} %`,
     ...figures,
     spread(seen),
-    ...BOUNDS.map((bound) => often(seen, (one) => one > bound)),
-    often(scenarios, isDisturbed),
-    often(
-      beside.flatMap(({ parts }) => parts),
-      isDisturbed,
-    ),
+    ...BOUNDS.map((bound) => often(seen.filter((one) => one > bound).length, seen)),
+    disturbed(scenarios),
+    disturbed(beside.flatMap(({ parts }) => parts)),
   ];
   console.log(`| ${cells.join(' | ')} |`);
 }
