@@ -140,8 +140,11 @@ test('a handshake that is grossly longer than without the proxy fails, whatever 
   const ENV = writeEnvironment(folder.path, entry, 'dataplane');
   const bench = startBench({ ENV, ONLY: 'dataplane/handshake', HANDSHAKES: '40' });
   try {
-    assert.equal(await bench.ended, 99, bench.output.stdout);
+    const code = await bench.ended;
     const result = bench.result('dataplane-handshake');
+    // A machine that is busy with something else says nothing of a threshold.
+    const valid = result.validity.every((/** @type {any} */ { ok }) => ok !== false);
+    assert.equal(code, valid ? 99 : 3, bench.output.stdout);
     assert.ok(
       reasonsOf(result).some((line) => /^handshake: P50 \d+\.\d ms, at most 20 ms$/.test(line)),
       reasonsOf(result).join('\n'),

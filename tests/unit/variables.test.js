@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import {
   defaultNumber,
@@ -86,7 +87,7 @@ test('a default that the registry has stands nowhere else', () => {
 const WATCH = `globalThis.read = new Set();
 globalThis.__ENV = new Proxy(__ENV, { get: (own, name) => (globalThis.read.add(name), own[name]) });`;
 const tell = (/** @type {string} */ scenario) => `import './watch.js';
-import ${JSON.stringify(join(ROOT, 'scripts', `${scenario}.js`))};
+import ${JSON.stringify(pathToFileURL(join(ROOT, 'scripts', `${scenario}.js`)).href)};
 export const options = { ext: { read: [...globalThis.read] } };
 export default () => {};`;
 

@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"strings"
 	"testing"
 
 	"windtunnel/k6/internal/result"
@@ -27,12 +28,12 @@ func TestAGeneratorThatTookMostOfAFullMachineMakesTheRunInconclusive(t *testing.
 func TestAThirdProcessThatTookALargePartOfAFullMachineIsNamed(t *testing.T) {
 	e := complete()
 	e.Usage = usage(60, 99, 50, "")
-	isJudged(t, "a third", judged(t, e, sent(1000, 0)), result.Inconclusive, "88.0 % of one core with something else")
+	isJudgedFirst(t, "a third", judged(t, e, sent(1000, 0)), result.Inconclusive, "88.0 % of one core with something else")
 	own := func(seconds float64) Judged {
 		return judged(t, e, sent(1000, 0).with(fake{"own_instances_cpu_s": {"count": seconds}}))
 	}
 	isJudged(t, "systems that the scenario started", own(0.88*2), result.Pass, "")
-	isJudged(t, "and others", own(0.3*2), result.Inconclusive, "58.0 % of one core with something")
+	isJudgedFirst(t, "and others", own(0.3*2), result.Inconclusive, "58.0 % of one core with something")
 }
 
 func TestWithoutASidecarTheCPUCheckIsOpenAndNoReason(t *testing.T) {
@@ -65,6 +66,9 @@ func TestTheMeterMustBeFasterThanWhatItSaturates(t *testing.T) {
 func TestLimitsOfTheGeneratorAndFailedControlsAreInconclusiveWhateverTheSystemDid(t *testing.T) {
 	limits := sent(990, 10).with(fake{"operation_errors{operation:send,kind:too_many_files}": {"count": 10}})
 	isJudged(t, "limits", judged(t, complete(), limits), result.Inconclusive, "generator limits: 10 × too_many_files: ")
+	if c := checkNamed(t, judged(t, complete(), limits), "generator limits"); !strings.Contains(c.Detail, "ulimit -n") {
+		t.Errorf("it does not say what to do: %+v", c)
+	}
 	failing := sent(990, 10).with(fake{"operation_errors{operation:send,kind:socks_general_failure}": {"count": 10}})
 	isJudged(t, "the system", judged(t, complete(), failing), result.Fail, "")
 	both := fake{}
@@ -92,4 +96,115 @@ func TestALateGeneratorMakesAnOpenLoopInconclusiveAndAClosedOneOnlyWhenItIsSwamp
 	isJudged(t, "more", of("open", 10.1), result.Inconclusive, "generator lateness: send")
 	isJudged(t, "closed", of("closed", 10.1), result.Pass, "")
 	isJudged(t, "swamped", of("closed", 300), result.Inconclusive, "arrivals handled 300.000 ms late")
+}
+
+func TestAMachineIsFullWithLessThanATwentiethLeftAndWhoTookMoreThanHalfOfItIsToBlame(t *testing.T) {
+	for _, c := range []struct {
+		about                  string
+		generator, busy, relay float64
+		verdict                string
+	}{
+		{"a twentieth left", 150, 95, 50, result.Pass},
+		{"less", 150, 95.1, 50, result.Inconclusive},
+		{"just half of it", 99, 99, 99, result.Pass},
+		{"more", 99.1, 99, 99, result.Inconclusive},
+		{"half of a core with something else", 60, 99, 88, result.Pass},
+		{"more than that", 60, 99, 87.9, result.Inconclusive},
+	} {
+		e := complete()
+		e.Usage = usage(c.generator, c.busy, c.relay, "")
+		isJudged(t, c.about, judged(t, e, sent(1000, 0)), c.verdict, "")
+	}
+}
+
+func TestOfAWindowThatWasEmptyTheCPUCheckIsOpen(t *testing.T) {
+	u := usage(150, 99, 50, "")
+	u.DurationS = 0
+	if c := generatorCPU(u, false, 0, false); c.OK != nil || c.Detail != "nothing was measured" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestWithAControlOrAPlacementTheCPUCheckBlamesNobody(t *testing.T) {
+	if c := generatorCPU(usage(150, 99, 50, ""), true, 0, false); !*c.OK {
+		t.Errorf("the control tells what the generator can do: %+v", c)
+	}
+	if c := generatorCPU(usage(60, 99, 50, ""), false, 0, true); !*c.OK {
+		t.Errorf("a check of its own tells of the placement: %+v", c)
+	}
+}
+
+func TestOnlyTheProcessesOfASystemHaveATotal(t *testing.T) {
+	u := usage(40, 60, 50, "")
+	u.Total.CPUPercent = 50
+	if rows := processesOf(u); len(rows) != 3 || rows[2].Name != "total" || rows[2].CPUPercent != 50 {
+		t.Errorf("%+v", rows)
+	}
+	u.Processes[0].Role = "support"
+	if rows := processesOf(u); len(rows) != 2 {
+		t.Errorf("%+v", rows)
+	}
+	if rows := processesOf(nil); rows == nil || len(rows) != 0 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestWhatASystemAnswersByItselfIsBoundByTheProbesOwnCPU(t *testing.T) {
+	of := func(answersItself bool) result.Validity {
+		e := complete()
+		e.Operations = []Operation{
+			{Name: "cached", Loop: "closed", Control: "direct", Saturates: true, AnswersItself: answersItself}, {Name: "direct", Loop: "closed"},
+		}
+		metrics := probed("cached", 1, 1).with(probed("direct", 1, 1))
+		metrics["operation_probe_cpu_s{operation:cached}"] = map[string]float64{"count": 0.5}
+		return checkNamed(t, judged(t, e, metrics), "generator headroom: cached")
+	}
+	if c := of(true); !*c.OK || c.Detail != "the probe used 50 % of its CPU; above 83 % it may be the limit" {
+		t.Errorf("%+v", c)
+	}
+	if c := of(false); *c.OK || c.Detail != "direct it is 1.00 times as fast; below 1.2 the meter, the far end or loopback may be the limit" {
+		t.Errorf("%+v", c)
+	}
+	if c := probeHeadroom(result.Operation{WindowS: 1.2, CPU: &result.CPU{ProbeS: 1}}); !*c.OK {
+		t.Errorf("just the share that may be: %+v", c)
+	}
+}
+
+func TestLatenessOfAFewMillisecondsIsNoMatterWhateverThePercentileIs(t *testing.T) {
+	for late, ok := range map[float64]bool{4.9: true, 5: true, 5.1: false} {
+		row := result.Operation{Name: "send", Loop: "open", LatencyMS: &result.Latency{Count: 1000, P99: p(2.0)}}
+		if c := generatorLateness(row, map[string]float64{"count": 9, "p(99)": late}, nil); *c.OK != ok {
+			t.Errorf("%g ms: %+v", late, c)
+		}
+	}
+	if !toldApart(20, 10) || toldApart(20, 10.1) || !toldApart(0, 0) {
+		t.Error("just half of a percentile may be lateness")
+	}
+	if generatorLateness(result.Operation{}, nil, nil) != nil {
+		t.Error("nothing was late")
+	}
+}
+
+func TestAControlFailsByItsOwnErrorsAlone(t *testing.T) {
+	controls := []result.Control{{Operation: "tcp", Control: "direct"}}
+	for _, c := range []struct {
+		operation, metric string
+		ok                bool
+	}{{"tcp", "operation_failed", true}, {"direct", "operation_ms", true}, {"direct", "operation_failed", false}, {"direct", "operation_errors", false}} {
+		lines := []result.Threshold{{Operation: c.operation, Metric: c.metric}, {Operation: "direct", Metric: "operation_failed", OK: true}}
+		if found := controlsHold(controls, lines); *found.OK != c.ok {
+			t.Errorf("%s %s: %+v", c.operation, c.metric, found)
+		}
+	}
+	if controlsHold(nil, nil) != nil {
+		t.Error("there is no control")
+	}
+}
+
+func TestLatenessThatHidesNoPercentileIsToldAlone(t *testing.T) {
+	row := result.Operation{Name: "send", Loop: "closed"}
+	if c := generatorLateness(row, map[string]float64{"count": 9, "p(99)": 250}, nil); !*c.OK ||
+		c.Detail != "arrivals handled 250.000 ms late at P99, at most 250.000 ms allowed" {
+		t.Errorf("%+v", c)
+	}
 }

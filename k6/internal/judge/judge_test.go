@@ -4,11 +4,13 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/schema"
 )
@@ -37,7 +39,7 @@ func TestACleanRunPassesWithTheRateOverItsOwnWindow(t *testing.T) {
 
 func TestRateLimitingFailsWithAReasonThatSaysSo(t *testing.T) {
 	j := judged(t, complete(), sent(120, 880).with(fake{"operation_errors{operation:send,kind:http_429}": {"count": 880}}))
-	isJudged(t, "http_429", j, result.Fail, "send: 880 × http_429 in 1000 requests: the target limited the rate")
+	isJudgedFirst(t, "http_429", j, result.Fail, "send: 880 × http_429 in 1000 requests: the target limited the rate")
 	if errors := j.Operations[0].Errors; len(errors) != 1 || errors["http_429"] != 880 {
 		t.Error(errors)
 	}
@@ -48,10 +50,9 @@ func TestNoSampleIsNeverAPass(t *testing.T) {
 	if j.Verdict == result.Pass || j.Operations[0].LatencyMS != nil || j.Operations[0].RatePerS != nil {
 		t.Errorf("%s %+v", j.Verdict, j.Operations[0])
 	}
-	for _, line := range j.Thresholds {
-		if line.Unit == "ms" && line.Value != nil {
-			t.Errorf("%+v", line)
-		}
+	latency := slices.IndexFunc(j.Thresholds, func(line result.Threshold) bool { return line.Unit == "ms" })
+	if latency < 0 || j.Thresholds[latency].Value != nil {
+		t.Errorf("%+v", j.Thresholds)
 	}
 }
 
@@ -70,7 +71,10 @@ func TestAnInterruptedRunIsInconclusiveWhateverItMeasured(t *testing.T) {
 func TestACrossedBoundFailsAValidRun(t *testing.T) {
 	e := complete()
 	e.Operations[0].Bounds["p(95)"] = p(5.0)
-	isJudged(t, "latency", judged(t, e, sent(1000, 0)), result.Fail, "send: P95 10.0 ms, at most 5 ms")
+	j := judged(t, e, sent(1000, 0))
+	if reasonsOf(j) != "send: P95 10.0 ms, at most 5 ms" || j.Verdict != result.Fail {
+		t.Errorf("%s: %s", j.Verdict, reasonsOf(j))
+	}
 	for least, verdict := range map[float64]string{499: result.Pass, 501: result.Fail} {
 		e := complete()
 		e.Operations[0].Bounds = bounds(map[string]float64{"failed": 0, "rate": least})
@@ -88,11 +92,44 @@ func TestLostDataFailsARunWhateverItsFiguresAreButNotAnInterruptedOne(t *testing
 		return judged(t, e, sent(1000, 0))
 	}
 	isJudged(t, "lost", of(p(false), 1000), result.Fail, "users: 1 found, 2 reported")
+	if reasons := of(p(false), 1000).Reasons; len(reasons) != 1 || reasons[0].Kind != "integrity" {
+		t.Errorf("it is the only reason: %+v", reasons)
+	}
 	isJudged(t, "not counted", of(nil, 1000), result.Inconclusive, "users: 1 found, 2 reported")
 	isJudged(t, "interrupted", of(p(false), 300), result.Inconclusive, "complete: 300 of 1000")
 	isJudged(t, "whole", of(p(true), 1000), result.Pass, "")
-	if cut := of(nil, 300); !strings.HasPrefix(reasonsOf(cut), "complete: ") {
+	if cut := of(nil, 300); !strings.HasPrefix(reasonsOf(cut), "complete: ") || !strings.HasSuffix(reasonsOf(cut), "\nusers: 1 found, 2 reported") {
 		t.Errorf("the cause does not come first: %s", reasonsOf(cut))
+	}
+}
+
+func TestLostDataIsToldBeforeTheRestAndWhatCouldNotBeCountedAfterIt(t *testing.T) {
+	one := func(ok *bool) []result.Integrity { return []result.Integrity{{Check: "users", OK: ok, Detail: "x"}} }
+	partial := opinion{verdict: result.Inconclusive, reasons: []reason{because("interrupt", "cut")}}
+	interrupted := []result.Validity{*check("complete", "interrupt", false, "")}
+	for _, c := range []struct {
+		about   string
+		found   opinion
+		ok      *bool
+		checks  []result.Validity
+		verdict string
+		texts   []string
+	}{
+		{"lost", opinion{verdict: result.Pass}, p(false), nil, result.Fail, []string{"users: x"}},
+		{"not counted", opinion{verdict: result.Pass}, nil, nil, result.Inconclusive, []string{"users: x"}},
+		{"not counted where it failed", opinion{verdict: result.Fail}, nil, nil, result.Fail, []string{"users: x"}},
+		{"lost by an interrupted run", partial, p(false), interrupted, result.Inconclusive, []string{"users: x", "cut"}},
+		{"not counted by an interrupted run", partial, nil, interrupted, result.Inconclusive, []string{"cut", "users: x"}},
+		{"whole", partial, p(true), nil, result.Inconclusive, []string{"cut"}},
+	} {
+		found := withIntegrity(c.found, one(c.ok), c.checks)
+		var texts []string
+		for _, r := range found.reasons {
+			texts = append(texts, r.text)
+		}
+		if found.verdict != c.verdict || !slices.Equal(texts, c.texts) {
+			t.Errorf("%s: %s %q, want %s %q", c.about, found.verdict, texts, c.verdict, c.texts)
+		}
 	}
 }
 
@@ -109,9 +146,10 @@ func TestEachProcessHasWhatItDidBeforeTheLoadAndAfterIt(t *testing.T) {
 	at := func(name string, cpu float64) AtRest {
 		return AtRest{Name: name, AtRest: result.AtRest{CPUPercent: cpu, WakeupsPerSec: 7}}
 	}
-	rest := restOf([]AtRest{at("a", 1), at("b", 2)}, []AtRest{at("a", 99)})
-	if len(rest) != 2 || rest[0].Before.CPUPercent != 1 || rest[0].After.CPUPercent != 99 || rest[1].Before.CPUPercent != 2 || rest[1].After != nil {
-		t.Errorf("%+v", rest)
+	text, _ := json.Marshal(restOf([]AtRest{at("a", 1), at("b", 2)}, []AtRest{at("a", 99)}))
+	if string(text) != `[{"name":"a","before":{"cpu_percent":1,"wakeups_per_s":7},"after":{"cpu_percent":99,"wakeups_per_s":7}},`+
+		`{"name":"b","before":{"cpu_percent":2,"wakeups_per_s":7},"after":null}]` {
+		t.Errorf("%s", text)
 	}
 	if restOf(nil, nil) != nil || restOf(nil, []AtRest{at("a", 1)})[0].Before != nil {
 		t.Error("nobody looked before")
@@ -133,22 +171,57 @@ func TestAResultIsValidByItsSchema(t *testing.T) {
 		"pass": sent(1000, 0), "fail": sent(1, 999).with(fake{"operation_errors{operation:send,kind:timeout}": {"count": 999}}), "nothing": sent(0, 0),
 		"probe": sent(1000, 0).with(fake{"operation_active_s{operation:send}": {"count": 2}, "operation_bytes{operation:send}": {"count": 9}}),
 	} {
-		text, err := judged(t, e, metrics).File()
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if problems := schema.Check(schema.Result, doc); len(problems) > 0 {
+		if problems, text := problemsOf(t, judged(t, e, metrics)); len(problems) > 0 {
 			t.Errorf("%s: %v\n%s", about, problems, text)
 		}
 	}
+	e.Sections["surprise"] = json.RawMessage(`[]`)
+	if problems, _ := problemsOf(t, judged(t, e, sent(1000, 0))); len(problems) == 0 {
+		t.Error("a section that the schema does not know has no problem")
+	}
+}
+
+func TestAResultOfALimitWithControlsAndNeighboursIsValidByItsSchema(t *testing.T) {
+	d, metrics := steps(40)
+	e := complete()
+	e.Declared, e.Run, e.Placement = d, json.RawMessage(run), &result.Placement{ProbeCPUs: "1"}
+	e.Operations = []Operation{
+		{Name: "send", Title: "Send", Loop: "open", LatencyIs: "x", Control: "direct", Bounds: d.Operations[0].Bounds},
+		{Name: "direct", Title: "Direct", Loop: "closed", LatencyIs: "x"},
+	}
+	e.CPUs = make([]Sample, 1)
+	if err := json.Unmarshal([]byte(`{"at_unix_ms":1795392001000,"span_s":1,"cpus":[{"cpu":1,"others_s":0.9,"steal_s":0}]}`), &e.CPUs[0]); err != nil {
+		t.Fatal(err)
+	}
+	e.Usage.Repeated = []Part{{Name: "send", Dropped: true, DurationS: 0.25, ByCPU: []CPUUsage{cpuUsage(1, 1)}}}
+	j := judged(t, e, metrics.with(sent(1000, 10)).with(probed("direct", 1, 1)))
+	if len(j.Controls) != 1 || len(j.Disturbed) != 1 || len(j.Repeated) != 1 || len(j.Notes) != 3 || j.Verdict != result.Pass {
+		t.Errorf("%+v", j)
+	}
+	if problems, text := problemsOf(t, j); len(problems) > 0 {
+		t.Errorf("%v\n%s", problems, text)
+	}
+}
+
+// problemsOf are those that the schema has with the text of a result.
+func problemsOf(t *testing.T, j Judged) ([]schema.Problem, string) {
+	t.Helper()
+	text, err := j.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Check(schema.Result, doc), string(text)
 }
 
 func TestTheNotesTellOfAHistogram(t *testing.T) {
-	metrics := sent(1000, 0)
+	metrics := sent(record.MostExact, 0)
+	if j := judged(t, complete(), metrics); len(j.Notes) != 0 {
+		t.Error("as many as are kept one by one:", j.Notes)
+	}
 	metrics["operation_ms{operation:send}"]["count"] = 20_000_000
 	if j := judged(t, complete(), metrics); len(j.Notes) != 1 || !strings.Contains(j.Notes[0], "send: more samples than are kept one by one: its percentiles are within 0.1 %") {
 		t.Error(j.Notes)

@@ -78,3 +78,42 @@ func TestNoLimitAndNoStepThatHeld(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+func TestAStepHoldsWhereOneInTwentyFailsAndItsP95IsBelowTheBound(t *testing.T) {
+	d, _ := steps(0)
+	for _, c := range []struct {
+		rate, p95, count float64
+		holds            bool
+		text             string
+	}{
+		{0.05, 99.9, 100, true, "send P95 99.9 ms, 5% failed"},
+		{0.051, 5, 100, false, "send P95 5.00 ms, 5.1% failed"},
+		{0, 100, 100, false, "send P95 100 ms, 0% failed"},
+		{0, 0, 0, false, "send no success, 0% failed"},
+	} {
+		metrics := fake{
+			"operation_ms{operation:send,step:0}":     {"count": c.count, "p(95)": c.p95},
+			"operation_failed{operation:send,step:0}": {"passes": 1, "fails": 1, "rate": c.rate},
+		}
+		if text, holds, did := operationInStep(metrics, d.Operations[0], 0); text != c.text || holds != c.holds || !did {
+			t.Errorf("%q %t, want %+v", text, holds, c)
+		}
+	}
+	if _, holds, did := operationInStep(fake{}, d.Operations[0], 0); !holds || did {
+		t.Error("what did nothing is not judged")
+	}
+}
+
+func TestAStepHoldsWhereAllOfItsOperationsDo(t *testing.T) {
+	d, metrics := steps(40)
+	d.Operations = append(d.Operations, Operation{Name: "look"})
+	for _, step := range []string{"0", "1"} {
+		metrics["operation_ms{operation:look,step:"+step+"}"] = map[string]float64{"count": 9, "p(95)": 1}
+		metrics["operation_failed{operation:look,step:"+step+"}"] = map[string]float64{"fails": 9}
+	}
+	found := stepsOf(metrics, d)
+	if len(found) != 2 || !found[0].holds || found[1].holds ||
+		found[1].text != "step 2, load 1: send P95 5.00 ms, 28.57% failed; look P95 1.00 ms, 0% failed: did not hold" {
+		t.Errorf("%+v", found)
+	}
+}

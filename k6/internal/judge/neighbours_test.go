@@ -46,7 +46,7 @@ func TestANeighbourOnACPUOfThePlacementMakesTheRunInconclusive(t *testing.T) {
 		return judged(t, e, sent(1000, 0))
 	}
 	isJudged(t, "5 %", of(0.1), result.Pass, "")
-	isJudged(t, "45 %", of(0.9), result.Inconclusive, "neighbours: CPU 1: 45.0 % used by others, 0.5 % taken by the hypervisor; at most 10 %")
+	isJudgedFirst(t, "45 %", of(0.9), result.Inconclusive, "neighbours: CPU 1: 45.0 % used by others, 0.5 % taken by the hypervisor; at most 10 %")
 	if strings.Contains(reasonsOf(of(0.9)), "CPU 0") {
 		t.Error("CPU 0 is nobody's matter")
 	}
@@ -97,5 +97,62 @@ func TestWhatWasThrownAwayIsToldWithItsReasonAndWhetherItHelped(t *testing.T) {
 	}
 	if found := repeatedOf([]Part{part("gone", true, 40)}, &result.Placement{ProbeCPUs: "1"}); found[0].Settled {
 		t.Error("nothing counts in its place")
+	}
+}
+
+func TestJustTheShareThatMayBeAndJustTheLeastTime(t *testing.T) {
+	for _, c := range []struct {
+		span, others, steal float64
+		disturbed           bool
+	}{{2, 0.2, 0, false}, {0.1, 0.05, 0, true}, {0.1, 0.049, 0, false}, {2, 0.15, 0.1, true}, {0, 1, 0, false}} {
+		if got := (CPUUsage{SpanS: c.span, OthersS: c.others, StealS: c.steal}).disturbed(); got != c.disturbed {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
+func TestWithoutAPlacementOrALookAtTheCPUsOfItNoCheckTellsOfNeighbours(t *testing.T) {
+	u := usage(40, 60, 50, "")
+	pinned := &result.Placement{ProbeCPUs: "1"}
+	if placementLoad(u, nil) != nil || placementLoad(nil, pinned) != nil || placementLoad(u, pinned) != nil {
+		t.Error("nobody can tell")
+	}
+	u.Host.ByCPU = []CPUUsage{{SpanS: 2, OthersS: 2}, cpuUsage(0, 2), {CPU: p(1)}}
+	if c := placementLoad(u, pinned); c != nil {
+		t.Errorf("%+v", c)
+	}
+	u.Host.ByCPU = append(u.Host.ByCPU, cpuUsage(1, 0.02))
+	if c := placementLoad(u, pinned); c == nil || !*c.OK || c.Detail != "CPU 1: 1.0 % used by others, 0.0 % taken by the hypervisor; at most 10 %" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestSecondsAreOfTheRunAndTheWorstOfACPUIsOfAllThatWasThrownAway(t *testing.T) {
+	var early Sample
+	if err := json.Unmarshal([]byte(`{"at_unix_ms":1000,"span_s":1,"cpus":[{"cpu":1,"others_s":0.9,"steal_s":0}]}`), &early); err != nil {
+		t.Fatal(err)
+	}
+	if found := disturbedSeconds([]Sample{early}, nil, time.UnixMilli(5000)); len(found) != 1 || found[0].Second != 0 {
+		t.Errorf("what was before the start is of its first second: %+v", found)
+	}
+	unpinned := []result.Disturbance{{OthersPercent: 20}, {OthersPercent: 15, StealPercent: 6}, {OthersPercent: 5}}
+	if found := worst(unpinned); len(found) != 1 || found[0].StealPercent != 6 {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestARunWithoutAPlacementHasDisturbedSecondsButNoPartsThatWereMeasuredAgain(t *testing.T) {
+	e := complete()
+	e.CPUs = make([]Sample, 1)
+	if j := judged(t, e, sent(1000, 0)); j.Disturbed == nil || j.Repeated != nil {
+		t.Errorf("%+v %+v", j.Disturbed, j.Repeated)
+	}
+	e.Placement = &result.Placement{ProbeCPUs: "1"}
+	if j := judged(t, e, sent(1000, 0)); j.Disturbed == nil || j.Repeated == nil {
+		t.Errorf("%+v %+v", j.Disturbed, j.Repeated)
+	}
+	e.CPUs = nil
+	if j := judged(t, e, sent(1000, 0)); j.Disturbed != nil || j.Repeated != nil {
+		t.Errorf("nobody looked: %+v %+v", j.Disturbed, j.Repeated)
 	}
 }

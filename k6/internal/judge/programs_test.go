@@ -42,7 +42,10 @@ func TestWhoDoesNotUnderstandWhomIsAFindingAndAFaultWhereTheCandidateHasAPartInI
 			t.Fatal(err)
 		}
 		e.Sections = map[string]json.RawMessage{"interop": section}
-		isJudged(t, c.about, judged(t, e, sent(1000, 0)), c.want, c.says)
+		j := judged(t, e, sent(1000, 0))
+		if isJudged(t, c.about, j, c.want, c.says); c.says != "" && reasonsOf(j) != c.says {
+			t.Errorf("%s: %s", c.about, reasonsOf(j))
+		}
 	}
 }
 

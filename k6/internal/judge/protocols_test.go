@@ -161,3 +161,22 @@ func TestTheEnvironmentsThresholdsAndTheRunsValidityCountToo(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestSharesAreInPerCentUpToTenTimes(t *testing.T) {
+	for _, c := range []struct {
+		value *float64
+		want  string
+	}{{nil, "0 %"}, {p(0.5), "50 %"}, {p(9.99), "999 %"}, {p(10.0), "10 times"}} {
+		if got := times(c.value); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestAsManyTurnsAsThereMayBeAreAskedFor(t *testing.T) {
+	l := line("throughput", "uncertain")
+	l.ToDecide = p(turnsMost)
+	if _, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(result.Measured), l)); !strings.Contains(texts[0], "would: TURNS=") {
+		t.Errorf("%q", texts)
+	}
+}

@@ -56,6 +56,24 @@ func TestTheCauseComesFirstAndWhatFollowsFromItIsOneLineOfEachKind(t *testing.T)
 	}
 }
 
+func TestOfTheReasonsThatAreFoldedNoneIsLostAndEachIsKeptWordForWord(t *testing.T) {
+	e, metrics := killed()
+	j := judged(t, e, metrics)
+	var each []string
+	for _, r := range decide(j.Thresholds, j.Validity, j.Operations, j.Controls).reasons {
+		each = append(each, r.text)
+	}
+	if len(each) <= 120 {
+		t.Errorf("%d reasons", len(each))
+	}
+	kept := strings.Split(reasonsOf(j), "\n")
+	slices.Sort(each)
+	slices.Sort(kept)
+	if !slices.Equal(kept, each) {
+		t.Errorf("%q, want %q", kept, each)
+	}
+}
+
 func failed(name, operation, mend string) reason {
 	return reason{kind: "error", name: name, text: fmt.Sprintf("%s: 1 × %s in 9 requests: why", operation, name), failed: &failure{operation, mend, 1}}
 }

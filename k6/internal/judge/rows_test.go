@@ -101,7 +101,11 @@ func TestAPercentileThatMayBeTheGeneratorsLatenessIsNotShownAndNoThresholdOnItIs
 	if text, _ := json.Marshal(fine.Validity); !strings.Contains(string(text), "more than half of P99, not shown") {
 		t.Errorf("%s", text)
 	}
-	isJudged(t, "crossed", of(map[string]float64{"p(99)": 0.2}), "inconclusive", "P99 at most 0.2 ms cannot be judged")
+	crossed := of(map[string]float64{"p(99)": 0.2})
+	isJudged(t, "crossed", crossed, "inconclusive", "P99 at most 0.2 ms cannot be judged")
+	if c := checkNamed(t, crossed, "generator lateness: send"); *c.OK || !strings.HasSuffix(c.Detail, "; P99 at most 0.2 ms cannot be judged") {
+		t.Errorf("%+v", c)
+	}
 	isJudged(t, "the P95 can be told", of(map[string]float64{"p(95)": 0.2}), "fail", "P95 0.300 ms, at most 0.2 ms")
 }
 

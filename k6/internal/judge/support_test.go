@@ -125,6 +125,14 @@ func checkNamed(t *testing.T, j Judged, name string) result.Validity {
 	return result.Validity{}
 }
 
+// isJudgedFirst asks for a verdict, and for a part of the first of the reasons.
+func isJudgedFirst(t *testing.T, about string, j Judged, verdict, says string) {
+	t.Helper()
+	if j.Verdict != verdict || len(j.Reasons) == 0 || !strings.Contains(j.Reasons[0].Text, says) {
+		t.Errorf("%s: %s, want %s, first for %q:\n%s", about, j.Verdict, verdict, says, reasonsOf(j))
+	}
+}
+
 // isJudged asks for a verdict, and for a part of the reasons.
 func isJudged(t *testing.T, about string, j Judged, verdict, says string) {
 	t.Helper()

@@ -13,9 +13,11 @@ import (
 func TestASingleK6RunPrintsFiveLinesOfReasonsAtMost(t *testing.T) {
 	lines := func(count int) (shown []string) {
 		j := Judged{Run: json.RawMessage(`{"system":"s","scenario":"x","profile":"smoke","environment":"local"}`), Verdict: result.Fail}
-		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"}[:count] {
-			j.Reasons = append(j.Reasons, result.Reason{Text: name + " broke"})
+		var all []reason
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+			all = append(all, reason{kind: "row", name: name, text: name + " broke"})
 		}
+		j.Reasons = fold(all)[:count]
 		for line := range strings.Lines(j.Text()) {
 			if strings.HasPrefix(line, "  !") {
 				shown = append(shown, strings.TrimSuffix(line, "\n"))
@@ -42,5 +44,10 @@ send          1,000    1,000    500.0    5.00    4.00    10.0    20.0
 `
 	if got := judged(t, e, sent(1000, 0)).Text(); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	again := judged(t, e, sent(1000, 0))
+	again.Repeated = []result.Repeated{{Part: "send, round 2", Times: 1, Settled: true}}
+	if got := again.Text(); !strings.Contains(got, "\n  · 1 part was measured again, as others used their CPUs: send, round 2\n  · a note\n") {
+		t.Error(got)
 	}
 }

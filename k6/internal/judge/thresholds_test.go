@@ -98,15 +98,16 @@ func TestAWaitThroughTheProxyThatIsGrosslyLongerThanWithoutItFails(t *testing.T)
 	for _, c := range []struct {
 		own, direct float64
 		ok          bool
+		expression  string
 		sentence    string
 	}{
-		{47, 0.05, false, "P50 47.0 ms, at most 20 ms"},
-		{19, 0.05, true, "P50 19.0 ms, at most 20 ms"},
+		{47, 0.05, false, "med<20", "P50 47.0 ms, at most 20 ms"},
+		{19, 0.05, true, "med<20", "P50 19.0 ms, at most 20 ms"},
 		// Over a path of 30 ms twenty times as much.
-		{61, 30, true, "P50 61.0 ms, at most 600 ms"},
+		{61, 30, true, "med<600", "P50 61.0 ms, at most 600 ms"},
 	} {
 		lines := againstControl(row(&c.own), row(&c.direct))
-		if len(lines) != 1 || lines[0].OK != c.ok || sentence(lines[0]) != c.sentence {
+		if len(lines) != 1 || lines[0].OK != c.ok || lines[0].Expression != c.expression || sentence(lines[0]) != c.sentence {
 			t.Errorf("%+v", lines)
 		}
 	}
@@ -118,4 +119,36 @@ func TestAWaitThroughTheProxyThatIsGrosslyLongerThanWithoutItFails(t *testing.T)
 	metrics := sent(1000, 0).with(fake{"operation_ms{operation:direct}": {"count": 100, "med": 0.05}})
 	metrics["operation_ms{operation:send}"]["med"] = 47
 	isJudged(t, "the whole", judged(t, e, metrics), result.Fail, "send: P50 47.0 ms, at most 20 ms")
+}
+
+func TestOnlyAnOperationThatAsksForItIsJudgedByItsControl(t *testing.T) {
+	e := complete()
+	e.Operations = []Operation{{Name: "send", Loop: "closed", Control: "direct"}, {Name: "direct", Loop: "closed", Optional: true}}
+	metrics := sent(1000, 0).with(fake{"operation_ms{operation:direct}": {"count": 100, "med": 0.05}})
+	metrics["operation_ms{operation:send}"]["med"] = 47
+	isJudged(t, "it does not", judged(t, e, metrics), result.Pass, "")
+	e.Operations = []Operation{{Name: "send", Loop: "closed", Control: "gone", AgainstControl: true}}
+	isJudged(t, "there is none", judged(t, e, metrics), result.Pass, "")
+}
+
+func TestABoundHoldsByItsOperator(t *testing.T) {
+	for _, c := range []struct {
+		operator            string
+		below, equal, above bool
+	}{{"<", true, false, false}, {"<=", true, true, false}, {">=", false, true, true}} {
+		b := bounded{operator: c.operator, bound: 5}
+		if b.holds(4) != c.below || b.holds(5) != c.equal || b.holds(6) != c.above {
+			t.Errorf("%s: %t %t %t", c.operator, b.holds(4), b.holds(5), b.holds(6))
+		}
+	}
+}
+
+func TestARateThatIsTheLeastHoldsAndAnomaliesAreBoundToo(t *testing.T) {
+	e := complete()
+	e.Operations[0].Bounds = bounds(map[string]float64{"rate": 500, "anomalies": 2})
+	isJudged(t, "just the least rate", judged(t, e, sent(1000, 0)), result.Pass, "")
+	for found, verdict := range map[float64]string{2: result.Pass, 3: result.Fail} {
+		isJudged(t, "anomalies", judged(t, e, sent(1000, 0).with(fake{"operation_anomalies{operation:send}": {"count": found}})), verdict, "")
+	}
+	isJudged(t, "no rate", judged(t, e, sent(0, 0)), result.Inconclusive, "send: rate: no sample, at least 500/s")
 }

@@ -67,7 +67,8 @@ const read = JSON.parse(result);
 [read.schema, read.run.scenario, read.verdict, read.notes, JSON.stringify(read.tunnels), result.endsWith('\n')].join()`); got != "windtunnel.result/1,ingest,inconclusive,mine,[],true" {
 		t.Error(got)
 	}
-	if got := says(t, evidence+`judge(evidence).text`); !strings.Contains(got, "pulsar/ingest") || !strings.Contains(got, "complete: 12.0 s of 30.0 s: ended early") {
+	if got := says(t, evidence+`judge(evidence).text`); !strings.Contains(got, "pulsar/ingest") ||
+		!strings.Contains(got, "\noperation  requests  success  rate /s  avg ms  P50 ms  P95 ms  P99 ms\nsend              0        0") || !strings.Contains(got, "complete: 12.0 s of 30.0 s: ended early") {
 		t.Error(got)
 	}
 	value, err := script(t, evidence+`judge(evidence).record`)
@@ -86,12 +87,12 @@ const read = JSON.parse(result);
 
 func TestAFieldThatTheJudgeDoesNotKnowIsAnExceptionThatNamesIt(t *testing.T) {
 	for text, field := range map[string]string{
-		declared + `thresholds({ ...declared, setps: 1 })`:                                          "setps",
-		declared + `declared.operations[0].againstControl = true; thresholds(declared)`:             "againstControl",
-		evidence + `judge({ ...evidence, load: 1 })`:                                                "load",
-		evidence + `judge({ ...evidence, integrity: [{ check: 'x', ok: true, reportd: 1 }] })`:      "reportd",
-		evidence + `judge({ ...evidence, sections: { protocols: 7 } })`:                             "protocols",
-		evidence + `judge({ ...evidence, cpus: [{ at_unix_ms: 1 }], run: { start: 'yesterday' } })`: "run",
+		declared + `thresholds({ ...declared, setps: 1 })`:                                          `unknown field "setps"`,
+		declared + `declared.operations[0].againstControl = true; thresholds(declared)`:             `unknown field "againstControl"`,
+		evidence + `judge({ ...evidence, load: 1 })`:                                                `unknown field "load"`,
+		evidence + `judge({ ...evidence, integrity: [{ check: 'x', ok: true, reportd: 1 }] })`:      `unknown field "reportd"`,
+		evidence + `judge({ ...evidence, sections: { protocols: 7 } })`:                             "protocols: ",
+		evidence + `judge({ ...evidence, cpus: [{ at_unix_ms: 1 }], run: { start: 'yesterday' } })`: "run: ",
 	} {
 		_, err := script(t, text)
 		if err == nil || !strings.Contains(err.Error(), ImportPath) || !strings.Contains(err.Error(), field) {
