@@ -98,6 +98,9 @@ func TestWhatWasThrownAwayIsToldWithItsReasonAndWhetherItHelped(t *testing.T) {
 	if found := repeatedOf([]Part{part("gone", true, 40)}, &result.Placement{ProbeCPUs: "1"}); found[0].Settled {
 		t.Error("nothing counts in its place")
 	}
+	if found := repeatedOf([]Part{part("gone", true, 40), part("other", false, 0)}, &result.Placement{ProbeCPUs: "1"}); found[0].Settled || !found[1].Settled {
+		t.Errorf("another part is not in its place: %+v", found)
+	}
 }
 
 func TestJustTheShareThatMayBeAndJustTheLeastTime(t *testing.T) {
@@ -134,6 +137,13 @@ func TestSecondsAreOfTheRunAndTheWorstOfACPUIsOfAllThatWasThrownAway(t *testing.
 	}
 	if found := disturbedSeconds([]Sample{early}, nil, time.UnixMilli(5000)); len(found) != 1 || found[0].Second != 0 {
 		t.Errorf("what was before the start is of its first second: %+v", found)
+	}
+	var short Sample
+	if err := json.Unmarshal([]byte(`{"at_unix_ms":5100,"span_s":0.1,"cpus":[{"cpu":1,"others_s":0.03,"steal_s":0}]}`), &short); err != nil {
+		t.Fatal(err)
+	}
+	if found := disturbedSeconds([]Sample{short, short}, &result.Placement{ProbeCPUs: "1"}, time.UnixMilli(5000)); len(found) != 1 || found[0].OthersPercent != 30 {
+		t.Errorf("the samples of a second are added up: %+v", found)
 	}
 	unpinned := []result.Disturbance{{OthersPercent: 20}, {OthersPercent: 15, StealPercent: 6}, {OthersPercent: 5}}
 	if found := worst(unpinned); len(found) != 1 || found[0].StealPercent != 6 {

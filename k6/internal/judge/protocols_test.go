@@ -72,6 +72,26 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	}
 }
 
+func TestTheCPUThatACandidateTakesIsFoundWhereverItsLineIs(t *testing.T) {
+	cpu := line("CPU", "")
+	cpu.Ratio = p(1.5)
+	_, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", nil, cpu, line("throughput", "bound")))
+	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate takes 150 % of its CPU") {
+		t.Errorf("%q", texts)
+	}
+}
+
+func TestFailedRequestsAreToldByTheirRowsOutcomeAndFailNothingByThemselves(t *testing.T) {
+	row := rowNamed("trojan", nil)
+	if got, texts := ofRows(false, Judged{}, result.Fail, row); got != result.Pass || len(texts) != 0 {
+		t.Errorf("%s %q", got, texts)
+	}
+	generator := Judged{Validity: []result.Validity{*check("generator CPU", "generator", false, "full")}}
+	if got, texts := ofRows(false, generator, result.Fail, row); got != result.Inconclusive || len(texts) != 1 {
+		t.Errorf("%s %q", got, texts)
+	}
+}
+
 func TestAMissIsToldWithItsInterval(t *testing.T) {
 	slow := line("throughput", "missed")
 	slow.Bound, slow.Ratio, slow.Low, slow.High = 0.9, p(0.5), p(0.45), p(0.55)

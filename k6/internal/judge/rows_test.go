@@ -75,6 +75,18 @@ func TestAProbesRateIsOverTheTimeThatItMeasuredAndItsControlTellsWhatTheSystemAd
 	}
 }
 
+func TestWhatRequestsCarryIsCountedWhereTheyCarryMany(t *testing.T) {
+	e := complete()
+	if row := judged(t, e, sent(1000, 0)).Operations[0]; row.Items != nil {
+		t.Errorf("%+v", row.Items)
+	}
+	e.Operations[0].Items = "messages"
+	row := judged(t, e, sent(1000, 0).with(fake{"operation_items{operation:send}": {"count": 5000}})).Operations[0]
+	if row.Items == nil || row.Items.Name != "messages" || row.Items.Count != 5000 || *row.Items.RatePerS != 2500 {
+		t.Errorf("%+v", row.Items)
+	}
+}
+
 func TestAHandshakeCarriesNothingAndASystemThatNobodyWatchedHasNoCPU(t *testing.T) {
 	e := complete()
 	metrics := probed("send", 1, 1).with(fake{"operation_bytes{operation:send}": {"count": 0}, "operation_system_peak_bytes{operation:send}": {"count": 0}})
