@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/result"
 )
 
 func TestAPercentileThatTooFewSamplesCarryIsNotShown(t *testing.T) {
@@ -128,5 +129,35 @@ func TestWhatAComparisonMustFindWithinItsBoundIsInTheResultWhereTheScenarioNames
 	with, _ := json.Marshal(judged(t, e, sent(1000, 0)).Operations[0])
 	if strings.Contains(string(without), "primary") || !strings.Contains(string(with), `"primary":"p50"`) {
 		t.Errorf("%s\n%s", without, with)
+	}
+}
+
+func TestAProbeThatDidNothingHasNoRateAndNoTimeOfEachOperation(t *testing.T) {
+	e := complete()
+	metrics := probed("send", 1, 1).with(fake{"operation_ms{operation:send}": {}, "operation_failed{operation:send}": {}})
+	row := judged(t, e, metrics).Operations[0]
+	if row.Transfer == nil || row.Transfer.MbitPerS != nil || row.CPU == nil || row.CPU.ProbeUSPerOperation != nil || row.RatePerS != nil {
+		t.Errorf("%+v %+v %+v", row, row.Transfer, row.CPU)
+	}
+}
+
+func TestWhatASystemAddsIsNotToldWhereOneSideHasNothing(t *testing.T) {
+	d := Declared{Operations: []Operation{{Name: "tcp", Control: "direct"}, {Name: "direct"}}}
+	one := &result.Latency{P50: p(3.0), P99: p(9.0)}
+	for about, c := range map[string]struct {
+		own, direct result.Operation
+		p50         bool
+		ratio       bool
+	}{
+		"both":        {result.Operation{LatencyMS: one, RatePerS: p(1.0)}, result.Operation{LatencyMS: &result.Latency{P50: p(1.0)}, RatePerS: p(2.0)}, true, true},
+		"no latency":  {result.Operation{RatePerS: p(1.0)}, result.Operation{LatencyMS: one, RatePerS: p(2.0)}, false, true},
+		"no control":  {result.Operation{LatencyMS: one, RatePerS: p(1.0)}, result.Operation{}, false, false},
+		"a rate of 0": {result.Operation{LatencyMS: one, RatePerS: p(1.0)}, result.Operation{RatePerS: p(0.0)}, false, false},
+	} {
+		c.own.Name, c.direct.Name = "tcp", "direct"
+		found := controlsOf(d, []result.Operation{c.own, c.direct})
+		if len(found) != 1 || (found[0].P50MS != nil) != c.p50 || (found[0].RateRatio != nil) != c.ratio || found[0].P95MS != nil || found[0].P99MS != nil {
+			t.Errorf("%s: %+v", about, found)
+		}
 	}
 }
