@@ -226,14 +226,24 @@ declare module 'k6/x/windtunnel/judge' {
     others_percent: number;
     steal_percent: number;
   }
-  /** Whether the target holds what the run reported. ok null: it could not be checked, and the detail says why. */
-  export interface Integrity {
+  /** A counter of the record. */
+  export interface Term {
+    metric: string;
+    tags: Record<string, string>;
+    times: 1 | -1;
+  }
+  /** A number that was said (null: nobody could count), or the sum of counters. */
+  export type Amount = { said: number | null } | { counted: Term[] };
+  /** What the target holds, and what the run reported of it. */
+  export interface Fact {
     check: string;
-    reported: number | null;
-    found: number | null;
-    ok: boolean | null;
-    detail: string;
     source: 'sql' | 'api' | 'dns';
+    found: Amount;
+    reported: Amount;
+    /** By how many the two may differ; 0 unless given. */
+    slack?: Term[];
+    /** More than was reported are somebody else's. */
+    may_grow?: boolean;
   }
   interface AtRest {
     name: string;
@@ -252,7 +262,7 @@ declare module 'k6/x/windtunnel/judge' {
     rest_before: AtRest[] | null;
     rest_after: AtRest[] | null;
     leftovers: string;
-    integrity: Integrity[] | undefined;
+    facts: Fact[] | undefined;
     notes: string[];
     sections: Record<string, unknown>;
   }
