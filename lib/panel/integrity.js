@@ -10,6 +10,7 @@ import { messageOf } from './database.js';
 /** @typedef {import('./panel.js').Change} Change */
 /** @typedef {import('k6/x/windtunnel/judge').Fact} Fact */
 /** @typedef {import('k6/x/windtunnel/judge').Term} Term */
+/** @typedef {import('k6/x/windtunnel/judge').Amount} Amount */
 
 /** Before anything is removed, and after everything should be. @typedef {'loaded' | 'removed'} Moment */
 
@@ -41,8 +42,7 @@ export const censusOf = (moment) => said()[nameOf(moment)] ?? null;
 const term = (change, outcome, times) => ({ metric: 'user_changes', tags: { change, outcome }, times });
 
 /** @param {Term[]} terms */
-const less = (terms) =>
-  terms.map(({ times, ...own }) => ({ ...own, times: /** @type {1 | -1} */ (-times) }));
+const less = (terms) => terms.map(({ times, ...own }) => ({ ...own, times: /** @type {1 | -1} */ (-times) }));
 
 /** Changes that were made, of each kind. @param {Change[]} changes */
 const done = (...changes) => changes.map((change) => term(change, 'done', 1));
@@ -60,32 +60,49 @@ const KEPT_OFF = [...done('disabled'), ...less(done('enabled', 'deleted_disabled
 const UNSURE = unclear('created', 'deleted_active', 'deleted_disabled');
 const UNSURE_OFF = unclear('disabled', 'enabled', 'deleted_disabled');
 
+/** One that could not be taken. @type {Census} */
+const NONE = {
+  users: null,
+  active: null,
+  disabled: null,
+  incomplete: null,
+  orphans: null,
+  seeded: null,
+  others: null,
+};
+
 /**
  * @param {Record<'before' | 'loaded' | 'removed', Census | null>} taken before anything was made, and at both moments
  * @param {boolean} sql whether there is a database to ask, else the panel's API
  * @returns {Fact[]}
  */
-export function factsOf({ before, loaded, removed }, sql) {
-  const source = sql ? 'sql' : 'api';
-  /** @param {string} check @param {number | null | undefined} found @param {import('k6/x/windtunnel/judge').Amount} reported */
-  const fact = (check, found, reported) => ({ check, source, found: { said: found ?? null }, reported });
+export function factsOf(taken, sql) {
+  const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((own) => own ?? NONE);
+  /** @param {string} check @param {number | null} found @param {Amount} reported @returns {Fact} */
+  const fact = (check, found, reported) => ({
+    check,
+    source: sql ? 'sql' : 'api',
+    found: { said: found },
+    reported,
+  });
   const none = { said: 0 };
+  const active = [...KEPT, ...less(KEPT_OFF)];
   const facts = [
-    { ...fact('users: created less deleted', loaded?.users, { counted: KEPT }), slack: UNSURE },
-    { ...fact('users: disabled', loaded?.disabled, { counted: KEPT_OFF }), slack: UNSURE_OFF },
+    { ...fact('users: created less deleted', loaded.users, { counted: KEPT }), slack: UNSURE },
+    { ...fact('users: disabled', loaded.disabled, { counted: KEPT_OFF }), slack: UNSURE_OFF },
     {
-      ...fact('users: active', loaded?.active, { counted: [...KEPT, ...less(KEPT_OFF)] }),
+      ...fact('users: active', loaded.active, { counted: active }),
       slack: [...UNSURE, ...UNSURE_OFF],
     },
-    fact('users: left after removal', removed?.users, none),
+    fact('users: left after removal', removed.users, none),
     // On a panel that is up, others may work too: more users are not the run's doing, fewer might be.
-    { ...fact('users of others', removed?.others, { said: before?.others ?? null }), may_grow: true },
+    { ...fact('users of others', removed.others, { said: before.others }), may_grow: true },
   ];
   if (!sql) return facts;
   return [
     ...facts,
-    fact('users without a proxy of each protocol', loaded?.incomplete, none),
-    fact('seeded users: left after removal', removed?.seeded, none),
-    fact('proxies without a user', removed?.orphans, { said: before?.orphans ?? null }),
+    fact('users without a proxy of each protocol', loaded.incomplete, none),
+    fact('seeded users: left after removal', removed.seeded, none),
+    fact('proxies without a user', removed.orphans, { said: before.orphans }),
   ];
 }

@@ -219,8 +219,7 @@ function figuresOf(changes, taken, sql) {
     return times * (changes[tags.change]?.[['sent', 'done', 'refused'].indexOf(tags.outcome)] ?? 0);
   };
   const sum = (/** @type {Term[]} */ terms) => terms.map(count).reduce((all, one) => all + one, 0);
-  const of = (/** @type {Amount} */ amount) =>
-    'counted' in amount ? sum(amount.counted) : amount.said;
+  const of = (/** @type {Amount} */ amount) => ('counted' in amount ? sum(amount.counted) : amount.said);
   return Object.fromEntries(
     factsOf(taken, sql).map(({ check, found, reported, slack = [] }) => [
       check,
