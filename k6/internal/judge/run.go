@@ -7,12 +7,10 @@ import (
 	"slices"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
-
-// endsAtLimit is the profile that is meant to run until a threshold fails.
-const endsAtLimit = "breakpoint"
 
 // Ended is the outcome of a k6 process that wrote a result, by its exit code and the result, and why where the result does not
 // say it. Message is what k6 said last. A k6 that failed has never passed.
@@ -20,7 +18,7 @@ func Ended(code int, message string, measured result.Result) (outcome, why strin
 	switch {
 	case measured.Verdict != result.Pass:
 		return measured.Verdict, ""
-	case code == exitcode.Fail && measured.Run.Profile != endsAtLimit:
+	case code == exitcode.Fail && !profiles.LooksForLimit(measured.Run.Profile):
 		return run.Fail, "k6 says that a threshold failed: " + message
 	case code != exitcode.Pass && code != exitcode.Fail:
 		return run.Inconclusive, fmt.Sprintf("%s: %s", EndedBy(code), message)

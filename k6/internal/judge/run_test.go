@@ -19,8 +19,8 @@ func TestAK6ThatFailedHasNotPassed(t *testing.T) {
 	}{
 		{"all is well", result.Pass, "quick", exitcode.Pass, run.Pass, ""},
 		{"k6 knows of a threshold", result.Pass, "quick", exitcode.Fail, run.Fail, "k6 says that a threshold failed: said last"},
-		{"a limit is looked for", result.Pass, endsAtLimit, exitcode.Fail, run.Pass, ""},
-		{"a limit is looked for, and the script threw", result.Pass, endsAtLimit, exception, run.Inconclusive, "k6 ended with exit code 107: said last"},
+		{"a limit is looked for", result.Pass, "breakpoint", exitcode.Fail, run.Pass, ""},
+		{"a limit is looked for, and the script threw", result.Pass, "breakpoint", exception, run.Inconclusive, "k6 ended with exit code 107: said last"},
 		{"the script threw", result.Pass, "quick", exception, run.Inconclusive, "k6 ended with exit code 107: said last"},
 		{"k6 was killed", result.Pass, "quick", Killed, run.Inconclusive, "k6 was killed: said last"},
 		{"it failed, and k6 says so too", result.Fail, "quick", exitcode.Fail, run.Fail, ""},
