@@ -150,6 +150,10 @@ declare module 'k6/x/windtunnel/record' {
    * tags; what was not recorded here is k6's own.
    */
   export function measured(own: Metrics): Metrics;
+  /** Milliseconds since the test began, with fractions: one clock for all VUs. Not in the init context. */
+  export function now(): number;
+  /** The whole of a request as k6 timed it, ms; a new connection counts. */
+  export function wholeMs(response: import('k6/http').RefinedResponse<any>): number;
   /** By name, such as operation_ms{operation:publish}: what k6's summary has of each. */
   export type Metrics = Record<string, { values: Record<string, number> }>;
 }

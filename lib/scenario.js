@@ -290,6 +290,9 @@ export function defineScenario(definition) {
     options: optionsOf(definition, declared),
     warmupMs,
 
+    /** Whether it looks for the limit, step by step. */
+    hasSteps: steps !== undefined,
+
     /** First in an iteration of an open loop: when it was meant to start. */
     intended() {
       if (!pace) throw `${definition.name}: this profile has no open loop`;

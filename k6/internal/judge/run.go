@@ -3,7 +3,6 @@
 package judge
 
 import (
-	"fmt"
 	"slices"
 
 	"windtunnel/k6/internal/exitcode"
@@ -13,28 +12,17 @@ import (
 )
 
 // Ended is the outcome of a k6 process that wrote a result, by its exit code and the result, and why where the result does not
-// say it. Message is what k6 said last. A k6 that failed has never passed.
-func Ended(code int, message string, measured result.Result) (outcome, why string) {
+// say it. How says how k6 ended, message is what it said last. A k6 that failed has never passed.
+func Ended(code int, how, message string, measured result.Result) (outcome, why string) {
 	switch {
 	case measured.Verdict != result.Pass:
 		return measured.Verdict, ""
 	case code == exitcode.Fail && !profiles.LooksForLimit(measured.Run.Profile):
 		return run.Fail, "k6 says that a threshold failed: " + message
 	case code != exitcode.Pass && code != exitcode.Fail:
-		return run.Inconclusive, fmt.Sprintf("%s: %s", EndedBy(code), message)
+		return run.Inconclusive, how + ": " + message
 	}
 	return run.Pass, ""
-}
-
-// Killed is the exit code of a k6 that a signal ended.
-const Killed = -1
-
-// EndedBy says how a k6 process ended.
-func EndedBy(code int) string {
-	if code == Killed {
-		return "k6 was killed"
-	}
-	return fmt.Sprintf("k6 ended with exit code %d", code)
 }
 
 // Outcome is that of a scenario, by what the record of the run says of it and by the verdict of its result: the record knows

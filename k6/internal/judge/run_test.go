@@ -11,7 +11,7 @@ import (
 )
 
 func TestAK6ThatFailedHasNotPassed(t *testing.T) {
-	const exception = 107
+	const exception, killed = 107, -1
 	for _, c := range []struct {
 		about, verdict, profile string
 		code                    int
@@ -20,14 +20,14 @@ func TestAK6ThatFailedHasNotPassed(t *testing.T) {
 		{"all is well", result.Pass, "quick", exitcode.Pass, run.Pass, ""},
 		{"k6 knows of a threshold", result.Pass, "quick", exitcode.Fail, run.Fail, "k6 says that a threshold failed: said last"},
 		{"a limit is looked for", result.Pass, "breakpoint", exitcode.Fail, run.Pass, ""},
-		{"a limit is looked for, and the script threw", result.Pass, "breakpoint", exception, run.Inconclusive, "k6 ended with exit code 107: said last"},
-		{"the script threw", result.Pass, "quick", exception, run.Inconclusive, "k6 ended with exit code 107: said last"},
-		{"k6 was killed", result.Pass, "quick", Killed, run.Inconclusive, "k6 was killed: said last"},
+		{"a limit is looked for, and the script threw", result.Pass, "breakpoint", exception, run.Inconclusive, "it ended so: said last"},
+		{"the script threw", result.Pass, "quick", exception, run.Inconclusive, "it ended so: said last"},
+		{"k6 was killed", result.Pass, "quick", killed, run.Inconclusive, "it ended so: said last"},
 		{"it failed, and k6 says so too", result.Fail, "quick", exitcode.Fail, run.Fail, ""},
 		{"it failed, and the script threw", result.Fail, "quick", exception, run.Fail, ""},
 		{"it cannot be trusted", result.Inconclusive, "quick", exitcode.Fail, run.Inconclusive, ""},
 	} {
-		outcome, why := Ended(c.code, "said last", result.Result{Verdict: c.verdict, Run: result.Run{Profile: c.profile}})
+		outcome, why := Ended(c.code, "it ended so", "said last", result.Result{Verdict: c.verdict, Run: result.Run{Profile: c.profile}})
 		if outcome != c.outcome || why != c.why {
 			t.Errorf("%s: %s %q, want %s %q", c.about, outcome, why, c.outcome, c.why)
 		}
