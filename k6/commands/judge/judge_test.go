@@ -101,10 +101,10 @@ func TestWhatIsNoRecordIsRefusedInALine(t *testing.T) {
 		paths []string
 		says  string
 	}{
-		{nil, "give one record"},
-		{[]string{"a", "b"}, "give one record"},
+		{nil, "give the records of a run"},
+		{[]string{"a", "b"}, "a: no such file or directory; b: no such file or directory"},
 		{[]string{short}, "short.record: it was cut short"},
-		{[]string{"judge.go"}, "judge.go: it is no windtunnel.record/1"},
+		{[]string{"judge.go"}, "judge.go: it is no windtunnel.record/2"},
 	} {
 		dir, _ := os.Getwd()
 		var stdout, stderr bytes.Buffer
