@@ -5,7 +5,9 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,13 +22,14 @@ func combined(all []Recorded) (Evidence, error) {
 	if len(all) == 1 {
 		return e, nil
 	}
-	closing := all[0].Evidence
+	last := all[0]
 	for _, one := range all {
 		if one.Evidence.Runner.Teardown {
-			closing = one.Evidence
+			last = one
 			break
 		}
 	}
+	closing := last.Evidence
 	e.Integrity, e.Sections, e.Leftovers = closing.Integrity, closing.Sections, closing.Leftovers
 	e.RestBefore, e.RestAfter = nil, closing.RestAfter
 	// Each one's samples take the others for neighbours.
@@ -46,7 +49,7 @@ func combined(all []Recorded) (Evidence, error) {
 			one.Record.Shift(clock, zeroOf(own.Runner)-zero)
 		}
 	}
-	e.Notes = notesOf(all)
+	e.Notes = append(notesOf(all), ofOneAlone(last)...)
 	e.Usage = usageOf(all)
 	var err error
 	e.Run, err = runOf(all)
@@ -70,6 +73,20 @@ func notesOf(all []Recorded) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// ofOneAlone: a script makes its sections of what its own process measured.
+func ofOneAlone(one Recorded) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(one.Evidence.Sections)) {
+		if text := string(one.Evidence.Sections[name]); text != "[]" && text != "null" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: of what %s measured alone", strings.Join(names, ", "), one.name())}
 }
 
 // runOf is the first one's, from the first start to the last end by the coordinator's clock.
