@@ -54,7 +54,7 @@ const WARMUP = 50;
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../scenario.js').More} [more]
  *   what it shows beyond its operations
  * @property {string[]} [notes]
- * @property {import('../scenario.js').Definition['integrity']} [integrity]
+ * @property {import('../scenario.js').Definition['facts']} [facts]
  * @property {boolean} [ownInstances]
  * @property {string} [system] dataplane unless given
  */

@@ -11,7 +11,7 @@ import { closedOf, openParameters, plannedOf, probeLoad, probeOf } from '../../l
 import { partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount } from '../../lib/profiles.js';
 import { resolverAsked, rowWithDns, startDns, stopDns, viasOf } from '../../lib/protocols/dns.js';
-import { countUpstream, dnsSection, integrityOf } from '../../lib/protocols/dns-upstream.js';
+import { countUpstream, dnsSection, factsOf } from '../../lib/protocols/dns-upstream.js';
 import { programTitle } from '../../lib/protocols/programs.js';
 import { candidateLeft, sidesOf } from '../../lib/protocols/sides.js';
 import { defaultNumber } from '../../lib/variables.js';
@@ -106,7 +106,7 @@ const script = planeScenario({
     }
   },
   end: stopDns,
-  integrity: (metrics) => integrityOf(metrics, kinds),
+  facts: () => factsOf(kinds),
   more: (metrics, { client }) => ({
     sections: [
       dnsSection(metrics, kinds, {

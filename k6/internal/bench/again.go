@@ -4,10 +4,10 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/variables"
@@ -18,7 +18,7 @@ const againWithin = 3 * time.Minute
 
 // againAtMost is how often a scenario of which the machine or the generator spoilt the measurement may be measured again.
 func (o Options) againAtMost() int {
-	return int(variables.Number("AGAIN", o.getenv("AGAIN")))
+	return int(variables.Number("AGAIN", o.Getenv("AGAIN")))
 }
 
 // attemptUndisturbed is attempt, again where the measurement was spoilt. The record tells of each time.
@@ -33,30 +33,24 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 		if b.stream != nil { // its points are sent already: those of another measurement would be added to them
 			return broken
 		}
-		if why == "" || broken != "" || again > most || took > againWithin || b.interrupts.any() {
+		if why == "" || broken != "" || again > most || took > againWithin || b.interrupts.Any() {
 			return broken
 		}
-		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.paint(entry.Outcome),
+		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.screen.Paint(entry.Outcome),
 			format.Seconds(took.Seconds()), why, again, most)
 		entry.Disturbed = append(entry.Disturbed, why)
 		entry.Outcome, entry.Message, entry.Cause, entry.Result, entry.ExitCode = run.Running, "", "", "", nil
 	}
 }
 
-// disturbed says what spoilt a measurement that is inconclusive for nothing but the machine and the generator, "" for any
-// other: an error of the system, or too few samples, would come again.
+// disturbed says what spoilt a measurement, "" where measuring again would not help.
 func (b *bench) disturbed(j job, entry run.Scenario) string {
 	if entry.Outcome != run.Inconclusive || entry.Result == "" {
 		return ""
 	}
 	measured, err := result.Read(j.file(".json"))
-	if err != nil || measured.Verdict != result.Inconclusive || len(measured.Reasons) == 0 {
+	if err != nil {
 		return ""
 	}
-	for _, reason := range measured.Reasons {
-		if !slices.Contains([]string{result.Machine, result.Generator}, reason.Kind) {
-			return ""
-		}
-	}
-	return measured.Reasons[0].Text // causes come first, and the machine is one
+	return judge.Spoilt(measured)
 }

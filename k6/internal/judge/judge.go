@@ -39,14 +39,19 @@ type Evidence struct {
 	RestAfter  []AtRest `json:"rest_after"`
 	// Leftovers are what a run may leave on the target, in the plural, and how to find it.
 	Leftovers string `json:"leftovers"`
-	// Integrity is whether the target holds what the run says it did; nil where nothing was compared.
-	Integrity []result.Integrity `json:"integrity"`
-	Notes     []string           `json:"notes"`
+	// Facts are what the target holds and what the run reported of it; none where nothing is to be compared.
+	Facts []Fact   `json:"facts"`
+	Notes []string `json:"notes"`
 	// Protocols and Interop are rows of programs, which decide where there are any.
 	Protocols *Protocols   `json:"protocols,omitempty"`
 	Interop   []InteropRow `json:"interop,omitempty"`
 	// Sections are what the scenario shows beside its operations.
 	Sections []result.Section `json:"sections"`
+	// Runner is which k6 process of several this is; nil where it is the only one.
+	Runner *Runner `json:"runner,omitempty"`
+
+	// runners are all of them, where this is the evidence of the whole run.
+	runners []Recorded
 }
 
 // AtRest is what a process did while nothing was sent.
@@ -69,6 +74,7 @@ type Judged struct {
 	Integrity  []result.Integrity `json:"integrity,omitzero"`
 	Disturbed  []result.Disturbed `json:"disturbed,omitzero"`
 	Repeated   []result.Repeated  `json:"repeated,omitzero"`
+	Runners    []result.Runner    `json:"runners,omitempty"`
 	Notes      []string           `json:"notes"`
 	Verdict    string             `json:"verdict"`
 	Reasons    []result.Reason    `json:"reasons"`
@@ -80,7 +86,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
-		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: e.Integrity,
+		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: integrityOf(m, e.Facts),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {
@@ -102,6 +108,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 		return j, err
 	}
 	j.Validity = checksOf(e, m, j.Operations, j.Thresholds, j.Controls)
+	j.judgeRunners(e)
 	if err := j.addDisturbances(e); err != nil {
 		return j, err
 	}
@@ -111,7 +118,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 		j.Notes = append(j.Notes, fmt.Sprintf("%.0f could not be removed from the target: %s", left["count"], e.Leftovers))
 	}
 	for _, row := range j.Operations {
-		if row.LatencyMS != nil && row.LatencyMS.Count > record.MostExact {
+		if of(m, "operation_ms", row.Name)["error"] > 0 {
 			j.Notes = append(j.Notes, fmt.Sprintf("%s: more samples than are kept one by one: its percentiles are within %g %%", row.Name, 100*record.Error))
 		}
 	}
@@ -128,7 +135,7 @@ func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 	} else {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}
-	return ofPrograms(e, j, withIntegrity(found, e.Integrity, j.Validity))
+	return ofPrograms(e, j, withIntegrity(found, j.Integrity, j.Validity))
 }
 
 // addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.
