@@ -135,12 +135,7 @@ function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
   const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
   return {
     row: row.row,
-    inbound: row.inbound,
-    outbound: row.outbound,
-    transport: row.transport,
-    security: row.security,
     multiplex: row.multiplex,
-    udp: row.udp,
     told_mbit_per_s: toldRate(row),
     baseline: own,
     candidate: candidate && other && besideBaseline(row, { baseline, candidate }, own, other, failed),
