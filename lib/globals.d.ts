@@ -101,8 +101,9 @@ declare module 'k6/x/windtunnel/variables' {
 /** The protocol matrix, in Go: k6/modules/protocols. */
 declare module 'k6/x/windtunnel/protocols' {
   /**
-   * The matrix of a folder as JSON: `rows`, each with its `name` and `row` (k6/schemas/protocol-row.schema.json), in the
-   * order of tables, and `engines` by name (protocol-engine.schema.json). A malformed file is an exception that names it.
+   * The matrix of a folder as JSON: `rows`, each with its `name`, its `protocol` and `row` (k6/schemas/protocol-row.schema.json),
+   * in the order of tables; `protocols` and `engines` (protocol-engine.schema.json) by name. A malformed file is an exception
+   * that names it.
    */
   export function matrix(folder: string): string;
 }
