@@ -84,6 +84,8 @@ declare module 'k6/x/windtunnel/difference' {
 declare module 'k6/x/windtunnel/environment' {
   /** What is wrong with the text of an environment file, a line each; none: it is valid. */
   export function problems(text: string): string[];
+  /** The same of the thresholds that a system's scripts bring along. */
+  export function thresholdProblems(text: string): string[];
   /** Whether a host, without its port, is this machine. */
   export function isLoopback(host: string): boolean;
 }

@@ -34,6 +34,8 @@ func File(root, path, display string) []string {
 		problems = checkEnvironment(root, path, doc)
 	case kind == schema.Testbed:
 		problems = checkTestbed(root, path, doc)
+	case kind == schema.Thresholds:
+		problems = checkBroughtAlong(path, doc)
 	case kind == runRecord:
 		if err := run.Check(doc); err != nil {
 			problems = []schema.Problem{{Message: err.Error()}}
@@ -133,6 +135,8 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	}
 	says, _ := object["schema"].(string)
 	switch {
+	case filepath.Base(filepath.Dir(folder)) == "scripts" && filepath.Base(path) == broughtAlong:
+		return schema.Thresholds, ""
 	case strings.HasPrefix(says, "windtunnel.environment/"):
 		return schema.Environment, ""
 	case strings.HasPrefix(says, "windtunnel.result/"):

@@ -50,7 +50,14 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
             let Some(own_parts) = own.parts else { continue };
             if !seen.contains(&folder) {
                 let shown = format!("{shown}/{choice}.toml");
-                take(file, &variable, &choice, own.variables, own.requires, &shown)?;
+                take(
+                    file,
+                    &variable,
+                    &choice,
+                    own.variables,
+                    own.requires,
+                    &shown,
+                )?;
             }
             parts.insert(choice, own_parts);
         }
@@ -68,7 +75,15 @@ fn read_folder(folder: &Path, shown: &str) -> Result<Vec<(String, ChoiceFile)>> 
         .map_err(|error| Failure::invalid(format!("{shown}: {error}"), "put the folder there"))?;
     let mut names: Vec<String> = entries
         .flatten()
-        .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".toml")?.to_owned()))
+        .filter_map(|entry| {
+            Some(
+                entry
+                    .file_name()
+                    .to_str()?
+                    .strip_suffix(".toml")?
+                    .to_owned(),
+            )
+        })
         .collect();
     names.sort();
     names

@@ -1,6 +1,7 @@
 //! Testbeds: reading their files, starting what they declare, stopping it.
 
 pub mod catalogue;
+pub mod check;
 pub mod choices;
 mod errand;
 pub mod file;

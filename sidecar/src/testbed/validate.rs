@@ -179,9 +179,8 @@ impl Checker<'_> {
                 for (field, source) in strings(&field, own) {
                     self.template(&field, source, SecretsAre::Welcome)?;
                     let used = self.templates.names(source).unwrap_or_default();
-                    let later = |name: &String| {
-                        name.starts_with("names") || name.starts_with("chosen")
-                    };
+                    let later =
+                        |name: &String| name.starts_with("names") || name.starts_with("chosen");
                     if let Some(name) = used.iter().find(|name| later(name)) {
                         return self.wrong(
                             &field,
