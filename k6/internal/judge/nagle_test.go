@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-package report
+package judge
 
 import (
 	"strings"
@@ -17,28 +17,28 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-func TestNagleNotes(t *testing.T) {
+func TestWaitNotes(t *testing.T) {
 	p50, added, little := 43.9, 43.7, 2.0
 	op := result.Operation{Name: "tcp", Title: "TCP round trip", LatencyMS: &result.Latency{P50: &p50}}
-	slow := result.Result{Operations: []result.Operation{op}, Controls: []result.Control{{Operation: "tcp", Control: "tcp_direct", P50MS: &added}}}
-	if notes := nagleNotes(slow); len(notes) != 1 || !strings.HasPrefix(notes[0], "TCP round trip: P50 43.9 ms (one wait): as long as") {
+	slow := Judged{Operations: []result.Operation{op}, Controls: []result.Control{{Operation: "tcp", Control: "tcp_direct", P50MS: &added}}}
+	if notes := waitNotes(Evidence{}, slow); len(notes) != 1 || !strings.HasPrefix(notes[0], "TCP round trip: P50 43.9 ms (one wait): as long as") {
 		t.Errorf("%q", notes)
 	}
 	// A line of 42 ms is no fault of the proxy's.
 	far := slow
 	far.Controls = []result.Control{{Operation: "tcp", Control: "tcp_direct", P50MS: &little}}
-	if notes := nagleNotes(far); notes != nil {
+	if notes := waitNotes(Evidence{}, far); notes != nil {
 		t.Errorf("%q", notes)
 	}
-	figures := func(rtt float64) map[string]*result.Spread {
-		return map[string]*result.Spread{"rtt_ms": {Median: rtt}, "handshake_ms": {Median: 1}}
+	figures := func(rtt float64) map[string]*Spread {
+		return map[string]*Spread{"rtt_ms": {Median: rtt}, "handshake_ms": {Median: 1}}
 	}
-	rows := []result.ProtocolRow{{Row: "vless", Baseline: result.ProtocolSide{Figures: figures(0.3)}, Candidate: &result.ProtocolSide{Figures: figures(88.2)}}}
-	notes := nagleNotes(result.Result{Protocols: &result.Protocols{Rows: rows}})
+	rows := []ProtocolRow{{Row: "vless", Baseline: ProtocolSide{Figures: figures(0.3)}, Candidate: &ProtocolSide{Figures: figures(88.2)}}}
+	notes := waitNotes(Evidence{Protocols: &Protocols{Rows: rows}}, Judged{})
 	if len(notes) != 1 || !strings.HasPrefix(notes[0], "vless, candidate: RTT 88.2 ms (2 waits): ") {
 		t.Errorf("%q", notes)
 	}
-	if notes := nagleNotes(result.Result{}); notes != nil {
+	if notes := waitNotes(Evidence{}, Judged{}); notes != nil {
 		t.Errorf("%q of nothing", notes)
 	}
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-package report
+package judge
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"windtunnel/k6/internal/result"
 )
 
 const (
@@ -30,24 +28,24 @@ func waits(ms float64) int {
 	return 0
 }
 
-// nagleNotes names medians that are as long as delayed acknowledgements, where the same without the proxy, or with the other
+// waitNotes names medians that are as long as delayed acknowledgements, where the same without the proxy, or with the other
 // program, is over in a fraction of it. A packet that waits for the acknowledgement of the one before (RFC 896) meets an end
 // that waits for something to send it with (RFC 1122, 4.2.3.2).
-func nagleNotes(r result.Result) []string {
+func waitNotes(e Evidence, j Judged) []string {
 	var found []string
 	note := func(what string, ms, quick float64) {
 		if n := waits(ms); n > 0 && quick <= ms*quickShare {
 			found = append(found, fmt.Sprintf("%s %.1f ms (%s)", what, ms, waited(n)))
 		}
 	}
-	for _, c := range r.Controls {
-		op, _ := r.Find(c.Operation)
+	for _, c := range j.Controls {
+		op, _ := find(j.Operations, c.Operation)
 		if op.LatencyMS != nil && op.LatencyMS.P50 != nil && c.P50MS != nil {
 			note(op.Title+": P50", *op.LatencyMS.P50, *op.LatencyMS.P50-*c.P50MS)
 		}
 	}
-	if r.Protocols != nil {
-		for _, row := range r.Protocols.Rows {
+	if e.Protocols != nil {
+		for _, row := range e.Protocols.Rows {
 			if row.Candidate == nil {
 				continue
 			}

@@ -70,7 +70,7 @@ func controlsTable(r result.Result) Table {
 	t := Table{
 		Title:   "What the proxy costs",
 		Head:    []string{"Operation", "Control", "P50 less control (ms)", "P95 less control (ms)", "P99 less control (ms)", "Rate ratio"},
-		Numbers: 2, State: -1,
+		Numbers: from(2), State: -1,
 	}
 	for _, c := range r.Controls {
 		t.Rows = append(t.Rows, []string{operationTitle(r, c.Operation), operationTitle(r, c.Control),
@@ -89,64 +89,6 @@ func operationTitle(r result.Result, name string) string {
 		}
 	}
 	return name
-}
-
-// sweepTable is the reference document's, with the spread of the runs.
-func sweepTable(r result.Result) Table {
-	if r.Sweep == nil {
-		return Table{}
-	}
-	t := Table{
-		Title:   "Sweep of " + r.Sweep.Variable,
-		Head:    []string{r.Sweep.Variable, "Runs", "Throughput (Mbit/s)", "RTT P95 (ms)", "RTT P99 (ms)", "Total peak RSS (MiB)", "Lost"},
-		Numbers: 1, State: -1,
-	}
-	for _, v := range r.Sweep.Values {
-		t.Rows = append(t.Rows, []string{format.Any(v.Value), strconv.Itoa(v.Runs),
-			spread(v.MbitPerS, format.Mbit), spread(v.RTTP95MS, format.MS), spread(v.RTTP99MS, format.MS),
-			spread(v.PeakRSSBytes, func(b *float64) string { return format.MiB(int64(*b)) }), spread(v.LostShare, format.Share)})
-	}
-	advice := "Recommendation: none: "
-	if r.Sweep.Recommended != nil {
-		advice = fmt.Sprintf("Recommendation: %s = %s: ", r.Sweep.Variable, plain(r.Sweep.Recommended))
-	}
-	t.Notes = []string{advice + r.Sweep.Reason}
-	for _, v := range r.Sweep.Values {
-		if v.Refused != "" {
-			t.Notes = append(t.Notes, fmt.Sprintf("The system refuses %s = %s: %s", r.Sweep.Variable, plain(v.Value), v.Refused))
-		}
-	}
-	t.Notes = append(t.Notes, "Medians of the runs with each value, the least and the most in brackets; the runs took turns.",
-		"Lost are round trips at the probe, wherever on the way a datagram or its answer was dropped.")
-	return t
-}
-
-// spread is `median (min–max)`; the median alone where they do not differ.
-func spread(s *result.Spread, write func(*float64) string) string {
-	if s == nil {
-		return format.None
-	}
-	median, least, most := write(&s.Median), write(&s.Min), write(&s.Max)
-	if least == most {
-		return median
-	}
-	return fmt.Sprintf("%s (%s–%s)", median, least, most)
-}
-
-func tunnelsTable(r result.Result) Table {
-	t := Table{
-		Title:   "Tunnels open at once",
-		Head:    []string{"Asked", "Open", "All within (s)", "Direct (s)", "Memory each (KiB)"},
-		Numbers: 0, State: -1,
-	}
-	for _, x := range r.Tunnels {
-		t.Rows = append(t.Rows, []string{format.Count(x.Asked), format.Count(x.Open), decimals(x.OpenAllS, 1, 3),
-			decimals(x.DirectOpenAllS, 1, 3), decimals(x.BytesPerTunnel, 1024, 1)})
-	}
-	if len(t.Rows) > 0 {
-		t.Notes = []string{"Numbers of all rounds together, times and memory the median of them. Memory is what all of the system's processes grew by."}
-	}
-	return t
 }
 
 // decimals writes a value in a unit with a fixed number of digits.
