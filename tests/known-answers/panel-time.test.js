@@ -20,12 +20,10 @@ const PROMETHEUS = {
 const tableOf = (result, name) =>
   Object.fromEntries(partsOf(result, name).map((row) => [row.component, [row.calls, row.avg_ms, row.share]]));
 
-/** @param {any} result @param {string} operation '' of the whole run */
-const partsOf = (result, operation) =>
+/** @param {any} result @param {string} of an operation; '' is the whole run */
+const partsOf = (result, of) =>
   result.sections
-    .filter(
-      (/** @type {any} */ one) => one.columns[0].name === 'component' && (one.operation ?? '') === operation,
-    )
+    .filter((/** @type {any} */ one) => one.columns[0].name === 'component' && (one.operation ?? '') === of)
     .flatMap(rowsOf);
 
 /** @param {any} result @param {string} of an operation @param {string} name */

@@ -66,7 +66,12 @@ function compared() {
           line('CPU', null, 0.99),
         ],
       },
-      { ...row, row: 'tuic', baseline: side('measured'), candidate: side('refused configuration', 'unknown type') },
+      {
+        ...row,
+        row: 'tuic',
+        baseline: side('measured'),
+        candidate: side('refused configuration', 'unknown type'),
+      },
     ],
     coverage: {
       inbound: [{ type: 'trojan', rows: ['trojan'], reason: null, instead: null }],
