@@ -3,10 +3,12 @@
 package record
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"testing/quick"
@@ -211,5 +213,55 @@ func TestAClockIsShifted(t *testing.T) {
 	}
 	if values, _ := r.Values("operation_clock_ms", map[string]string{"operation": "idle"}); values["min"] != 0 || values["max"] != 0 {
 		t.Error("a clock that was never read has a time", values)
+	}
+}
+
+func TestHowManySamplesAreAbove(t *testing.T) {
+	whole, all := split(3, 10_000, shapes["whole"], func(n int) int { return n % 3 }, rand.New(rand.NewPCG(4, 4)))
+	set := Together(asFiles(t, all)...)
+	for _, value := range []float64{-1, 0, 3, 3.5, 1e6} {
+		want := int64(0)
+		for _, s := range whole.having("operation_ms", send) {
+			for _, sample := range s.samples.exact {
+				if inUnits(sample) > value {
+					want++
+				}
+			}
+		}
+		if got := set.Above("operation_ms", send, value); got != want || set.Err() != nil {
+			t.Errorf("%d above %g, want %d, %v", got, value, want, set.Err())
+		}
+	}
+	if set.Above("operation_ms", map[string]string{"operation": "poll"}, 0) != 0 {
+		t.Error("what is not there is above")
+	}
+}
+
+// gone is a file that can be read once.
+type gone struct {
+	*bytes.Reader
+	closed bool
+}
+
+func (g *gone) ReadAt(p []byte, at int64) (int, error) {
+	if g.closed {
+		return 0, os.ErrClosed
+	}
+	return g.Reader.ReadAt(p, at)
+}
+
+func TestAFileThatCannotBeReadAgainIsAnError(t *testing.T) {
+	file := &gone{Reader: bytes.NewReader(written(t, filled(50_000, MostExact)))}
+	r, _, err := Read(file, file.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.closed = true
+	set := Together(r)
+	if values, ok := set.Values("operation_ms", send); ok || set.Err() == nil {
+		t.Error(values, set.Err())
+	}
+	if set = Together(r); set.Above("operation_ms", send, 1) < 0 || set.Err() == nil {
+		t.Error("above what nobody can read")
 	}
 }
