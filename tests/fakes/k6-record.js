@@ -75,6 +75,11 @@ export class Operation {
   }
 }
 
+export const now = () => performance.now();
+
+/** @param {{ timings: { duration: number } }} response on a connection that there was */
+export const wholeMs = ({ timings }) => timings.duration;
+
 /** @param {string} name @param {unknown} value */
 export function say(name, value) {
   told[name] = JSON.parse(JSON.stringify(value));

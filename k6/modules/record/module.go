@@ -50,6 +50,8 @@ func (i *instance) Exports() modules.Exports {
 		"say":       i.say,
 		"said":      i.said,
 		"measured":  i.measured,
+		"now":       i.now,
+		"wholeMs":   i.wholeMs,
 	}}
 }
 
