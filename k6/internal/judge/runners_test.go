@@ -51,7 +51,7 @@ func (p part) late(ms float64) {
 func parts(runners int) (all []part) {
 	for n := range runners {
 		e := complete()
-		e.Run = json.RawMessage(run)
+		e.Run = json.RawMessage(someRun)
 		e.Counts.Iterations = 0
 		if runners > 1 {
 			e.Runner = &Runner{Number: n + 1, Of: runners, Segment: fmt.Sprintf("%d/%d:%d/%d", n, runners, n+1, runners), Machine: fmt.Sprint("m", n), Teardown: n == 0}
@@ -353,7 +353,7 @@ func TestClocksThatAreOffByAnHourAreCorrected(t *testing.T) {
 	all[0].evidence.Runner.ZeroUnixMS = 1_795_392_000_000
 	all[1].evidence.Runner.ZeroUnixMS = 1_795_392_000_500 - 3_600_000
 	all[1].evidence.Runner.ClockOffsetMS = 3_600_000
-	all[1].evidence.Run = json.RawMessage(strings.NewReplacer("2026-11-23T00:00:00Z", "2026-11-22T23:00:00.5Z", "2026-11-23T00:00:02Z", "2026-11-22T23:00:02.5Z").Replace(run))
+	all[1].evidence.Run = json.RawMessage(strings.NewReplacer("2026-11-23T00:00:00Z", "2026-11-22T23:00:00.5Z", "2026-11-23T00:00:02Z", "2026-11-22T23:00:02.5Z").Replace(someRun))
 	j := judgedFiles(t, files(t, all))
 	isJudged(t, "an hour", j, result.Pass, "")
 	// From 1,000 ms to 2,998 ms on each one's clock, and its last latency.
