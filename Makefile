@@ -173,6 +173,11 @@ benchmark-judge: ## How often the engine of comparisons errs, and how soon it kn
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
 
+.PHONY: benchmark-records
+benchmark-records: bin/k6 ## What it takes to record ten million samples, and to judge a billion of 200 runners; a quarter of an hour
+	@$(call need,go,install Go 1.26 or newer)
+	@cd k6 && go run ./benchmarks/records --k6 ../bin/k6 --graph ../docs/images/judging-records.svg
+
 # quick is what one would compare with, so it is the default here.
 .PHONY: benchmark-variance
 benchmark-variance: build ## Where the noise of runs comes from: make benchmark-variance [SCENARIO=dataplane/socks-tcp] [PAIRS=6] [RUNS=5] [TIMES=1,4]
