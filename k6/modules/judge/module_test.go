@@ -90,7 +90,7 @@ func TestAFieldThatTheJudgeDoesNotKnowIsAnExceptionThatNamesIt(t *testing.T) {
 		declared + `thresholds({ ...declared, setps: 1 })`:                                              `unknown field "setps"`,
 		declared + `declared.operations[0].againstControl = true; thresholds(declared)`:                 `unknown field "againstControl"`,
 		evidence + `judge({ ...evidence, load: 1 })`:                                                    `unknown field "load"`,
-		evidence + `judge({ ...evidence, facts: [{ check: 'x', reportd: 1 }] })`:          `unknown field "reportd"`,
+		evidence + `judge({ ...evidence, facts: [{ check: 'x', reportd: 1 }] })`:                        `unknown field "reportd"`,
 		evidence + `judge({ ...evidence, sections: [{ name: 'own', colums: [] }] })`:                    `unknown field "colums"`,
 		evidence + `judge({ ...evidence, sections: [{ name: 'own', columns: [], rows: [[1]] }] })`:      "section own: row 1 has 1 cells for 0 columns",
 		evidence + `judge({ ...evidence, sections: [{ columns: [], rows: [[{ figur: 'p50_ms' }]] }] })`: `unknown field "figur"`,
