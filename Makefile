@@ -135,6 +135,11 @@ protocols-interop: $(RUNNERS) ## Which programs and versions understand each oth
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 	@bin/k6 x report $(or $(RUN),results/latest)
 
+.PHONY: keep
+keep: bin/k6 ## Keep a run as a baseline, or add it to one: make keep NAME=… [RUN=results/latest] [TO=folder] [RECORDS=1]
+	@test -n '$(NAME)' || { echo 'make: NAME is not set: say what the baseline is to be called' >&2; exit 2; }
+	@bin/k6 x keep --name '$(NAME)' $(if $(TO),--to '$(TO)') $(if $(RECORDS),--records) $(or $(RUN),results/latest)
+
 .PHONY: validate
 validate: bin/k6 ## Check environments and testbeds against their schemas
 	@bin/k6 x validate

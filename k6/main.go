@@ -11,9 +11,11 @@ import (
 	_ "github.com/grafana/xk6-sql"
 	"go.k6.io/k6/cmd"
 
+	_ "windtunnel/k6/commands/baseline"
 	_ "windtunnel/k6/commands/bench"
 	_ "windtunnel/k6/commands/compare"
 	_ "windtunnel/k6/commands/judge"
+	_ "windtunnel/k6/commands/keep"
 	_ "windtunnel/k6/commands/needs"
 	_ "windtunnel/k6/commands/primitives"
 	_ "windtunnel/k6/commands/report"

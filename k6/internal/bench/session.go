@@ -115,7 +115,7 @@ func prepare(o Options, scenarios, testbeds []string) (*Session, *fault) {
 		}
 	}
 	if s.RunID == "" {
-		s.RunID = newRunID("compare", time.Now())
+		s.RunID = NewRunID("compare", time.Now())
 	}
 	if !runIDPattern.MatchString(s.RunID) || s.RunID == "latest" {
 		return nil, usage("run id %q: give letters, digits, dots, dashes and underscores", s.RunID)

@@ -75,6 +75,7 @@ type Comparison struct {
 	Verdict        string            `json:"verdict"`
 	Reasons        []string          `json:"reasons"`
 	mute           string            // what so few pairs cannot tell, "" where they are enough
+	kept           bool              // A are kept runs, B is one run that is judged by them
 	bottlenecks    []string          // what the runs name, a line for each operation; each run's result has it
 }
 
