@@ -140,6 +140,10 @@ keep: bin/k6 ## Keep a run as a baseline, or add it to one: make keep NAME=… [
 	@test -n '$(NAME)' || { echo 'make: NAME is not set: say what the baseline is to be called' >&2; exit 2; }
 	@bin/k6 x keep --name '$(NAME)' $(if $(TO),--to '$(TO)') $(if $(RECORDS),--records) $(or $(RUN),results/latest)
 
+.PHONY: trend
+trend: bin/k6 .venv/trend/.installed ## Add runs to the history of their machine, and show where figures changed: make trend [RUN='results/A …'] [COMMIT=…] [STREAM=1]
+	@bin/k6 x trend $(if $(COMMIT),--commit '$(COMMIT)') $(if $(STREAM),--stream) $(RUN)
+
 .PHONY: validate
 validate: bin/k6 ## Check environments and testbeds against their schemas
 	@bin/k6 x validate
@@ -300,6 +304,11 @@ bin/libcronet.so: testbeds/sing-box-1.13/go.sum
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	$(call venv,.venv/benchmarks,$<)
 
+.venv/trend/.installed: setup/trend-requirements.txt
+	@$(call need,python3,install Python 3.11 or newer with its venv module)
+	@echo 'installing Apache Otava into .venv/trend'
+	$(call venv,.venv/trend,$<)
+
 node_modules/.installed: package.json package-lock.json
 	@$(call need,npm,install Node.js 20.19 or newer)
 	npm ci --silent
@@ -328,7 +337,7 @@ test-sidecar: ready-for-test build ## Test the sidecar
 	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
 
 .PHONY: test-k6
-test-k6: ready-for-test build ## Test our k6
+test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
 	cd k6 && go test -trimpath ./...
 
 .PHONY: test-scripts

@@ -19,6 +19,7 @@ import (
 	_ "windtunnel/k6/commands/needs"
 	_ "windtunnel/k6/commands/primitives"
 	_ "windtunnel/k6/commands/report"
+	_ "windtunnel/k6/commands/trend"
 	_ "windtunnel/k6/commands/validate"
 	_ "windtunnel/k6/commands/variables"
 	_ "windtunnel/k6/drivers/mysql"

@@ -15,14 +15,15 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// template is a result of pulsar/ingest, seen from a package beside this one.
-const template = "../report/testdata/run/pulsar-ingest.json"
+// template is a result of pulsar/ingest, in k6/.
+const template = "internal/report/testdata/run/pulsar-ingest.json"
 
 // Run writes the folder results/ID of a checkout: a run of pulsar/ingest that began so many days after another and is slower by a
 // factor; change, where it is not nil, changes the result besides. It returns the folder.
 func Run(t *testing.T, root, id string, day int, factor float64, change func(*result.Result)) string {
 	t.Helper()
-	r, err := result.Read(template)
+	// A test's folder is that of its package, two below k6/.
+	r, err := result.Read(filepath.Join("..", "..", template))
 	if err != nil {
 		t.Fatal(err)
 	}
