@@ -73,10 +73,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   reported of it; `data` is what setup() returned
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
  *   depend on what was measured
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => More} [more] what it shows beyond its operations;
- *   `data` is what setup() returned
- *
- * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('./section.js').More} [more] what it shows beyond its operations
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
  *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),

@@ -41,7 +41,7 @@ import { shown, worst } from './outcome.js';
 
 /**
  * What the scenario shows, and what the judge decides by. @param {AllNotes} notes @param {Asked} asked
- * @returns {import('../scenario.js').More}
+ * @returns {import('../section.js').More}
  */
 export function shownOf(notes, asked) {
   const found = protocolsOf(notes, asked);
