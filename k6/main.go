@@ -12,6 +12,7 @@ import (
 	"go.k6.io/k6/cmd"
 
 	_ "windtunnel/k6/commands/bench"
+	_ "windtunnel/k6/commands/cluster"
 	_ "windtunnel/k6/commands/compare"
 	_ "windtunnel/k6/commands/judge"
 	_ "windtunnel/k6/commands/needs"
