@@ -65,7 +65,7 @@ func Run(o Options) int {
 	if f := c.accepted(); f != nil {
 		return told(screen, f)
 	}
-	if c.dir, f = c.record.Make(o.Root); f != nil {
+	if c.dir, f = c.record.Begin(o.Root); f != nil {
 		return told(screen, f)
 	}
 	return c.run()

@@ -15,9 +15,9 @@ import (
 
 // The files of deploy/ that become manifests, in the order in which they are created.
 const (
-	jobFile     = "job.yaml"
-	ownedFile   = "owned.yaml"
-	testRunFile = "testrun.yaml"
+	jobFile     = "job.yaml.tmpl"
+	ownedFile   = "owned.yaml.tmpl"
+	testRunFile = "testrun.yaml.tmpl"
 )
 
 // port is where the coordinator listens.
@@ -126,7 +126,7 @@ func (m Manifests) render(root, file string) (string, error) {
 	parsed, err := template.New(file).
 		Funcs(template.FuncMap{"json": asJSON}).
 		Option("missingkey=error").
-		ParseFiles(filepath.Join(folder, "parts.yaml"), filepath.Join(folder, file))
+		ParseFiles(filepath.Join(folder, "parts.yaml.tmpl"), filepath.Join(folder, file))
 	if err != nil {
 		return "", fmt.Errorf("deploy/%s cannot be read: %w", file, err)
 	}

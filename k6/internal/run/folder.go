@@ -33,21 +33,31 @@ func ID(given, profile string, now time.Time) (string, *fault.Fault) {
 // Logs is the folder of a run's logs.
 func Logs(dir string) string { return filepath.Join(dir, "logs") }
 
-// Make makes results/RUN with its logs' folder and the record, and points results/latest at it. It returns the folder.
-func (r Run) Make(root string) (dir string, f *fault.Fault) {
+// MakeFolder makes results/RUN with the folder of its logs.
+func MakeFolder(dir string) *fault.Fault {
+	id := filepath.Base(dir)
+	err := os.MkdirAll(filepath.Dir(dir), 0o755)
+	if err == nil {
+		err = os.Mkdir(dir, 0o755)
+	}
+	if errors.Is(err, os.ErrExist) {
+		return fault.Usage("results/%s exists already; give another --run-id", id)
+	}
+	if err == nil {
+		err = os.Mkdir(Logs(dir), 0o755)
+	}
+	if err != nil {
+		return fault.Setup("cannot make results/%s: %v", id, fault.Reason(err))
+	}
+	return nil
+}
+
+// Begin makes the run's folder with its record, and points results/latest at it. It returns the folder.
+func (r Run) Begin(root string) (dir string, f *fault.Fault) {
 	results := filepath.Join(root, "results")
 	dir = filepath.Join(results, r.ID)
-	if err := os.MkdirAll(results, 0o755); err != nil {
-		return dir, fault.Setup("cannot make results/: %v", fault.Reason(err))
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		if errors.Is(err, os.ErrExist) {
-			return dir, fault.Usage("results/%s exists already; give another --run-id", r.ID)
-		}
-		return dir, fault.Setup("cannot make results/%s: %v", r.ID, fault.Reason(err))
-	}
-	if err := os.Mkdir(Logs(dir), 0o755); err != nil {
-		return dir, fault.Setup("cannot make results/%s/logs: %v", r.ID, fault.Reason(err))
+	if f := MakeFolder(dir); f != nil {
+		return dir, f
 	}
 	if err := r.Write(dir); err != nil {
 		return dir, fault.Setup("cannot write results/%s/run.json: %v", r.ID, fault.Reason(err))
