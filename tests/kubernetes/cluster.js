@@ -83,6 +83,27 @@ export class Cluster {
       ENV: this.writeEnvironment('relay', {}),
     };
     this.installOperator();
+    this.environment.KUBECONFIG = this.asUser();
+  }
+
+  /** A way into the cluster for a user who has the Role that docs/kubernetes.md gives. @returns {string} its path */
+  asUser() {
+    const page = readFileSync(join(ROOT, 'docs', 'kubernetes.md'), 'utf8');
+    const role = join(this.folder, 'role.yaml');
+    writeFileSync(role, /** @type {RegExpExecArray} */ (/```yaml\n([^]*?)```/.exec(page))[1]);
+    this.kubectl('create', '--filename', role);
+    return this.allowed('user', 'windtunnel');
+  }
+
+  /** A way into the cluster for a user of one's own who has a Role. @param {string} user @param {string} role @returns {string} its path */
+  allowed(user, role) {
+    this.kubectl('create', 'serviceaccount', user);
+    this.kubectl('create', 'rolebinding', user, `--role=${role}`, `--serviceaccount=default:${user}`);
+    const path = join(this.folder, `kubeconfig-${user}`);
+    const token = this.kubectl('create', 'token', user).trim();
+    const own = readFileSync(join(this.directory, 'kubeconfig'), 'utf8');
+    writeFileSync(path, own.replace(/token: '\w+'/, `token: '${token}'`));
+    return path;
   }
 
   installOperator() {
@@ -92,11 +113,11 @@ export class Cluster {
     this.kubectl('rollout', 'status', deployment, '--namespace=k6-operator-system', '--timeout=90s');
   }
 
-  /** @param {string[]} args @returns {string} */
+  /** kubectl as the cluster's administrator. @param {string[]} args @returns {string} */
   kubectl(...args) {
     return execFileSync('kubectl', args, {
       encoding: 'utf8',
-      env: this.environment,
+      env: { ...this.environment, KUBECONFIG: join(this.directory, 'kubeconfig') },
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: 1 << 26,
     });
@@ -105,14 +126,6 @@ export class Cluster {
   /** @param {string[]} args @returns {any[]} */
   items(...args) {
     return JSON.parse(this.kubectl('get', ...args, '--output=json')).items;
-  }
-
-  /** A way into the cluster for whoever has a token. @param {string} token @returns {string} its path */
-  writeKubeconfig(token) {
-    const path = join(this.folder, 'kubeconfig');
-    const own = readFileSync(/** @type {string} */ (this.environment?.KUBECONFIG), 'utf8');
-    writeFileSync(path, own.replace(/token: '\w+'/, `token: '${token}'`));
-    return path;
   }
 
   /**

@@ -1,7 +1,7 @@
-"""make-image.py IMAGE TAR: writes an image as `docker save` does, of one layer, for `ctr images import`: no registry, no Docker.
+"""make-image.py IMAGE TAR: writes an image as `docker save` does, of one layer: no registry, no Docker.
 
-IMAGE is `pause`, `operator` or `windtunnel`. The last has what the stage `runner` of docker/Dockerfile has, as far as files
-of this machine can be in its place: busybox for Debian's tools.
+IMAGE is `pause`, `operator` or `windtunnel`. The last has what the stage `runner` of docker/Dockerfile has,
+as far as files of this machine can be in its place: busybox for Debian's tools.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ class Layer:
 
     def __init__(self) -> None:
         self.bytes = io.BytesIO()
-        self.tar = tarfile.open(fileobj=self.bytes, mode="w")
+        self.tar = tarfile.TarFile(fileobj=self.bytes, mode="w")
 
     def add(self, entry: tarfile.TarInfo, content: bytes = b"") -> None:
         entry.size = len(content)

@@ -35,11 +35,11 @@ func Logs(dir string) string { return filepath.Join(dir, "logs") }
 
 // MakeFolder makes results/RUN with the folder of its logs.
 func MakeFolder(dir string) *fault.Fault {
-	id := filepath.Base(dir)
-	err := os.MkdirAll(filepath.Dir(dir), 0o755)
-	if err == nil {
-		err = os.Mkdir(dir, 0o755)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return fault.Setup("cannot make results/: %v", fault.Reason(err))
 	}
+	id := filepath.Base(dir)
+	err := os.Mkdir(dir, 0o755)
 	if errors.Is(err, os.ErrExist) {
 		return fault.Usage("results/%s exists already; give another --run-id", id)
 	}
