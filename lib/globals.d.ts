@@ -255,6 +255,24 @@ declare module 'k6/x/windtunnel/judge' {
     integrity: Integrity[] | undefined;
     notes: string[];
     sections: Record<string, unknown>;
+    runner?: Runner;
+  }
+  /**
+   * One k6 process of several: `start_offset_ms` after the common start its load began, `clock_offset_ms` sets its clock forward
+   * to the coordinator's, `zero_unix_ms` is measureOffset(), `machine` is the same for those that share a kernel, `teardown`:
+   * it ran the run's teardown.
+   */
+  export interface Runner {
+    number: number;
+    of: number;
+    segment: string;
+    start_offset_ms: number;
+    clock_offset_ms: number;
+    zero_unix_ms: number;
+    machine: string;
+    cpu_s?: number | null;
+    cpus?: number | null;
+    teardown: boolean;
   }
   /** k6's options.thresholds. */
   export function thresholds(declared: Declared): Record<string, any[]>;

@@ -47,6 +47,11 @@ type Evidence struct {
 	Notes     []string           `json:"notes"`
 	// Sections are further parts of the result, by the result's own names.
 	Sections map[string]json.RawMessage `json:"sections"`
+	// Runner is which k6 process of several this is; nil where it is the only one.
+	Runner *Runner `json:"runner,omitempty"`
+
+	// runners are all of them, where this is the evidence of the whole run.
+	runners []Recorded
 }
 
 // AtRest is what a process did while nothing was sent.
@@ -69,6 +74,7 @@ type Judged struct {
 	Integrity  []result.Integrity `json:"integrity,omitzero"`
 	Disturbed  []result.Disturbed `json:"disturbed,omitzero"`
 	Repeated   []result.Repeated  `json:"repeated,omitzero"`
+	Runners    []result.Runner    `json:"runners,omitempty"`
 	Notes      []string           `json:"notes"`
 	Verdict    string             `json:"verdict"`
 	Reasons    []result.Reason    `json:"reasons"`
@@ -101,6 +107,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	j.Controls = controlsOf(e.Declared, j.Operations)
 	j.Validity = checksOf(e, m, j.Operations, j.Thresholds, j.Controls)
+	j.judgeRunners(e)
 	if err := j.addDisturbances(e); err != nil {
 		return j, err
 	}
@@ -112,7 +119,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 		j.Notes = append(j.Notes, fmt.Sprintf("%.0f could not be removed from the target: %s", left["count"], e.Leftovers))
 	}
 	for _, row := range j.Operations {
-		if row.LatencyMS != nil && row.LatencyMS.Count > record.MostExact {
+		if of(m, "operation_ms", row.Name)["error"] > 0 {
 			j.Notes = append(j.Notes, fmt.Sprintf("%s: more samples than are kept one by one: its percentiles are within %g %%", row.Name, 100*record.Error))
 		}
 	}

@@ -79,7 +79,7 @@ const read = JSON.parse(result);
 	if !ok {
 		t.Fatalf("%T", value.Export())
 	}
-	_, said, err := record.Read(bytes.NewReader(buffer.Bytes()))
+	_, said, err := record.Read(bytes.NewReader(buffer.Bytes()), int64(len(buffer.Bytes())))
 	if err != nil || !strings.Contains(string(said), `"notes":["mine"]`) {
 		t.Error(string(said), err)
 	}
