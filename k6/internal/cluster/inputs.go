@@ -114,7 +114,7 @@ func secretsOf(a plan.Asked, p plan.Plan) map[string]string {
 
 // command is the coordinator's.
 func command(runners int, s plan.Scenario) []string {
-	return []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners), "--only", s.String()}
+	return []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners), "--scenario", s.String()}
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
