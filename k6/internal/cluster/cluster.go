@@ -158,13 +158,13 @@ func (c *cluster) manifests(i int) Manifests {
 		RunID:           c.RunID,
 		Scenario:        scenario.String(),
 		DeadlineSeconds: int((24 * time.Hour).Seconds()),
-		Runners:         c.Runners,
+		Runners:         c.Where.Runners,
 		Image:           c.Image,
 		pullSecret:      c.PullSecret,
 		cpu:             c.CPU,
 		memory:          c.Memory,
 		Variables:       variablesOf(c.Asked, c.plan, c.RunID, scenario),
-		Command:         command(c.Runners, scenario),
+		Command:         command(c.Where.Runners, scenario),
 		Secrets:         secrets,
 		Files:           c.files,
 	}
@@ -188,7 +188,7 @@ func (c *cluster) accepted() *fault.Fault {
 // run runs the scenarios one after the other.
 func (c *cluster) run() int {
 	c.screen.Line("run %s: %s, environment %s, %d scenarios on %d runners", c.RunID, c.Profile, c.plan.Env.Name,
-		len(c.plan.Scenarios), c.Runners)
+		len(c.plan.Scenarios), c.Where.Runners)
 	code := exitcode.Pass
 	for i := range c.plan.Scenarios {
 		entry := &c.record.Scenarios[i]
