@@ -43,26 +43,43 @@ function assertNothingLeft() {
 const runners = () =>
   cluster.items('pods', '--selector=runner=true').filter(({ status }) => status.phase === 'Running');
 
+/** @param {{ output: { stdout: string, stderr: string } }} run */
+const said = ({ output }) => output.stdout + output.stderr;
+
+/**
+ * Waits while a run lasts.
+ * @template T
+ * @param {ReturnType<Cluster['run']>} run
+ * @param {() => T | undefined | false} condition
+ * @param {string} what
+ */
+const during = (run, condition, what) =>
+  until(() => {
+    assert.equal(run.child.exitCode, null, said(run));
+    return condition();
+  }, what);
+
 /** Runs until its load is under way. @param {Record<string, string>} [variables] */
 async function underWay(variables = {}) {
   const since = cluster.requests().length;
   const run = cluster.run({ ...LONG, ...variables });
-  await until(() => cluster.accepted(since).size === 2, 'messages of both runners');
+  await during(run, () => cluster.accepted(since).size === 2, 'messages of both runners');
   return run;
 }
-
-/** @param {{ output: { stdout: string, stderr: string } }} run */
-const said = ({ output }) => output.stdout + output.stderr;
 
 test('two runners make one result: the relay has what it says, and each sent its part', async () => {
   const since = cluster.requests().length;
   const run = cluster.run({ PROFILE: 'quick' });
   /** @type {string[]} */
   let commands = [];
-  await until(() => {
-    commands = runners().map(({ spec }) => spec.containers[0].command.join(' '));
-    return commands.length === 2;
-  }, 'two runners');
+  await during(
+    run,
+    () => {
+      commands = runners().map(({ spec }) => spec.containers[0].command.join(' '));
+      return commands.length === 2;
+    },
+    'two runners',
+  );
   assert.match(commands.join('\n'), /--execution-segment=0:1\/2[^]*--execution-segment=1\/2:1/);
   assert.equal(await run.ended, PASS, said(run));
   const result = run.result('pulsar-concurrent');

@@ -38,7 +38,7 @@ func (k kubectl) ready(ctx context.Context) *fault.Fault {
 	}
 	at := strings.TrimSpace(string(name))
 	if _, err := k.run(ctx, "", "version", "--output", "json"); err != nil {
-		return fault.Setup("the cluster of the context %s does not answer: %v", at, err)
+		return fault.Setup("the cluster of the context %s cannot be used: %v", at, err)
 	}
 	kinds, err := k.run(ctx, "", "api-resources", "--api-group=k6.io", "--output=name", "--cached=false")
 	if err != nil {
@@ -67,7 +67,8 @@ func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 			few <- struct{}{}
 			defer func() { <-few }()
 			verb, kind, _ := strings.Cut(right, " ")
-			_, answers[i] = k.run(ctx, "", "auth", "can-i", verb, kind)
+			kind, part, _ := strings.Cut(kind, "/")
+			_, answers[i] = k.run(ctx, "", "auth", "can-i", verb, kind, "--subresource="+part)
 		})
 	}
 	asked.Wait()
