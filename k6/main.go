@@ -14,7 +14,6 @@ import (
 	_ "windtunnel/k6/commands/bench"
 	_ "windtunnel/k6/commands/cluster"
 	_ "windtunnel/k6/commands/compare"
-	_ "windtunnel/k6/commands/coordinate"
 	_ "windtunnel/k6/commands/judge"
 	_ "windtunnel/k6/commands/needs"
 	_ "windtunnel/k6/commands/primitives"
