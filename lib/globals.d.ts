@@ -285,3 +285,17 @@ declare module 'k6/x/windtunnel/judge' {
   /** Places of the rows of the section `protocols` that more turns would decide, what takes the fewest first. */
   export function undecided(rows: unknown[]): number[];
 }
+
+/** One of several runners of a run, in Go: k6/modules/runner says what each function does, lib/runners.js when it is called. */
+declare module 'k6/x/windtunnel/runner' {
+  export function many(): boolean;
+  export function setsUp(definition: string): boolean;
+  export function made<T>(data: T): T;
+  export function data(): any;
+  export function start(): void;
+  export function stopAll(why: string): void;
+  export function tearsDown(early: string): boolean;
+  export function tornDown(): void;
+  export function deliver(evidence: import('k6/x/windtunnel/judge').Evidence, zeroUnixMs: number): void;
+  export function leave(why: string): void;
+}

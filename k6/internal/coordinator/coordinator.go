@@ -58,6 +58,7 @@ type runner struct {
 	ready    bool
 	loaded   bool
 	record   string // the file, "" before it came
+	sum      string // of the record
 	gone     string // why there will be no more of it, "" while there may be
 }
 

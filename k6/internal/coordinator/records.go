@@ -18,15 +18,17 @@ import (
 // mostBytes bounds a record: a thousand million samples are less.
 const mostBytes = 16 << 30
 
-// take keeps a runner's record, each once. One that is cut short or damaged on its way is refused, so that the runner sends it again.
+// take keeps a runner's record, each once: the same one sent again, since its sender had no answer, is no other. One that is cut short or damaged on its way is refused, so that the runner sends it again.
 func (c *Coordinator) take(number int, sum string, body io.Reader) error {
+	again := false
 	err := c.of(number, func(r *runner) error {
-		if r.record != "" {
-			return conflict("the record of %s is there already", c.name(number))
+		again = r.record != "" && r.sum == sum
+		if r.record != "" && !again {
+			return conflict("another record of %s is there already", c.name(number))
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil || again {
 		return err
 	}
 	name := judge.FileOf(c.config.Name, number)
@@ -37,12 +39,12 @@ func (c *Coordinator) take(number int, sum string, body io.Reader) error {
 	}
 	return c.of(number, func(r *runner) error {
 		if r.record != "" {
-			return errors.Join(conflict("the record of %s is there already", c.name(number)), os.Remove(written))
+			return errors.Join(conflict("another record of %s is there already", c.name(number)), os.Remove(written))
 		}
 		if err := os.Rename(written, path); err != nil {
 			return err
 		}
-		r.record = path
+		r.record, r.sum = path, sum
 		c.tell()
 		return nil
 	})
