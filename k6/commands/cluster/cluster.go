@@ -6,7 +6,6 @@ package cluster
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -45,7 +44,7 @@ the hosts that the environment names.
 	rootFlag := command.BenchFlags(gs, cmd, &o)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
-	flags.StringVar(&runners, "runners", cmp.Or(gs.Env["RUNNERS"], "1"), "how many pods make the load")
+	flags.StringVar(&runners, "runners", cmp.Or(gs.Env["RUNNERS"], variables.Default("RUNNERS")), "how many pods make the load")
 	flags.StringVar(&where.Image, "image", gs.Env["IMAGE"], "the image that they run")
 	flags.StringVar(&where.PullSecret, "pull-secret", gs.Env["PULL_SECRET"], "the Secret to pull it with")
 	flags.StringVar(&where.Namespace, "namespace", gs.Env["NAMESPACE"], "where they run (default the context's)")
@@ -57,11 +56,11 @@ the hosts that the environment names.
 			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; see k6 x cluster --help\n", args[0])
 			return exitcode.Usage
 		}
-		var err error
-		if where.Runners, err = strconv.Atoi(runners); err != nil {
-			fmt.Fprintf(gs.Stderr, "RUNNERS=%s: a whole number is wanted\n", runners)
+		if wrong := variables.Find("RUNNERS").Wrong(runners); wrong != "" {
+			fmt.Fprintf(gs.Stderr, "--runners %s: %s\n", runners, wrong)
 			return exitcode.Usage
 		}
+		o.Runners = int(variables.Number("RUNNERS", runners))
 		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
 		if code != exitcode.Pass {
 			return code

@@ -41,7 +41,6 @@ type Options struct {
 
 // Where says how the cluster is used.
 type Where struct {
-	Runners    int    // pods that make load
 	Image      string // of runners and coordinator, made by the stage `runner` of docker/Dockerfile
 	PullSecret string // the Secret to pull it with, "" for none
 	Namespace  string // "" for the context's
@@ -111,6 +110,7 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
 	if f := o.Where.check(); f != nil {
 		return nil, f
 	}
+	o.Environ = without(o.Environ, own)
 	p, f := plan.Make(o.Asked)
 	if f != nil {
 		return nil, f
@@ -158,13 +158,13 @@ func (c *cluster) manifests(i int) Manifests {
 		RunID:           c.RunID,
 		Scenario:        scenario.String(),
 		DeadlineSeconds: int((24 * time.Hour).Seconds()),
-		Runners:         c.Where.Runners,
+		Runners:         c.Runners,
 		Image:           c.Image,
 		pullSecret:      c.PullSecret,
 		cpu:             c.CPU,
 		memory:          c.Memory,
 		Variables:       variablesOf(c.Asked, c.plan, c.RunID, scenario),
-		Command:         command(c.Where.Runners, scenario),
+		Command:         command(c.Runners, scenario),
 		Secrets:         secrets,
 		Files:           c.files,
 	}
@@ -188,7 +188,7 @@ func (c *cluster) accepted() *fault.Fault {
 // run runs the scenarios one after the other.
 func (c *cluster) run() int {
 	c.screen.Line("run %s: %s, environment %s, %d scenarios on %d runners", c.RunID, c.Profile, c.plan.Env.Name,
-		len(c.plan.Scenarios), c.Where.Runners)
+		len(c.plan.Scenarios), c.Runners)
 	code := exitcode.Pass
 	for i := range c.plan.Scenarios {
 		entry := &c.record.Scenarios[i]
@@ -217,8 +217,8 @@ func (c *cluster) scenario(i int, entry *run.Scenario) int {
 		redact:     func(text string) string { return redact.Tokens(redactor.Text(text)) },
 		interrupts: c.interrupts,
 	}
-	code, f := s.run()
-	c.outcome(entry, code, f)
+	f := s.run()
+	c.outcome(entry, f)
 	if f := s.remove(); f != nil {
 		c.screen.Error("%s", f.Message)
 		return f.Code

@@ -24,8 +24,6 @@ var (
 
 func (w Where) check() *fault.Fault {
 	switch {
-	case w.Runners < 1 || w.Runners > 1000:
-		return fault.Usage("RUNNERS=%d: give 1 to 1000", w.Runners)
 	case w.Image == "":
 		return fault.Usage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/kubernetes.md says how")
 	case strings.ContainsAny(w.Image, " \t\n\"'"):
@@ -112,9 +110,21 @@ func secretsOf(a plan.Asked, p plan.Plan) map[string]string {
 	return set
 }
 
-// command is the coordinator's.
+// command is the coordinator's. Its runners may take as long as the session waits for them.
 func command(runners int, s plan.Scenario) []string {
-	return []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners), "--scenario", s.String()}
+	return []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners),
+		"--only", s.String(), "--wait", (2 * startsWithin).String()}
+}
+
+// own are variables that say how the cluster is used: they are no scenario's.
+var own = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
+
+// without is an environment without some variables.
+func without(environ, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(names, name)
+	})
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -11,12 +11,11 @@ import (
 )
 
 func TestWhereIsChecked(t *testing.T) {
-	good := Where{Runners: 20, Image: "registry.example.net/windtunnel:0.1.0", CPU: "1", Memory: "1Gi"}
+	good := Where{Image: "registry.example.net/windtunnel:0.1.0", CPU: "1", Memory: "1Gi"}
 	if f := good.check(); f != nil {
 		t.Fatal(f.Message)
 	}
 	for says, spoil := range map[string]func(*Where){
-		"RUNNERS=0":             func(w *Where) { w.Runners = 0 },
 		"IMAGE is not set":      func(w *Where) { w.Image = "" },
 		"IMAGE=a b":             func(w *Where) { w.Image = "a b" },
 		"RUNNER_CPU=0.5":        func(w *Where) { w.CPU = "0.5" },

@@ -21,7 +21,7 @@ const (
 )
 
 // port is where the coordinator listens.
-const port = 7000
+const port = 7950
 
 // Variable is one of a container's environment, in Kubernetes' own form.
 type Variable struct {

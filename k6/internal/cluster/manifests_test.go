@@ -124,9 +124,9 @@ func TestNobodyButTheSecretHasASecret(t *testing.T) {
 func TestRunnersKnowTheCoordinator(t *testing.T) {
 	m := example()
 	for address, want := range map[string]string{
-		"":          "http://windtunnel-0a-1-coordinator:7000",
-		"10.96.0.7": "http://10.96.0.7:7000",
-		"fd00::7":   "http://[fd00::7]:7000",
+		"":          "http://windtunnel-0a-1-coordinator:7950",
+		"10.96.0.7": "http://10.96.0.7:7950",
+		"fd00::7":   "http://[fd00::7]:7950",
 	} {
 		m.address = address
 		if got := m.RunnerVariables()[0]; got.Name != "COORDINATOR_URL" || got.Value != want {

@@ -3,13 +3,8 @@
 package cluster
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
-
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
-	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
 
@@ -17,29 +12,22 @@ func interrupted() *fault.Fault {
 	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted; there is no result"}
 }
 
-// outcome enters how a scenario ended: what the coordinator's result says, or why there is none.
-func (c *cluster) outcome(entry *run.Scenario, code int, f *fault.Fault) {
-	name := entry.System + "-" + entry.Scenario + ".json"
-	measured, err := result.Read(filepath.Join(c.dir, name))
-	if err == nil {
-		entry.Result = name
+// outcome enters how a scenario ended: as the coordinator's own record of the run says, which came home, or why there is none.
+func (c *cluster) outcome(entry *run.Scenario, f *fault.Fault) {
+	if f == nil {
+		told, err := run.Read(c.dir)
+		switch {
+		case err != nil:
+			f = fault.Setup("the coordinator's run.json cannot be read: %v", err)
+		case told.ID != c.RunID || len(told.Scenarios) != 1 || told.Scenarios[0].Name() != entry.Name():
+			f = fault.Setup("the coordinator's run.json is of another run")
+		default:
+			*entry = told.Scenarios[0]
+			return
+		}
 	}
-	switch {
-	case code == exitcode.Interrupted && err == nil:
-		entry.Outcome, entry.Message = run.Interrupted, "interrupted; the result is partial"
-	case code == exitcode.Interrupted:
-		entry.Outcome, entry.Message = run.Interrupted, interrupted().Message
-	case f != nil:
-		entry.Outcome, entry.Message, entry.Cause = run.SetupFailed, f.Message, run.OfBench
-	case errors.Is(err, os.ErrNotExist):
-		entry.Outcome, entry.Cause = run.SetupFailed, run.OfSetUp
-		entry.Message = "the coordinator has no result; see logs/" + entry.System + "-" + entry.Scenario + ".coordinator.log"
-	case err != nil:
-		entry.Outcome, entry.Message, entry.Cause = run.SetupFailed, "malformed result: "+err.Error(), run.OfBench
-	case measured.Name() != entry.Name() || measured.Run.ID != c.RunID:
-		entry.Outcome, entry.Result, entry.Cause = run.SetupFailed, "", run.OfBench
-		entry.Message = "malformed result: it says that it is " + measured.Name() + " of run " + measured.Run.ID
-	default:
-		entry.Outcome = measured.Verdict
+	entry.Outcome, entry.Message, entry.Cause = run.SetupFailed, f.Message, run.OfBench
+	if f.Code == exitcode.Interrupted {
+		entry.Outcome, entry.Cause = run.Interrupted, ""
 	}
 }

@@ -34,17 +34,16 @@ type session struct {
 	interrupts
 }
 
-// run takes a scenario from nothing to its result at home. The code is the coordinator's own; it comes with a fault where
-// there is none.
-func (s *session) run() (code int, f *fault.Fault) {
+// run takes a scenario from nothing to its result at home, or says why there is none.
+func (s *session) run() *fault.Fault {
 	if f := s.create(); f != nil {
-		return f.Code, f
+		return f
 	}
 	if f := s.awaitCoordinator(); f != nil {
-		return f.Code, f
+		return f
 	}
 	if f := s.make(testRunFile); f != nil {
-		return f.Code, f
+		return f
 	}
 	return s.follow()
 }
@@ -118,10 +117,10 @@ func (s *session) awaitCoordinator() *fault.Fault {
 }
 
 // follow watches the runners and the coordinator until the coordinator has ended, and brings its results home.
-func (s *session) follow() (code int, f *fault.Fault) {
+func (s *session) follow() *fault.Fault {
 	began, asked := time.Now(), false
 	var pod object
-	f = s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
+	f := s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
 		if s.stop.Err() != nil && !asked {
 			asked = true
 			s.interruptCoordinator(seen)
@@ -131,21 +130,16 @@ func (s *session) follow() (code int, f *fault.Fault) {
 			return true, fault.Setup("the coordinator's pod is gone: somebody deleted it, or its node is no more")
 		}
 		pod = found
-		coordinator := pod.container("coordinator")
-		if ended := coordinator.State.Terminated; ended != nil {
-			code = ended.ExitCode
+		if pod.container("coordinator").State.Terminated != nil {
 			return true, nil
 		}
 		return s.stuck(seen, time.Since(began))
 	})
 	if f != nil {
-		return f.Code, f
+		return f
 	}
 	s.keepLogs(pod.Metadata.Name)
-	if f := s.fetch(pod.Metadata.Name); f != nil {
-		return f.Code, f
-	}
-	return code, nil
+	return s.fetch(pod.Metadata.Name)
 }
 
 // stuck tells why runners never start; the coordinator cannot know it.
@@ -246,7 +240,7 @@ func (s *session) lastLine(args ...string) string {
 // fetch brings home what the coordinator wrote, and lets its pod end.
 func (s *session) fetch(pod string) *fault.Fault {
 	unpack := func(archive io.Reader) error { return untar(archive, s.results) }
-	err := s.stream(s.hurry, unpack, "exec", pod, "--container=keeper", "--", "tar", "-cf", "-", "-C", "/windtunnel/results", ".")
+	err := s.stream(s.hurry, unpack, "exec", pod, "--container=keeper", "--", "tar", "-cf", "-", "-C", "/windtunnel/results/"+s.RunID, ".")
 	if err != nil {
 		return fault.Setup("the results cannot be brought home: %s", fault.OneLine(err.Error()))
 	}
