@@ -166,6 +166,7 @@ func (c *cluster) manifests(i int) Manifests {
 		Variables:       variablesOf(c.Asked, c.plan, c.RunID, scenario),
 		Command:         command(c.Runners, scenario),
 		Secrets:         secrets,
+		signIn:          c.plan.Env.Systems[scenario.System].Auth.Secrets(),
 		Files:           c.files,
 	}
 }

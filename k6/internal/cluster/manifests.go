@@ -61,7 +61,9 @@ type Manifests struct {
 	cpu, memory     string // of a runner
 	Variables       []Variable
 	Command         []string          // the coordinator's
+	signIn    []string          // the secrets without which no script says its options
 	Secrets         map[string]string // by variable
+	signIn          []string          // those of them without which no script tells its options
 	Files           map[string]string // the environment's, by file name
 }
 
@@ -107,9 +109,14 @@ func (m Manifests) RunnerVariables() []Variable {
 	return m.withSecrets(append([]Variable{{Name: "COORDINATOR_URL", Value: url}}, m.Variables...))
 }
 
-// InitializerVariables are those of k6-operator's initializer, which only looks at the script's options: it has no secrets.
+// InitializerVariables are those of k6-operator's initializer, which only looks at the script's options. It has no secrets: what
+// stands in their place signs nobody in.
 func (m Manifests) InitializerVariables() []Variable {
-	return append([]Variable{{Name: "K6_INCLUDE_SYSTEM_ENV_VARS", Value: "true"}}, m.Variables...)
+	all := append([]Variable{{Name: "K6_INCLUDE_SYSTEM_ENV_VARS", Value: "true"}}, m.Variables...)
+	for _, name := range m.signIn {
+		all = append(all, Variable{Name: name, Value: "no secret of the initializer's"})
+	}
+	return all
 }
 
 func (m Manifests) withSecrets(variables []Variable) []Variable {

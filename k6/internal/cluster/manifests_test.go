@@ -150,3 +150,14 @@ func TestTheJobOwnsAllElse(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatK6SaysIsItsMessage(t *testing.T) {
+	for line, want := range map[string]string{
+		`time="2026-11-23T17:12:36Z" level=error msg="PASSWORD is \"not\" set\n" hint="script exception"`: `PASSWORD is "not" set`,
+		"COORDINATOR_TOKEN is not set": "COORDINATOR_TOKEN is not set",
+	} {
+		if got := message(line); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

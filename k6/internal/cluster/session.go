@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -234,7 +236,19 @@ func (s *session) lastLine(args ...string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return s.redact(fault.OneLine(string(text)))
+	return s.redact(message(fault.OneLine(string(text))))
+}
+
+var k6Message = regexp.MustCompile(`^time=.* msg=("(?:[^"\\]|\\.)*")`)
+
+// message is what a line of k6's log says, or the line itself.
+func message(line string) string {
+	if found := k6Message.FindStringSubmatch(line); found != nil {
+		if text, err := strconv.Unquote(found[1]); err == nil {
+			return fault.OneLine(text)
+		}
+	}
+	return line
 }
 
 // fetch brings home what the coordinator wrote, and lets its pod end.
