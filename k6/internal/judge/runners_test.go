@@ -275,17 +275,20 @@ func TestNoRecordAtAllIsAnError(t *testing.T) {
 
 func TestWhatRunnersReportedAddsUpAndIsComparedWithWhatWasFoundOnce(t *testing.T) {
 	all := sentBy(2, spread, never)
-	for i := range all {
-		all[i].evidence.Plan.Iterations, all[i].evidence.Operations[0].Least = nil, nil
-		all[i].record.Series("user_changes", metrics.Counter, map[string]string{"change": "created"}).Add(500)
+	all[0].evidence.Plan.Iterations, all[0].evidence.Operations[0].Least = nil, nil
+	all[1].evidence.Plan.Iterations, all[1].evidence.Operations[0].Least = nil, nil
+	for _, own := range all {
+		own.record.Series("user_changes", metrics.Counter, changed("created", "done", 1).Tags).Add(500)
 	}
-	created := []Term{{Metric: "user_changes", Tags: map[string]string{"change": "created"}, Times: 1}}
-	for found, verdict := range map[int64]string{1000: result.Pass, 999: result.Fail} {
-		all[0].evidence.Facts = []Fact{{Check: "users", Source: "sql", Found: Amount{Said: p(found)}, Reported: Amount{Counted: created}}}
-		isJudged(t, "all there", judgedFiles(t, files(t, all)), verdict, "")
+	found := func(users int64) []string {
+		all[0].evidence.Facts = []Fact{{Check: "users", Source: "sql", Found: said(&users), Reported: Amount{Counted: []Term{changed("created", "done", 1)}}}}
+		return files(t, all)
 	}
-	// Half of what was reported is lost: the system is not to blame.
-	isJudged(t, "lost runner", judgedFiles(t, files(t, all)[:1]), result.Inconclusive, "runner 2: no record came")
+	isJudged(t, "lost runner", judgedFiles(t, found(1000)[:1]), result.Inconclusive, "runner 2: no record came")
+	isJudged(t, "lost data", judgedFiles(t, found(999)), result.Fail, "users: 999 found, 1000 reported")
+	if whole := judgedFiles(t, found(1000)).Integrity; len(whole) != 1 || whole[0].Detail != "1000, as reported" {
+		t.Errorf("what the runners report does not add up: %+v", whole)
+	}
 }
 
 func TestOneGeneratorThatDoesNotKeepUpIsNamed(t *testing.T) {
@@ -376,13 +379,13 @@ func TestWhatWasSeenOnceIsOfTheOneWhoRanTheTeardown(t *testing.T) {
 		e.Leftovers = "topics"
 		if i == 1 {
 			e.Notes = append(e.Notes, "the token expired")
-			e.Facts = []Fact{{Check: "users", Source: "sql", Found: Amount{Said: p(int64(1))}, Reported: Amount{Said: p(int64(1))}}}
-			e.Sections = map[string]json.RawMessage{"tunnels": json.RawMessage(`[{"asked":1}]`)}
+			e.Facts = []Fact{{Check: "users", Source: "sql", Found: said(p(int64(1))), Reported: said(p(int64(1)))}}
+			e.Sections = []result.Section{shown(`{"name": "own", "title": "Tunnels", ` + columns + `, "rows": [["asked", 1]]}`)}
 		}
 	}
 	j := judgedFiles(t, files(t, all))
-	if len(j.Integrity) != 1 || string(j.sections["tunnels"]) != `[{"asked":1}]` || !slices.Equal(j.Notes, []string{"the profile's own", "runner 2: the token expired", "tunnels: of what runner 2 measured alone"}) {
-		t.Errorf("%+v %s %q", j.Integrity, j.sections, j.Notes)
+	if len(j.Integrity) != 1 || len(j.Sections) != 1 || *j.Sections[0].Rows[0][1].Value != 1 || !slices.Equal(j.Notes, []string{"the profile's own", "runner 2: the token expired", "Tunnels: of what runner 2 measured alone"}) {
+		t.Errorf("%+v %+v %q", j.Integrity, j.Sections, j.Notes)
 	}
 }
 
