@@ -271,8 +271,48 @@ declare module 'k6/x/windtunnel/judge' {
     leftovers: string;
     facts: Fact[] | undefined;
     notes: string[];
-    sections: Record<string, unknown>;
+    /** Rows of programs, which decide where there are any. */
+    protocols?: { compared: boolean; rows: unknown[] };
+    interop?: { row: string; cells: unknown[] }[];
+    /** What the scenario shows beyond its operations. */
+    sections: Section[];
     runner?: Runner;
+  }
+  /** A number with the least and the most, or the ends of an interval. */
+  export interface Range {
+    value: number | null;
+    low: number | null;
+    high: number | null;
+    significant?: boolean;
+  }
+  /** What the judge alone knows of an operation, or how many times the same of another. */
+  export interface FigureOf {
+    operation: string;
+    figure: 'rate_per_s' | 'p50_ms' | 'p95_ms' | 'p99_ms' | 'lost_share';
+    by?: string;
+  }
+  export type Cell = number | string | boolean | null | Range | FigureOf;
+  export interface Column {
+    name: string;
+    /** Without the unit. */
+    title: string;
+    unit: string;
+    digits?: number;
+    print?: 'value' | 'none';
+    compare?: 'lower' | 'higher';
+  }
+  /** Of the result: k6/schemas/result.schema.json says what each field is for. */
+  export interface Section {
+    name: string;
+    title: string;
+    operation?: string;
+    columns: Column[];
+    rows: Cell[][];
+    finding?: string;
+    answer?: string;
+    headline?: { value: string; of: string; detail?: string };
+    notes?: string[];
+    plot?: { kind: 'line' | 'bars'; x: string; y: string[] };
   }
   /**
    * One k6 process of several: `start_offset_ms` after the common start its load began, `clock_offset_ms` sets its clock forward
@@ -299,6 +339,20 @@ declare module 'k6/x/windtunnel/judge' {
   export function carries(share: number, samples: number): boolean;
   /** Who else used the CPUs of a placement, where it was more than may be. */
   export function disturbances(byCpu: CpuUsage[], placement: Placement | undefined): Disturbance[];
-  /** Places of the rows of the section `protocols` that more turns would decide, what takes the fewest first. */
+  /** Places of the rows of protocols that more turns would decide, what takes the fewest first. */
   export function undecided(rows: unknown[]): number[];
+}
+
+/** One of several runners of a run, in Go: k6/modules/runner says what each function does, lib/runners.js when it is called. */
+declare module 'k6/x/windtunnel/runner' {
+  export function many(): boolean;
+  export function setsUp(definition: string): boolean;
+  export function made<T>(data: T): T;
+  export function data(): any;
+  export function start(): void;
+  export function stopAll(why: string): void;
+  export function tearsDown(early: string): boolean;
+  export function tornDown(): void;
+  export function deliver(evidence: import('k6/x/windtunnel/judge').Evidence, zeroUnixMs: number): void;
+  export function leave(why: string): void;
 }

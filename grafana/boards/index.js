@@ -3,6 +3,7 @@ import { dataplane } from './dataplane.js';
 import { described } from './described.js';
 import { overview } from './overview.js';
 import { systemBoard } from './system.js';
+import { trend } from './trend.js';
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/dashboard').Dashboard} Dashboard */
 
@@ -12,6 +13,7 @@ export const boards = () =>
     [
       ['overview', overview()],
       ['dataplane', dataplane()],
+      ['trend', trend()],
       ...described.map((one) => [one.name, systemBoard(one)]),
     ].map(([name, board]) => [`${name}.json`, `${JSON.stringify(board, null, 2)}\n`]),
   );

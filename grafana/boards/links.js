@@ -10,7 +10,11 @@ const BOARDS = {
   overview: 'Overview',
   ...Object.fromEntries(described.map(({ name, title }) => [name, title])),
   dataplane: 'Data plane and protocols',
+  trend: 'Trend',
 };
+
+/** The board that is about all runs: no run is chosen there, and its time is of months. */
+const OF_NO_RUN = 'trend';
 
 /** The board that shows a system, where it is named otherwise; for value mappings. */
 export const BOARD_OF_SYSTEM = {
@@ -32,6 +36,9 @@ export const linkTo = (title, board, parameters) => ({
   targetBlank: false,
 });
 
+/** Whether two boards show the same run. @param {string[]} names */
+const together = (...names) => !names.includes(OF_NO_RUN);
+
 /**
  * Links to all boards but one. The SDK would have them in a menu, which is for what is seldom needed.
  * @param {string} own
@@ -43,9 +50,9 @@ export const links = (own) =>
       const link = new DashboardLinkBuilder(title)
         .type(DashboardLinkType.Link)
         .icon('dashboard')
-        .tooltip(`The same run on the board ${title}`)
-        .url(`/d/${uidOf(name)}?\${testid:queryparam}&\${baseline:queryparam}`)
-        .keepTime(true)
+        .tooltip(together(own, name) ? `The same run on the board ${title}` : `The board ${title}`)
+        .url(`/d/${uidOf(name)}${together(own, name) ? '?${testid:queryparam}&${baseline:queryparam}' : ''}`)
+        .keepTime(together(own, name))
         .build();
       delete link.placement;
       return { build: () => link };

@@ -1,11 +1,10 @@
-/** Who understands whom: the section `interop` of a result. */
+/** Who understands whom. */
 import { hasHop } from './matrix.js';
 
 /**
  * @typedef {import('./programs.js').Program} Program
  * @typedef {import('./matrix.js').Row} Row
  * @typedef {{ client: string, server: string, outcome: import('./hop.js').Name, detail: string | null }} Cell
- * @typedef {{ row: string, encrypted: boolean, udp: boolean, cells: Cell[] }} RowCells
  * @typedef {{ client: Program, server: Program, name: string }} Pair
  */
 
@@ -35,14 +34,11 @@ export const pairsOf = (programs) =>
     programs.map((server) => ({ client, server, name: `${client.name}-to-${server.name}` })),
   );
 
-/** @param {Row} row @param {Cell[]} cells @returns {RowCells} */
-const rowCells = (row, cells) => ({ row: row.row, encrypted: row.encrypts, udp: row.udp, cells });
-
 /** Of a row that the run did not come to. */
 const NOT_REACHED = /** @type {const} */ ({ outcome: 'not reached', detail: null, version: null });
 
 /**
- * The section `interop`.
+ * The cells of all rows.
  * @param {Record<string, import('./hop.js').Heard[]>} notes of the pairs that were tried, by row
  * @param {{ rows: Row[], programs: Program[], digests: (string | null)[] }} asked digests of the programs' files
  */
@@ -61,7 +57,7 @@ export function interopOf(notes, { rows, programs, digests }) {
       return { client, server, outcome, detail };
     });
   };
-  const all = rows.map((row) => rowCells(row, cellsOf(row)));
+  const all = rows.map((row) => ({ row: row.row, cells: cellsOf(row) }));
   return {
     programs: programs.map(({ name, engine, binary }, index) => ({
       name,

@@ -154,5 +154,5 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	if _, ok := object["operations"]; ok {
 		return schema.Result, ""
 	}
-	return "", `schema: missing or unknown; give "windtunnel.environment/1" or "windtunnel.result/1"`
+	return "", `schema: missing or unknown; give "windtunnel.environment/1" or "windtunnel.result/2"`
 }
