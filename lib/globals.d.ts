@@ -84,6 +84,8 @@ declare module 'k6/x/windtunnel/difference' {
 declare module 'k6/x/windtunnel/environment' {
   /** What is wrong with the text of an environment file, a line each; none: it is valid. */
   export function problems(text: string): string[];
+  /** The same of the thresholds that a system's scripts bring along. */
+  export function thresholdProblems(text: string): string[];
   /** Whether a host, without its port, is this machine. */
   export function isLoopback(host: string): boolean;
 }
@@ -101,8 +103,9 @@ declare module 'k6/x/windtunnel/variables' {
 /** The protocol matrix, in Go: k6/modules/protocols. */
 declare module 'k6/x/windtunnel/protocols' {
   /**
-   * The matrix of a folder as JSON: `rows`, each with its `name` and `row` (k6/schemas/protocol-row.schema.json), in the
-   * order of tables, and `engines` by name (protocol-engine.schema.json). A malformed file is an exception that names it.
+   * The matrix of a folder as JSON: `rows`, each with its `name`, its `protocol` and `row` (k6/schemas/protocol-row.schema.json),
+   * in the order of tables; `protocols` and `engines` (protocol-engine.schema.json) by name. A malformed file is an exception
+   * that names it.
    */
   export function matrix(folder: string): string;
 }
@@ -338,4 +341,18 @@ declare module 'k6/x/windtunnel/judge' {
   export function disturbances(byCpu: CpuUsage[], placement: Placement | undefined): Disturbance[];
   /** Places of the rows of protocols that more turns would decide, what takes the fewest first. */
   export function undecided(rows: unknown[]): number[];
+}
+
+/** One of several runners of a run, in Go: k6/modules/runner says what each function does, lib/runners.js when it is called. */
+declare module 'k6/x/windtunnel/runner' {
+  export function many(): boolean;
+  export function setsUp(definition: string): boolean;
+  export function made<T>(data: T): T;
+  export function data(): any;
+  export function start(): void;
+  export function stopAll(why: string): void;
+  export function tearsDown(early: string): boolean;
+  export function tornDown(): void;
+  export function deliver(evidence: import('k6/x/windtunnel/judge').Evidence, zeroUnixMs: number): void;
+  export function leave(why: string): void;
 }

@@ -261,7 +261,7 @@ export function planeScenario(definition) {
           stop(fault);
         }
       }
-      return scenario.begin({ ...prepared, echo });
+      return scenario.begin(() => ({ ...prepared, echo }));
     },
 
     /** @param {Prepared & Data} data */

@@ -92,6 +92,13 @@ const WORK = [
   { name: 'statements_per_request', title: 'Per request', unit: 'count', digits: 1 },
   { name: 'total_ms', title: 'Total', unit: 'ms' },
   { name: 'mean_ms', title: 'Mean', unit: 'ms' },
+  {
+    name: 'ms_per_request',
+    title: 'Time per request',
+    unit: 'ms',
+    compare: 'lower',
+    of: ({ total_ms: total, requests }) => total / requests,
+  },
   { name: 'rows_examined', title: 'Rows examined', unit: 'count' },
   { name: 'route_share', title: '% of route', unit: 'share' },
   { name: 'latency_share', title: '% of latency', unit: 'share' },

@@ -8,9 +8,6 @@ import { hasHop } from './matrix.js';
  * @typedef {{ client: Program, server: Program, name: string }} Pair
  */
 
-/** What one program of a row stands for in both, such as sshd. */
-const FOREIGN = { sshd: 'server', 'naive-client': 'client' };
-
 /**
  * Why two programs are not tried with each other, or null.
  * @param {Row} row
@@ -21,8 +18,8 @@ export function untried(row, { client, server }) {
   for (const { engine } of [client, server])
     if (row.engines[engine] !== true) return String(row.engines[engine]);
   if (client === server) return null;
-  if (row.needs && row.needs in FOREIGN)
-    return `its ${FOREIGN[/** @type {keyof typeof FOREIGN} */ (row.needs)]} is ${row.needs}, whoever the other is`;
+  for (const [end, program] of Object.entries(row.foreign ?? {}))
+    return `its ${end} is ${program}, whoever the other is`;
   if (row.multiplex && client.engine !== server.engine)
     return "sing-box's multiplex (h2mux) and xray's mux (Mux.Cool) are two protocols";
   return null;

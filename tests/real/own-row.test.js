@@ -15,11 +15,11 @@ copyCheckout(checkout);
 
 test('a file makes a row that is measured, multiplexed trojan over WebSocket', async () => {
   writeFileSync(
-    join(checkout, 'testbeds/protocols/rows/trojan-ws-mux.json'),
-    JSON.stringify({
-      order: 115,
-      variables: { protocol: 'trojan', security: 'tls', transport: 'ws', multiplex: true },
-    }),
+    join(checkout, 'testbeds/protocols/rows/trojan-ws-mux.toml'),
+    `[rows.trojan-ws-mux]
+order = 115
+variables = { protocol = "trojan", security = "tls", transport = "ws", multiplex = true }
+`,
   );
   const run = start('make', ['protocols-matrix'], {
     cwd: checkout,

@@ -111,6 +111,7 @@ test('the database has its totals and its statements, and what it is the bottlen
     [row.requests, row.statements_per_request, row.total_ms, row.route_share],
     [2, 3, 12, null],
   );
+  assert.equal(row.ms_per_request, 6);
   assert.deepEqual([totals.answer, totals.notes?.at(-1)], ['', 'about ']);
   assert.deepEqual(statements.rows, [['COMMIT', 6, 12, 2, 9, 1]]);
   assert.deepEqual(Object.keys(databaseSections(work, undefined)[0]).includes('answer'), false);

@@ -214,7 +214,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 		"two systems":   {"dataplane/tell,pulsar/passes", "proxy", "other", nil, exitcode.Usage, "testbeds/proxy.toml does not start the system pulsar of pulsar/passes"},
 		"testbed":       {"dataplane/tell", "proxy", "othr", nil, exitcode.Usage, `there is no testbed "othr"; there are: bare, needy, other, proxy, pulsar-relay; did you mean other?`},
 		"other system":  {"dataplane/tell", "proxy", "pulsar-relay", nil, exitcode.Usage, "starts the system pulsar"},
-		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exitcode.Usage, `variable queue: "x" is not an integer`},
+		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exitcode.Usage, "testbed proxy: variable queue: is a string, and must be an integer"},
 		"placement":     {"dataplane/tell", "proxy", "proxy:cpus=7", nil, exitcode.Usage, "do not run on the same CPUs"},
 		"profile":       {"dataplane/tell", "proxy", "other", []string{"PLACEMENT=x"}, exitcode.Usage, "unknown placement x"},
 		"first set-up":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=refuse"}, exitcode.Setup, "pair01-a: testbed proxy: port 8081 is taken"},

@@ -75,6 +75,7 @@ type Comparison struct {
 	Verdict        string            `json:"verdict"`
 	Reasons        []string          `json:"reasons"`
 	mute           string            // what so few pairs cannot tell, "" where they are enough
+	kept           bool              // A are kept runs, B is one run that is judged by them
 	answers        []string          // what the sections of both sides found, a line each
 }
 

@@ -273,7 +273,10 @@ func percent(v float64, unit string) string {
 // legend says how the numbers are made.
 func (c Comparison) legend() []string {
 	change := "change: Hodges and Lehmann's estimate of the pairs' changes, with the exact interval of the signed-rank test, whose two-sided p it is"
-	if !c.Interleaved {
+	switch {
+	case c.kept:
+		change = "change: the run against the mean of the kept ones, with the interval in which one more run of theirs would be (Student's, of the logarithms), wider by what the machine may have changed; p is of the same"
+	case !c.Interleaved:
 		change = "change: Hodges and Lehmann's estimate of all runs of B against all of A, with the exact interval of the rank-sum test, wider by what the machine may have changed; p is of that test"
 	}
 	looks := ""

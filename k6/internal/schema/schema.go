@@ -29,6 +29,7 @@ const (
 	Result         Kind = "result"
 	Comparison     Kind = "comparison"
 	Primitives     Kind = "primitives"
+	Thresholds     Kind = "thresholds"
 	ProtocolRow    Kind = "protocol-row"
 	ProtocolEngine Kind = "protocol-engine"
 )
@@ -55,7 +56,7 @@ type compiled struct {
 var load = sync.OnceValue(func() compiled {
 	c := compiled{jsonschema.NewCompiler(), map[Kind]*jsonschema.Schema{}}
 	c.compiler.AssertFormat()
-	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, ProtocolRow, ProtocolEngine} {
+	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, ProtocolRow, ProtocolEngine} {
 		// Only a whole URL is taken as it is; a bare name would be a path in the current folder.
 		name := "https://windtunnel.invalid/" + string(kind) + ".schema.json"
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(kind)))
