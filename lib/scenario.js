@@ -276,21 +276,22 @@ function summaryOf(definition, declared) {
     }
     const watched = watchedOf(definition, begun, restFor);
     const durationMs = data.state.testRunDurationMs;
-    const evidence = {
+    const evidenceOf = (/** @type {import('k6/x/windtunnel/record').Metrics} */ metrics) => ({
       ...declared,
       ...watched,
-      ...saidBy(definition, begun, measured(data.metrics), watched.usage),
+      ...saidBy(definition, begun, metrics, watched.usage),
       run: runOf(definition, begun, durationMs),
       headline: headlineOf(definition.operations),
       load_s: watched.usage?.duration_s ?? (durationMs - begun.loadFrom) / 1000,
       counts: countsOf(data.metrics),
       silent_ms: SILENT_MS,
-    };
+    });
+    const own = measured(data.metrics);
     if (many()) {
-      deliver(evidence, begun.wallOffset);
+      deliver(evidenceOf, data.metrics, own, begun.wallOffset);
       return {};
     }
-    const { result, record, text } = judge(evidence);
+    const { result, record, text } = judge(evidenceOf(own));
     const files = filesOf(begun.runId, definition);
     return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
   };

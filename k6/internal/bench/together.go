@@ -89,7 +89,7 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	if err != nil && worst.message == "" {
 		worst.message = err.Error()
 	}
-	return b.judge(j, worst.code, cmp.Or(systemEnded, worst.message), entry)
+	return b.settle(j, worst.code, cmp.Or(systemEnded, worst.message), entry)
 }
 
 // runAll runs the k6 to their ends.
