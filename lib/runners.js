@@ -14,6 +14,20 @@ export const many = () => runner.many();
 export const waitSeconds = () => (many() ? WAIT_S : 0);
 
 /**
+ * The thresholds of a runner: of several, those that abort a run alone, since what is true of the whole need not be of a part.
+ * @param {Record<string, any[]>} all
+ * @returns {Record<string, any[]>}
+ */
+export function partOf(all) {
+  if (!many()) return all;
+  const aborting = Object.entries(all).map(([metric, own]) => [
+    metric,
+    own.filter(({ abortOnFail }) => abortOnFail),
+  ]);
+  return Object.fromEntries(aborting.filter(([, own]) => own.length > 0));
+}
+
+/**
  * In setup(): what `make` returns, made by one runner for all.
  * @template T
  * @param {() => string} definition of the test: the same text in all runners

@@ -16,7 +16,16 @@ import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
 import { restSeconds } from './rest.js';
-import { cleanedOnce, deliver, leave, madeOnce, many, startTogether, waitSeconds } from './runners.js';
+import {
+  cleanedOnce,
+  deliver,
+  leave,
+  madeOnce,
+  many,
+  partOf,
+  startTogether,
+  waitSeconds,
+} from './runners.js';
 import * as sidecar from './sidecar.js';
 import { SILENT_MS } from './silence.js';
 
@@ -150,7 +159,7 @@ function optionsOf(definition, declared) {
   };
   return {
     scenarios: tagScenarios(definition),
-    thresholds: thresholds(declared),
+    thresholds: partOf(thresholds(declared)),
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code'],
     tags,

@@ -5,9 +5,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -49,7 +47,7 @@ func combined(all []Recorded) (Evidence, error) {
 			one.Record.Shift(clock, zeroOf(own.Runner)-zero)
 		}
 	}
-	e.Notes = append(notesOf(all), ofOneAlone(last)...)
+	e.Notes = notesOf(all)
 	e.Usage = usageOf(all)
 	var err error
 	e.Run, err = runOf(all)
@@ -73,20 +71,6 @@ func notesOf(all []Recorded) (notes []string) {
 		}
 	}
 	return notes
-}
-
-// ofOneAlone: a script makes its sections of what its own process measured.
-func ofOneAlone(one Recorded) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(one.Evidence.Sections)) {
-		if text := string(one.Evidence.Sections[name]); text != "[]" && text != "null" {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: of what %s measured alone", strings.Join(names, ", "), one.name())}
 }
 
 // runOf is the first one's, from the first start to the last end by the coordinator's clock.
