@@ -12,6 +12,7 @@ import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
 import { isForeign } from './environment.js';
 import { pathOf } from './file.js';
+import { idOfRun, tagsOf } from './identity.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
@@ -31,9 +32,6 @@ import { SILENT_MS } from './silence.js';
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
-
-/** A load that ends so much before its time, ms, was stopped. */
-const EARLY_MS = 500;
 
 /** The bench says that others disturbed it the time before. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
@@ -82,18 +80,15 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   reported of it; `data` is what setup() returned
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
  *   depend on what was measured
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => Record<string, unknown>} [more] further
- *   sections of the result, by its names for them; `data` is what setup() returned
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => More} [more] what it shows beyond its operations;
+ *   `data` is what setup() returned
+ *
+ * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
  *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
-
-/** Made up where nobody gives one, by who sets up: a tag of the command line takes the place of all tags of a script. */
-const idOfRun = () => __ENV.RUN_ID || exec.test.options.tags?.testid || newId();
-
-const newId = () => `local-${Date.now().toString(36)}`;
 
 /** @param {Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
 function tagScenarios({ load, operations }) {
@@ -151,12 +146,7 @@ function stepsOf({ load, loadOfStep }) {
 
 /** @param {Definition} definition @param {import('k6/x/windtunnel/judge').Declared} declared */
 function optionsOf(definition, declared) {
-  const tags = {
-    testid: __ENV.RUN_ID || newId(),
-    system: definition.system,
-    scenario: definition.name,
-    profile: currentProfile(),
-  };
+  const tags = tagsOf(definition);
   return {
     scenarios: tagScenarios(definition),
     thresholds: partOf(thresholds(declared)),
@@ -257,7 +247,7 @@ function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, 
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
     notes: [...load.notes, ...notes, ...(definition.remarks?.(metrics, usage) ?? [])],
-    sections: definition.more?.(metrics, begun) ?? {},
+    ...(definition.more?.(metrics, begun) ?? { sections: [] }),
   };
 }
 
@@ -402,8 +392,7 @@ export function defineScenario(definition) {
      */
     end(data, cleanUp = () => {}) {
       sidecar.closeWindow(data.window);
-      const planned = data.loadFrom + load.seconds * 1000 - EARLY_MS;
-      cleanedOnce(load.seconds > 0 && now() < planned ? 'its load ended before its time' : '', cleanUp);
+      cleanedOnce(load.seconds > 0 ? data.loadFrom + load.seconds * 1000 : 0, cleanUp);
     },
 
     summary: summaryOf(definition, declared),

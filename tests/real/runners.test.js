@@ -23,7 +23,7 @@ const runnerOf = ({ child }, segment) =>
 const loadBegins = (bench, name) =>
   until(() => {
     try {
-      return /running \(0m0[2-9]/.test(
+      return /running \((?:0m0[2-9]|0m[1-9])/.test(
         readFileSync(join(bench.folder, 'logs', `${name}.runner-1.k6.log`), 'utf8'),
       );
     } catch {

@@ -29,6 +29,7 @@ func combined(all []Recorded) (Evidence, error) {
 	}
 	closing := last.Evidence
 	e.Facts, e.Sections, e.Leftovers = closing.Facts, closing.Sections, closing.Leftovers
+	e.Protocols, e.Interop = closing.Protocols, closing.Interop
 	e.RestBefore, e.RestAfter = nil, closing.RestAfter
 	// Each one's samples take the others for neighbours.
 	e.CPUs = nil
