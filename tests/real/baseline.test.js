@@ -50,7 +50,10 @@ test('a kept run bounds the next one, and is refused on another machine', async 
   try {
     const code = Number(await second.ended);
     assert.ok([0, 3, 99].includes(code), `${code}: ${second.output.stdout}${second.output.stderr}`);
-    assert.match(second.output.stdout, /\nbaseline good, 1 kept run:\n[^]*\nverdict: .*\njudgement: .*compare\.md\n$/);
+    assert.match(
+      second.output.stdout,
+      /\nbaseline good, 1 kept run:\n[^]*\nverdict: .*\njudgement: .*compare\.md\n$/,
+    );
     assert.ok(second.has('baseline/pulsar-ingest/compare.json'));
   } finally {
     second.remove();
@@ -62,7 +65,10 @@ test('a kept run bounds the next one, and is refused on another machine', async 
   try {
     assert.equal(await third.ended, 2);
     assert.equal(third.output.stdout, '');
-    assert.match(third.output.stderr, /^this machine is of another class than the baseline good: .*Another CPU.*\n$/);
+    assert.match(
+      third.output.stderr,
+      /^this machine is of another class than the baseline good: .*Another CPU.*\n$/,
+    );
     assert.ok(!existsSync(third.folder), 'nothing was begun');
   } finally {
     third.remove();

@@ -265,7 +265,9 @@ test('the trend shows one class of machine at a time, and no run', () => {
   const marks = board.annotations.list.map((/** @type {any} */ { target }) => target);
   assert.ok(queries.length >= 2 && marks.length === 1);
   for (const { query } of [...queries, ...marks]) assert.match(query, /"class" = \$\{class:singlequote\}/);
-  assert.ok(board.links.every((/** @type {any} */ { url, keepTime }) => !url.includes('testid') && !keepTime));
+  assert.ok(
+    board.links.every((/** @type {any} */ { url, keepTime }) => !url.includes('testid') && !keepTime),
+  );
 });
 
 test('links to the other boards are in sight, marks in the menu', () => {
