@@ -14,6 +14,7 @@ import (
 	_ "windtunnel/k6/commands/baseline"
 	_ "windtunnel/k6/commands/bench"
 	_ "windtunnel/k6/commands/compare"
+	_ "windtunnel/k6/commands/coordinate"
 	_ "windtunnel/k6/commands/judge"
 	_ "windtunnel/k6/commands/keep"
 	_ "windtunnel/k6/commands/needs"
@@ -30,6 +31,7 @@ import (
 	_ "windtunnel/k6/modules/judge"
 	_ "windtunnel/k6/modules/protocols"
 	_ "windtunnel/k6/modules/record"
+	_ "windtunnel/k6/modules/runner"
 	_ "windtunnel/k6/modules/variables"
 	_ "windtunnel/k6/outputs/windtunnel"
 )

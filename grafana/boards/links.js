@@ -1,13 +1,14 @@
 /** Ways from one board to another. Scenarios and operations differ from system to system and stay behind. */
 import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
+import { described } from './described.js';
 
 /** A board's uid by the name that it has in addresses and files. */
 export const uidOf = (/** @type {string} */ board) => `windtunnel-${board}`;
 
+/** Their titles by name. @type {Record<string, string>} */
 const BOARDS = {
   overview: 'Overview',
-  panel: 'Panel',
-  relay: 'Relay',
+  ...Object.fromEntries(described.map(({ name, title }) => [name, title])),
   dataplane: 'Data plane and protocols',
   trend: 'Trend',
 };
@@ -16,7 +17,12 @@ const BOARDS = {
 const OF_NO_RUN = 'trend';
 
 /** The board that shows a system, where it is named otherwise; for value mappings. */
-export const BOARD_OF_SYSTEM = { pulsar: 'relay', protocols: 'dataplane' };
+export const BOARD_OF_SYSTEM = {
+  ...Object.fromEntries(
+    described.filter(({ name, system }) => name !== system).map(({ name, system }) => [system, name]),
+  ),
+  protocols: 'dataplane',
+};
 
 /**
  * Of a table's cell, to a board. A value of the row is `${__data.fields.COLUMN}`, of a hidden column too.

@@ -52,7 +52,7 @@ func Make(q Request) Comparison {
 	if len(goodA) > 0 && len(goodB) > 0 {
 		c.compare(goodA, goodB)
 	}
-	c.bottlenecks = bottlenecks(goodA, goodB)
+	c.answers = answers(goodA, goodB)
 	c.countFailedRuns(q.A, q.B)
 	c.countErrors(goodA, goodB)
 	c.secondaryIsShown(len(goodA))

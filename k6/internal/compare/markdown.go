@@ -51,10 +51,10 @@ func (c Comparison) write(b *strings.Builder, heading string) {
 		fmt.Fprintf(b, "%s Failures\n\n", heading)
 		markdown.Table(b, []string{"Kind", "A", "B", "p", "judgement"}, failures, func(column int) bool { return column >= 1 && column <= 3 })
 	}
-	if len(where)+len(c.bottlenecks) > 0 {
+	if len(where)+len(c.answers) > 0 {
 		fmt.Fprintf(b, "%s Where the time went, and what else is only shown: it decides nothing\n\n", heading)
 		markdown.Table(b, head, where, lastIsText)
-		markdown.List(b, c.bottlenecks)
+		markdown.List(b, c.answers)
 	}
 	if len(controls) > 0 {
 		fmt.Fprintf(b, "%s Controls: the same without the proxy, not judged\n\n", heading)
