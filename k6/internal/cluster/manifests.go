@@ -61,7 +61,6 @@ type Manifests struct {
 	cpu, memory     string // of a runner
 	Variables       []Variable
 	Command         []string          // the coordinator's
-	signIn    []string          // the secrets without which no script says its options
 	Secrets         map[string]string // by variable
 	signIn          []string          // those of them without which no script tells its options
 	Files           map[string]string // the environment's, by file name
