@@ -6,13 +6,8 @@
 import exec from 'k6/execution';
 import { leave } from './runners.js';
 
-/** @type {typeof exec.instance | undefined} */
-let instance;
 /** @type {typeof exec.scenario | undefined} */
 let scenario;
-
-/** exec.instance; not in the init context. */
-export const ownInstance = () => (instance ??= exec.instance);
 
 /** exec.scenario; in iterations only. */
 export const ownScenario = () => (scenario ??= exec.scenario);

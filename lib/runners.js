@@ -53,9 +53,19 @@ export function leave(why) {
   if (many()) runner.leave(why);
 }
 
+/** @typedef {import('k6/x/windtunnel/judge').Evidence} Evidence */
+
 /**
- * In handleSummary: the record goes to the coordinator, which judges all together.
- * @param {import('k6/x/windtunnel/judge').Evidence} evidence
+ * In handleSummary: the record goes to the coordinator, which judges all together. What a scenario shows beside its operations is
+ * made by the runner that cleaned up, of the figures of all.
+ * @param {(metrics: any) => Evidence} evidenceOf by the figures of this runner, or of all
+ * @param {any} own k6's metrics of this runner
+ * @param {any} measured figures of this runner
  * @param {number} zero of the test's clock, ms since 1970
  */
-export const deliver = (evidence, zero) => runner.deliver(evidence, zero);
+export function deliver(evidenceOf, own, measured, zero) {
+  const evidence = evidenceOf(measured);
+  const says = Object.keys(evidence.sections).length > 0;
+  const ofAll = says ? runner.draft(evidence, zero, own) : null;
+  runner.deliver(ofAll ? evidenceOf(ofAll) : evidence, zero);
+}

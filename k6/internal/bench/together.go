@@ -78,13 +78,18 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	if worst.code != children.Killed {
 		entry.ExitCode = &worst.code
 	}
-	if err := b.writeTogether(j, t, keeper); err != nil && worst.message == "" {
-		worst.message = err.Error()
-	}
+	err = b.writeTogether(j, t, keeper)
 	if t.instance.ID == "" && keeper.Unclean() {
 		b.runCleanUp(j, t.child)
 	}
-	return b.judge(j, worst.code, cmp.Or(systemEnded, worst.message), entry)
+	if err != nil && worst.code == children.Killed && !b.interrupts.Any() {
+		setupFailed(entry, run.OfBench, keeper.Stopped())
+		return ""
+	}
+	if err != nil && worst.message == "" {
+		worst.message = err.Error()
+	}
+	return b.settle(j, worst.code, cmp.Or(systemEnded, worst.message), entry)
 }
 
 // runAll runs the k6 to their ends.

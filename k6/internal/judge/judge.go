@@ -42,9 +42,9 @@ type Evidence struct {
 	RestAfter  []AtRest `json:"rest_after"`
 	// Leftovers are what a run may leave on the target, in the plural, and how to find it.
 	Leftovers string `json:"leftovers"`
-	// Integrity is whether the target holds what the run says it did; nil where nothing was compared.
-	Integrity []result.Integrity `json:"integrity"`
-	Notes     []string           `json:"notes"`
+	// Facts are what the target holds and what the run reported of it; none where nothing is to be compared.
+	Facts []Fact   `json:"facts"`
+	Notes []string `json:"notes"`
 	// Sections are further parts of the result, by the result's own names.
 	Sections map[string]json.RawMessage `json:"sections"`
 	// Runner is which k6 process of several this is; nil where it is the only one.
@@ -86,7 +86,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: "windtunnel.result/1", Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{},
-		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: e.Integrity,
+		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: integrityOf(m, e.Facts),
 		sections: map[string]json.RawMessage{"components": json.RawMessage("[]")},
 	}
 	maps.Copy(j.sections, e.Sections)
@@ -136,7 +136,7 @@ func opinionOf(e Evidence, m Metrics, j Judged) (opinion, error) {
 	} else {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}
-	found = withIntegrity(found, e.Integrity, j.Validity)
+	found = withIntegrity(found, j.Integrity, j.Validity)
 	return ofSections(e.Sections, j, found)
 }
 

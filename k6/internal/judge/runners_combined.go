@@ -30,7 +30,7 @@ func combined(all []Recorded) (Evidence, error) {
 		}
 	}
 	closing := last.Evidence
-	e.Integrity, e.Sections, e.Leftovers = closing.Integrity, closing.Sections, closing.Leftovers
+	e.Facts, e.Sections, e.Leftovers = closing.Facts, closing.Sections, closing.Leftovers
 	e.RestBefore, e.RestAfter = nil, closing.RestAfter
 	// Each one's samples take the others for neighbours.
 	e.CPUs = nil

@@ -51,7 +51,7 @@ func (p part) late(ms float64) {
 func parts(runners int) (all []part) {
 	for n := range runners {
 		e := complete()
-		e.Run = json.RawMessage(run)
+		e.Run = json.RawMessage(someRun)
 		e.Counts.Iterations = 0
 		if runners > 1 {
 			e.Runner = &Runner{Number: n + 1, Of: runners, Segment: fmt.Sprintf("%d/%d:%d/%d", n, runners, n+1, runners), Machine: fmt.Sprint("m", n), Teardown: n == 0}
@@ -277,9 +277,18 @@ func TestLostDataOfALostRunnerIsNoFailureOfTheSystem(t *testing.T) {
 	all := sentBy(2, spread, never)
 	all[0].evidence.Plan.Iterations, all[0].evidence.Operations[0].Least = nil, nil
 	all[1].evidence.Plan.Iterations, all[1].evidence.Operations[0].Least = nil, nil
-	all[0].evidence.Integrity = []result.Integrity{{Check: "users", Reported: p(int64(500)), Found: p(int64(1000)), OK: p(false), Detail: "1000 found, 500 reported", Source: "sql"}}
-	isJudged(t, "lost runner", judgedFiles(t, files(t, all)[:1]), result.Inconclusive, "runner 2: no record came")
-	isJudged(t, "all there", judgedFiles(t, files(t, all)), result.Fail, "users: 1000 found, 500 reported")
+	for _, own := range all {
+		own.record.Series("user_changes", metrics.Counter, changed("created", "done", 1).Tags).Add(500)
+	}
+	found := func(users int64) []string {
+		all[0].evidence.Facts = []Fact{{Check: "users", Source: "sql", Found: said(&users), Reported: Amount{Counted: []Term{changed("created", "done", 1)}}}}
+		return files(t, all)
+	}
+	isJudged(t, "lost runner", judgedFiles(t, found(1000)[:1]), result.Inconclusive, "runner 2: no record came")
+	isJudged(t, "lost data", judgedFiles(t, found(999)), result.Fail, "users: 999 found, 1000 reported")
+	if whole := judgedFiles(t, found(1000)).Integrity; len(whole) != 1 || whole[0].Detail != "1000, as reported" {
+		t.Errorf("what the runners report does not add up: %+v", whole)
+	}
 }
 
 func TestOneGeneratorThatDoesNotKeepUpIsNamed(t *testing.T) {
@@ -347,7 +356,7 @@ func TestClocksThatAreOffByAnHourAreCorrected(t *testing.T) {
 	all[0].evidence.Runner.ZeroUnixMS = 1_795_392_000_000
 	all[1].evidence.Runner.ZeroUnixMS = 1_795_392_000_500 - 3_600_000
 	all[1].evidence.Runner.ClockOffsetMS = 3_600_000
-	all[1].evidence.Run = json.RawMessage(strings.NewReplacer("2026-11-23T00:00:00Z", "2026-11-22T23:00:00.5Z", "2026-11-23T00:00:02Z", "2026-11-22T23:00:02.5Z").Replace(run))
+	all[1].evidence.Run = json.RawMessage(strings.NewReplacer("2026-11-23T00:00:00Z", "2026-11-22T23:00:00.5Z", "2026-11-23T00:00:02Z", "2026-11-22T23:00:02.5Z").Replace(someRun))
 	j := judgedFiles(t, files(t, all))
 	isJudged(t, "an hour", j, result.Pass, "")
 	// From 1,000 ms to 2,998 ms on each one's clock, and its last latency.
@@ -370,7 +379,7 @@ func TestWhatWasSeenOnceIsOfTheOneWhoRanTheTeardown(t *testing.T) {
 		e.Leftovers = "topics"
 		if i == 1 {
 			e.Notes = append(e.Notes, "the token expired")
-			e.Integrity = []result.Integrity{{Check: "users", Reported: p(int64(1)), Found: p(int64(1)), OK: p(true), Detail: "1, as reported", Source: "sql"}}
+			e.Facts = []Fact{{Check: "users", Source: "sql", Found: said(p(int64(1))), Reported: said(p(int64(1)))}}
 			e.Sections = map[string]json.RawMessage{"tunnels": json.RawMessage(`[{"asked":1}]`)}
 		}
 	}
