@@ -24,7 +24,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack setup/prerequisites testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
+SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -141,6 +141,15 @@ cluster-manifests: bin/k6 ## Print what make cluster would create, without the v
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 	@bin/k6 x report $(or $(RUN),results/latest)
 
+.PHONY: keep
+keep: bin/k6 ## Keep a run as a baseline, or add it to one: make keep NAME=… [RUN=results/latest] [TO=folder] [RECORDS=1]
+	@test -n '$(NAME)' || { echo 'make: NAME is not set: say what the baseline is to be called' >&2; exit 2; }
+	@bin/k6 x keep --name '$(NAME)' $(if $(TO),--to '$(TO)') $(if $(RECORDS),--records) $(or $(RUN),results/latest)
+
+.PHONY: trend
+trend: bin/k6 .venv/trend/.installed ## Add runs to the history of their machine, and show where figures changed: make trend [RUN='results/A …'] [COMMIT=…] [STREAM=1]
+	@bin/k6 x trend $(if $(COMMIT),--commit '$(COMMIT)') $(if $(STREAM),--stream) $(RUN)
+
 .PHONY: validate
 validate: bin/k6 ## Check environments and testbeds against their schemas
 	@bin/k6 x validate
@@ -178,6 +187,11 @@ benchmark-protocols: $(BINARIES) ## Compare sing-box with itself, and count the 
 benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about ten minutes
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
+
+.PHONY: benchmark-records
+benchmark-records: bin/k6 ## What it takes to record ten million samples, and to judge a billion of 200 runners; a quarter of an hour
+	@$(call need,go,install Go 1.26 or newer)
+	@cd k6 && go run ./benchmarks/records --k6 ../bin/k6 --graph ../docs/images/judging-records.svg
 
 # quick is what one would compare with, so it is the default here.
 .PHONY: benchmark-variance
@@ -228,6 +242,15 @@ ready-for-bench:
 	@test -x bin/k6 -a -x bin/sidecar || setup/prerequisites missing bench
 ready-for-test ready-for-lint: ready-for-%:
 	@setup/prerequisites missing $*
+
+.PHONY: dist
+dist: ready-for-bench ## Make the archives of a release, for users without toolchains: make dist [TO=dist]
+	@setup/dist '$(or $(TO),dist)'
+
+.PHONY: test-dist
+test-dist: ready-for-bench $(RUNNERS) ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
+	+@$(call build,bin/sidecar testbed needs pulsar-relay)
+	node --test tests/dist/dist.js
 
 .PHONY: build
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
@@ -324,6 +347,11 @@ bin/kubernetes/ready: bin/kubernetes/kubeone bin/kubernetes/k6-operator bin/kube
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	$(call venv,.venv/benchmarks,$<)
 
+.venv/trend/.installed: setup/trend-requirements.txt
+	@$(call need,python3,install Python 3.11 or newer with its venv module)
+	@echo 'installing Apache Otava into .venv/trend'
+	$(call venv,.venv/trend,$<)
+
 node_modules/.installed: package.json package-lock.json
 	@$(call need,npm,install Node.js 20.19 or newer)
 	npm ci --silent
@@ -352,8 +380,9 @@ test-sidecar: ready-for-test build ## Test the sidecar
 	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
 
 .PHONY: test-k6
-test-k6: ready-for-test build ## Test our k6
+test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
 	cd k6 && go test -trimpath ./...
+	cd setup/sbom && go test -trimpath ./...
 
 .PHONY: test-scripts
 test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
@@ -381,9 +410,11 @@ lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
-	@test -z "$$(gofmt -l k6 testbeds tests/kubernetes)" || { gofmt -l k6 testbeds tests/kubernetes; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	@test -z "$$(gofmt -l k6 testbeds setup tests/kubernetes)" || { gofmt -l k6 testbeds setup tests/kubernetes; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet -trimpath ./...
 	cd testbeds/naive-client && CGO_ENABLED=0 go vet -trimpath ./...
+	cd setup/sbom && go vet -trimpath ./...
+	@setup/version >/dev/null
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json
@@ -401,7 +432,7 @@ lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml
-	gofmt -w k6 testbeds tests/kubernetes
+	gofmt -w k6 testbeds setup tests/kubernetes
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 

@@ -73,8 +73,10 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   reported of it; `data` is what setup() returned
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
  *   depend on what was measured
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => Record<string, unknown>} [more] further
- *   sections of the result, by its names for them; `data` is what setup() returned
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => More} [more] what it shows beyond its operations;
+ *   `data` is what setup() returned
+ *
+ * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
  *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
@@ -248,7 +250,7 @@ function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, 
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
     notes: [...load.notes, ...notes, ...(definition.remarks?.(metrics, usage) ?? [])],
-    sections: definition.more?.(metrics, begun) ?? {},
+    ...(definition.more?.(metrics, begun) ?? { sections: [] }),
   };
 }
 

@@ -77,7 +77,7 @@ const defined = (spec, environment, evidence, existing) =>
       ...aboutGenerator(usage),
       ...evidence.overlaps(metrics, Object.keys(spec.operations)),
     ],
-    more: (metrics) => evidence.found(metrics, Object.keys(spec.operations)),
+    more: (metrics) => ({ sections: evidence.sections(metrics, spec.operations) }),
   });
 
 /** @param {import('k6/x/windtunnel/record').Metrics} metrics */
