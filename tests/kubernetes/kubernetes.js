@@ -106,10 +106,26 @@ test('a bound that does not hold ends with the code of a threshold', async () =>
 
 test('a runner that is killed makes the run inconclusive, and is named', async () => {
   const run = await underWay();
-  const [victim] = runners();
-  cluster.kubectl('delete', 'pod', victim.metadata.name, '--grace-period=0', '--force');
+  cluster.kill(/^k6 run .*--execution-segment=0:1\/2/);
   assert.equal(await run.ended, INCONCLUSIVE, said(run));
-  assert.match(run.output.stdout, /runner [12] of 2/);
+  assert.match(run.output.stdout, /pulsar\/concurrent: inconclusive: .*runner 1/);
+  assertNothingLeft();
+});
+
+test('a runner that is evicted stops the others, and is named', async () => {
+  const run = await underWay();
+  const [{ metadata }] = runners();
+  cluster.kubectl('delete', 'pod', metadata.name, '--wait=false');
+  assert.equal(await run.ended, INCONCLUSIVE, said(run));
+  assert.match(run.output.stdout, /pulsar\/concurrent: inconclusive: .*runner [12]/);
+  assertNothingLeft();
+});
+
+test('a coordinator that is killed is told, and its runners clean up', async () => {
+  const run = await underWay();
+  cluster.kill(/^k6 x coordinate/);
+  assert.equal(await run.ended, SETUP, said(run));
+  assert.match(run.output.stdout, /pulsar\/concurrent: set-up failed: the coordinator was killed/);
   assertNothingLeft();
 });
 

@@ -33,6 +33,7 @@ type session struct {
 	logs    string // the beginning of the logs' paths
 	say     func(string)
 	redact  func(string) string
+	killed  bool // the coordinator was
 	interrupts
 }
 
@@ -132,16 +133,30 @@ func (s *session) follow() *fault.Fault {
 			return true, fault.Setup("the coordinator's pod is gone: somebody deleted it, or its node is no more")
 		}
 		pod = found
-		if pod.container("coordinator").State.Terminated != nil {
+		if ended := pod.container("coordinator").State.Terminated; ended != nil {
+			s.killed = ended.ExitCode > 128
 			return true, nil
 		}
 		return s.stuck(seen, time.Since(began))
 	})
+	if s.killed && f == nil {
+		f = fault.Setup("the coordinator was killed")
+	}
 	if f != nil {
+		s.letRunnersEnd()
 		return f
 	}
 	s.keepLogs(pod.Metadata.Name)
 	return s.fetch(pod.Metadata.Name)
+}
+
+// letRunnersEnd waits until the runners have noticed that nobody coordinates them any more, and have cleaned up.
+func (s *session) letRunnersEnd() {
+	deadline := time.Now().Add(endsWithin)
+	_ = s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
+		s.say(fmt.Sprintf("%d of %d runners still run", seen.running(), s.Runners))
+		return seen.stage() != "started" || seen.running() == 0 || time.Now().After(deadline), nil
+	})
 }
 
 // stuck tells why runners never start; the coordinator cannot know it.
