@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 )
 
@@ -23,6 +24,9 @@ const (
 	endsWithin    = 90 * time.Second
 	forgivesFails = 15 // looks at the cluster in a row that may fail
 )
+
+// byASignal is what the exit code of a container is above whose process a signal ended.
+const byASignal = 128
 
 // session is one scenario under way in the cluster.
 type session struct {
@@ -134,7 +138,7 @@ func (s *session) follow() *fault.Fault {
 		}
 		pod = found
 		if ended := pod.container("coordinator").State.Terminated; ended != nil {
-			s.killed = ended.ExitCode > 128
+			s.killed = ended.ExitCode > byASignal && ended.ExitCode != exitcode.Interrupted
 			return true, nil
 		}
 		return s.stuck(seen, time.Since(began))
