@@ -12,19 +12,26 @@ import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
 import { isForeign } from './environment.js';
 import { pathOf } from './file.js';
+import { idOfRun, tagsOf } from './identity.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
 import { restSeconds } from './rest.js';
-import { cleanedOnce, deliver, leave, madeOnce, many, startTogether, waitSeconds } from './runners.js';
+import {
+  cleanedOnce,
+  deliver,
+  leave,
+  madeOnce,
+  many,
+  partOf,
+  startTogether,
+  waitSeconds,
+} from './runners.js';
 import * as sidecar from './sidecar.js';
 import { SILENT_MS } from './silence.js';
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
-
-/** A load that ends so much before its time, ms, was stopped. */
-const EARLY_MS = 500;
 
 /** The bench says that others disturbed it the time before. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
@@ -83,11 +90,6 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
 
-/** Made up where nobody gives one, by who sets up: a tag of the command line takes the place of all tags of a script. */
-const idOfRun = () => __ENV.RUN_ID || exec.test.options.tags?.testid || newId();
-
-const newId = () => `local-${Date.now().toString(36)}`;
-
 /** @param {Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
 function tagScenarios({ load, operations }) {
   const owners = Object.fromEntries(Object.entries(operations).map(([name, { owns }]) => [owns, name]));
@@ -144,15 +146,10 @@ function stepsOf({ load, loadOfStep }) {
 
 /** @param {Definition} definition @param {import('k6/x/windtunnel/judge').Declared} declared */
 function optionsOf(definition, declared) {
-  const tags = {
-    testid: __ENV.RUN_ID || newId(),
-    system: definition.system,
-    scenario: definition.name,
-    profile: currentProfile(),
-  };
+  const tags = tagsOf(definition);
   return {
     scenarios: tagScenarios(definition),
-    thresholds: thresholds(declared),
+    thresholds: partOf(thresholds(declared)),
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code'],
     tags,
@@ -395,8 +392,7 @@ export function defineScenario(definition) {
      */
     end(data, cleanUp = () => {}) {
       sidecar.closeWindow(data.window);
-      const planned = data.loadFrom + load.seconds * 1000 - EARLY_MS;
-      cleanedOnce(load.seconds > 0 && now() < planned ? 'its load ended before its time' : '', cleanUp);
+      cleanedOnce(load.seconds > 0 ? data.loadFrom + load.seconds * 1000 : 0, cleanUp);
     },
 
     summary: summaryOf(definition, declared),

@@ -44,7 +44,7 @@ const scenario = defineScenario({
 const get = scenario.operation('get');
 
 export const { options } = scenario;
-export const setup = () => scenario.begin({});
+export const setup = () => scenario.begin(() => ({}));
 export default function (data) {
   scenario.round(data);
   timed(get, 200, () => http.get(environment.url + environment.own.settings.path));
@@ -147,7 +147,10 @@ test('own system: bounds that it brings along for no scenario of its are refused
   write('scripts/web/thresholds.json', JSON.stringify({ lsit: { get: { max: 1 } } }));
   const { code, stderr } = await run('bin/k6', ['x', 'validate', 'scripts/web/thresholds.json']);
   assert.equal(code, 2);
-  assert.match(stderr, /thresholds\.json: lsit: there is no such scenario; there are: list; did you mean list\?/);
+  assert.match(
+    stderr,
+    /thresholds\.json: lsit: there is no such scenario; there are: list; did you mean list\?/,
+  );
 });
 
 test('own system: its files are valid', async () => {
