@@ -401,7 +401,7 @@ test-kubernetes: ## Test make cluster with a Kubernetes of its own, k6-operator 
 	else echo "test-kubernetes: LEFT OUT, nothing of make cluster is tested: $$why" >&2; test -z '$(REQUIRED)'; fi
 
 .PHONY: test-kubernetes-here
-test-kubernetes-here: bin/k6 bin/kubernetes/ready .venv/pulsar-relay/.installed
+test-kubernetes-here: bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay/.installed
 	node --test tests/kubernetes/kubernetes.js
 
 .PHONY: lint
