@@ -226,6 +226,9 @@ ready-for-test ready-for-lint: ready-for-%:
 .PHONY: build
 build: $(RUNNERS) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
+.PHONY: prepare
+prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed ## Build and install all that lint and the tests need
+
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
 	@echo 'building bin/k6 (about two minutes the first time)'

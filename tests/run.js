@@ -1,7 +1,7 @@
 /**
  * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all
- * others side by side, the longest first, as they mostly wait. Ends with one line that counts all. Given names of files, it
- * runs these.
+ * others side by side, the longest first, as they mostly wait. Ends with the files that took longest, and one line that counts
+ * all tests. Given names of files, it runs these.
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -16,6 +16,8 @@ const ALONE = 'alone';
 const LONGEST = ['real/protocols-matrix', 'real/boards', 'real/panel', 'real/tproxy', 'real/protocols-cross'];
 /** Files at once: a test uses less than half of a CPU. */
 const AT_ONCE = availableParallelism() + 1;
+/** Files whose time is told at the end. */
+const TOLD = 12;
 
 /** @param {string} folder @returns {string[]} its tests, such as real/boards */
 const testsOf = (folder) =>
@@ -26,21 +28,30 @@ const testsOf = (folder) =>
 /**
  * @param {string[]} names
  * @param {number} concurrency
- * @returns {Promise<{ passed: number, failed: string[] }>}
+ * @returns {Promise<{ passed: number, failed: string[], seconds: [string, number][] }>} seconds that each file took
  */
 async function runAll(names, concurrency) {
   let passed = 0;
   /** @type {string[]} */
   const failed = [];
+  /** @type {Map<string, number>} */
+  const seconds = new Map();
+  const nameOf = (/** @type {string | undefined} */ file) => file?.replace(`${TESTS}/`, '') ?? '';
+  /** Its first test has the file's own set-up. @param {string | undefined} file @param {number} ms */
+  const took = (file, ms) => seconds.set(nameOf(file), (seconds.get(nameOf(file)) ?? 0) + ms / 1000);
   const stream = run({ files: names.map((name) => join(TESTS, `${name}.test.js`)), concurrency });
-  stream.on('test:pass', ({ nesting, skip }) => {
-    if (nesting === 0 && skip === undefined) passed += 1;
+  stream.on('test:pass', ({ nesting, skip, file, details }) => {
+    if (nesting > 0) return;
+    if (skip === undefined) passed += 1;
+    took(file, details.duration_ms);
   });
-  stream.on('test:fail', ({ nesting, name, file }) => {
-    if (nesting === 0) failed.push(`${file?.replace(`${TESTS}/`, '')}: ${name}`);
+  stream.on('test:fail', ({ nesting, name, file, details }) => {
+    if (nesting > 0) return;
+    failed.push(`${nameOf(file)}: ${name}`);
+    took(file, details.duration_ms);
   });
   for await (const text of stream.compose(tap)) process.stdout.write(text);
-  return { passed, failed };
+  return { passed, failed, seconds: [...seconds] };
 }
 
 const given = process.argv
@@ -57,6 +68,9 @@ const ordered = [
 const parts = [await runAll(ordered, AT_ONCE), await runAll(all.filter(isAlone), 1)];
 
 const failed = parts.flatMap((part) => part.failed);
+const longest = parts.flatMap(({ seconds }) => seconds).toSorted(([, a], [, b]) => b - a);
+for (const [name, seconds] of longest.slice(0, TOLD))
+  console.log(`${seconds.toFixed(0).padStart(6)} s  ${name}`);
 for (const name of failed) console.log(`failed: ${name}`);
 console.log(`${parts.reduce((sum, { passed }) => sum + passed, 0)} passed, ${failed.length} failed`);
 process.exitCode = failed.length > 0 ? 1 : 0;

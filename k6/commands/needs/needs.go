@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
 )
 
 func init() {
@@ -47,7 +48,15 @@ k6 x compare; --testbed can be given several times.`,
 			return code
 		}
 		defer stop()
-		return bench.Needs(o, split(scenarios), testbeds)
+		targets, wrong := plan.Needs(o.Asked, split(scenarios), testbeds)
+		if wrong != nil {
+			fmt.Fprintln(gs.Stderr, wrong.Message)
+			return wrong.Code
+		}
+		for _, target := range targets {
+			fmt.Fprintln(gs.Stdout, target)
+		}
+		return exitcode.Pass
 	})
 }
 

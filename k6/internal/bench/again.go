@@ -18,7 +18,7 @@ const againWithin = 3 * time.Minute
 
 // againAtMost is how often a scenario of which the machine or the generator spoilt the measurement may be measured again.
 func (o Options) againAtMost() int {
-	return int(variables.Number("AGAIN", o.getenv("AGAIN")))
+	return int(variables.Number("AGAIN", o.Getenv("AGAIN")))
 }
 
 // attemptUndisturbed is attempt, again where the measurement was spoilt. The record tells of each time.
@@ -33,10 +33,10 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 		if b.stream != nil { // its points are sent already: those of another measurement would be added to them
 			return broken
 		}
-		if why == "" || broken != "" || again > most || took > againWithin || b.interrupts.any() {
+		if why == "" || broken != "" || again > most || took > againWithin || b.interrupts.Any() {
 			return broken
 		}
-		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.paint(entry.Outcome),
+		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.screen.Paint(entry.Outcome),
 			format.Seconds(took.Seconds()), why, again, most)
 		entry.Disturbed = append(entry.Disturbed, why)
 		entry.Outcome, entry.Message, entry.Cause, entry.Result, entry.ExitCode = run.Running, "", "", "", nil

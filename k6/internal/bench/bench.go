@@ -14,29 +14,26 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"time"
 
+	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/neighbour"
+	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/sidecar"
+	"windtunnel/k6/internal/terminal"
 )
 
-// Options say what to run. All paths are absolute. Environ is the caller's environment, which k6
-// and the sidecar inherit. Signals carries SIGINT and SIGTERM.
+// Options say what to run. All paths are absolute. Signals carries SIGINT and SIGTERM.
 type Options struct {
-	Root      string
-	Profile   string
-	Env       string
-	Only      string
-	Testbed   string // NAME[:VARIABLE=VALUE,…], in place of the environment's
-	RunID     string // made up where empty
-	Dashboard bool
+	plan.Asked
+	RunID string // made up where empty
 	// MayLeaveOut says that a run in which all is left out is no failure.
 	MayLeaveOut bool
 	K6          string // the k6 to run scripts with
-	Sidecar     string
-	Environ     []string
 	Stdout      io.Writer
 	Stderr      io.Writer
 	TTY         bool
@@ -45,26 +42,17 @@ type Options struct {
 	Signals     <-chan os.Signal
 }
 
-func (o Options) getenv(name string) string {
-	for i := len(o.Environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(o.Environ[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
 var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // Run runs the bench and returns its exit code.
 func Run(o Options) int {
-	screen := NewScreen(o.Stdout, o.Stderr, o.TTY, o.Width)
-	p, f := preflight(o)
+	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
+	p, f := plan.Make(o.Asked)
 	if f != nil {
-		screen.Error("%s", f.message)
-		return f.code
+		screen.Error("%s", f.Message)
+		return f.Code
 	}
-	for _, line := range p.leftOut {
+	for _, line := range p.LeftOut {
 		screen.Error("%s", line)
 	}
 	if o.RunID == "" {
@@ -74,18 +62,18 @@ func Run(o Options) int {
 		screen.Error("run id %q: give letters, digits, dots, dashes and underscores", o.RunID)
 		return exitcode.Usage
 	}
-	held, f := o.beNeighbourly(screen, filepath.Join(o.Root, "results", o.RunID))
+	held, f := neighbour.ClaimHost(filepath.Join(o.Root, "results", o.RunID), o.Getenv("BESIDE") != "", screen.Error)
 	if f != nil {
-		screen.Error("%s", f.message)
-		return f.code
+		screen.Error("%s", f.Message)
+		return f.Code
 	}
-	defer held.release()
+	defer held.Release()
 	b := &bench{session: session{Options: o, screen: screen}, plan: p, dir: filepath.Join(o.Root, "results", o.RunID)}
 	if f := b.makeFolder(); f != nil {
-		screen.Error("%s", f.message)
-		return f.code
+		screen.Error("%s", f.Message)
+		return f.Code
 	}
-	interrupts, ctx, stop := watchInterrupts(o.Signals, func(s string) { screen.Error("%s", s) })
+	interrupts, ctx, stop := children.Watch(o.Signals, func(s string) { screen.Error("%s", s) })
 	defer stop()
 	b.interrupts = interrupts
 	return b.run(ctx)
@@ -101,39 +89,39 @@ func newRunID(profile string, now time.Time) string {
 // bench is a run under way.
 type bench struct {
 	session
-	plan      plan
+	plan      plan.Plan
 	dir       string // results/RUN
 	record    run.Run
-	broken    map[subject]broken // why its next scenarios would fail too
-	lastFault map[subject]string // the last set-up failure
+	broken    map[plan.Subject]broken // why its next scenarios would fail too
+	lastFault map[plan.Subject]string // the last set-up failure
 }
 
 // makeFolder makes results/RUN, its record and the link results/latest.
-func (b *bench) makeFolder() *fault {
+func (b *bench) makeFolder() *fault.Fault {
 	results := filepath.Join(b.Root, "results")
 	if err := os.MkdirAll(results, 0o755); err != nil {
-		return setup("cannot make results/: %v", reason(err))
+		return fault.Setup("cannot make results/: %v", fault.Reason(err))
 	}
 	if err := os.Mkdir(b.dir, 0o755); err != nil {
 		if errors.Is(err, os.ErrExist) {
-			return usage("results/%s exists already; give another --run-id", b.RunID)
+			return fault.Usage("results/%s exists already; give another --run-id", b.RunID)
 		}
-		return setup("cannot make results/%s: %v", b.RunID, reason(err))
+		return fault.Setup("cannot make results/%s: %v", b.RunID, fault.Reason(err))
 	}
 	if err := os.Mkdir(b.logs(), 0o755); err != nil {
-		return setup("cannot make results/%s/logs: %v", b.RunID, reason(err))
+		return fault.Setup("cannot make results/%s/logs: %v", b.RunID, fault.Reason(err))
 	}
 	b.record = run.Run{Schema: run.Schema, ID: b.RunID, Profile: b.Profile,
-		Environment: b.plan.env.Name, Start: time.Now().UTC().Truncate(time.Millisecond)}
-	for _, s := range b.plan.scenarios {
+		Environment: b.plan.Env.Name, Start: time.Now().UTC().Truncate(time.Millisecond)}
+	for _, s := range b.plan.Scenarios {
 		b.record.Scenarios = append(b.record.Scenarios,
 			run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
 	}
 	if err := b.record.Write(b.dir); err != nil {
-		return setup("cannot write results/%s/run.json: %v", b.RunID, reason(err))
+		return fault.Setup("cannot write results/%s/run.json: %v", b.RunID, fault.Reason(err))
 	}
 	if err := replaceLink(filepath.Join(results, "latest"), b.RunID); err != nil {
-		return setup("cannot link results/latest: %v", reason(err))
+		return fault.Setup("cannot link results/latest: %v", fault.Reason(err))
 	}
 	return nil
 }
@@ -142,27 +130,27 @@ func (b *bench) logs() string { return filepath.Join(b.dir, "logs") }
 
 // run runs the plan in the folder of the run.
 func (b *bench) run(ctx context.Context) int {
-	b.broken, b.lastFault, b.known = map[subject]broken{}, map[subject]string{}, b.versions()
-	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.env.Name,
-		plural(len(b.plan.scenarios), "scenario"))
-	b.openStream(ctx, b.plan.secrets(b.Options))
+	b.broken, b.lastFault, b.known = map[plan.Subject]broken{}, map[plan.Subject]string{}, b.versions()
+	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.Env.Name,
+		plural(len(b.plan.Scenarios), "scenario"))
+	b.openStream(ctx, b.plan.Secrets(b.Asked))
 	b.record.Streamed = b.stream != nil
-	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.env.Name, plural(len(b.plan.scenarios), "scenario")))
+	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.Env.Name, plural(len(b.plan.Scenarios), "scenario")))
 	if b.Dashboard {
-		b.screen.Line("dashboard while k6 runs: %s", b.dashboardURL())
+		b.screen.Line("dashboard while k6 runs: %s", b.DashboardURL())
 	}
-	if b.plan.needs {
-		sidecar, err := StartSidecar(ctx, b.Sidecar, b.Root, b.logs(), b.confirmed())
+	if b.plan.NeedsSidecar {
+		sidecar, err := sidecar.Open(ctx, b.Sidecar, b.Root, b.logs(), b.Confirmed())
 		if err != nil && ctx.Err() == nil {
 			b.withoutSidecar(err)
 		}
 		b.sidecar = sidecar
 	}
 	diskFull := ""
-	for i := range b.plan.scenarios {
+	for i := range b.plan.Scenarios {
 		entry := &b.record.Scenarios[i]
 		switch {
-		case b.interrupts.any():
+		case b.interrupts.Any():
 			entry.Outcome, entry.Message = run.Skipped, "interrupted before its turn"
 		case diskFull != "":
 			entry.Outcome, entry.Message = run.Skipped, diskFull
@@ -170,7 +158,7 @@ func (b *bench) run(ctx context.Context) int {
 			b.scenario(ctx, i, entry)
 		}
 		if err := b.record.Write(b.dir); err != nil && diskFull == "" {
-			diskFull = fmt.Sprintf("cannot write results/%s/run.json: %v", b.RunID, reason(err))
+			diskFull = fmt.Sprintf("cannot write results/%s/run.json: %v", b.RunID, fault.Reason(err))
 			b.screen.Error("%s", diskFull)
 		}
 	}
@@ -184,9 +172,9 @@ func (b *bench) run(ctx context.Context) int {
 // probes cannot be tested, the others only without CPU and memory.
 func (b *bench) withoutSidecar(err error) {
 	measured := false
-	for _, s := range b.plan.scenarios {
-		if needsSidecar(s.System, b.plan.env.Systems[s.System]) {
-			b.broken[b.plan.subject(s)] = broken{err.Error(), run.OfBench}
+	for _, s := range b.plan.Scenarios {
+		if plan.NeedsSidecar(s.System, b.plan.Env.Systems[s.System]) {
+			b.broken[b.plan.Subject(s)] = broken{err.Error(), run.OfBench}
 		} else {
 			measured = true
 		}
@@ -202,7 +190,7 @@ func (b *bench) finish(diskFull string) int {
 	if diskFull != "" {
 		code = exitcode.Setup
 	}
-	if b.interrupts.any() {
+	if b.interrupts.Any() {
 		code = exitcode.Interrupted
 	}
 	set, readErr := report.LoadRun(b.dir, &b.record)
@@ -224,7 +212,7 @@ func (b *bench) finish(diskFull string) int {
 	if err != nil || readErr != nil {
 		code = exitcode.Worst(code, exitcode.Setup) // the record and the verdict printed below go by it
 	}
-	b.printSummary(set)
+	b.screen.Summary(set)
 	for _, line := range missing {
 		b.screen.Error("%s", line)
 	}
@@ -233,7 +221,7 @@ func (b *bench) finish(diskFull string) int {
 		return code
 	}
 	if err != nil {
-		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, reason(err))
+		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, fault.Reason(err))
 		return code
 	}
 	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
@@ -254,19 +242,6 @@ func replaceLink(link, target string) error {
 		return err
 	}
 	return nil
-}
-
-// reason strips the operation and the paths of a file error.
-func reason(err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	var linkErr *os.LinkError
-	if errors.As(err, &linkErr) {
-		return linkErr.Err
-	}
-	return err
 }
 
 func plural(n int, noun string) string {

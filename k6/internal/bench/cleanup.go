@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/fault"
 )
 
 // setupTimeout is k6's exit code for a setup() that took too long.
@@ -14,21 +17,21 @@ const setupTimeout = 100
 // cleanUp removes from a target that stays up what a set-up made that was cut short: k6 runs no
 // teardown then. It runs scripts/SYSTEM/_cleanup.js, where there is one, with the environment of
 // the child that was cut.
-func (b *session) cleanUp(j job, child k6Child, code int) {
-	cut := b.interrupts.any() || code == setupTimeout || code == killed
+func (b *session) cleanUp(j job, child children.K6, code int) {
+	cut := b.interrupts.Any() || code == setupTimeout || code == children.Killed
 	script := filepath.Join("scripts", j.scenario.System, "_cleanup.js")
 	if _, err := os.Stat(filepath.Join(b.Root, script)); err != nil || !cut {
 		return
 	}
-	child.script = script
-	child.logPath = j.log(".cleanup.log")
-	child.progress = func(string) {}
-	child.env = append(child.env, "K6_OUT=") // it is no part of what is measured
+	child.Script = script
+	child.LogPath = j.log(".cleanup.log")
+	child.Progress = func(string) {}
+	child.Env = append(child.Env, "K6_OUT=") // it is no part of what is measured
 	// An interrupt is what this mends: it is not passed on.
-	child.started, child.ended = func(int) {}, func() {}
-	code, message, err := child.run()
+	child.Started, child.Ended = func(int) {}, func() {}
+	code, message, err := child.Run()
 	if err != nil {
-		message = fmt.Sprint(reason(err))
+		message = fmt.Sprint(fault.Reason(err))
 	}
 	if err != nil || code != 0 {
 		b.screen.Error("%s: what its set-up made may be left on the target: %s", j.scenario, message)

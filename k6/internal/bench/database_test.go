@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
 )
 
 const (
@@ -92,8 +93,8 @@ func TestDatabaseIsOptional(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "here", "panel", append(c.environ, "PANEL_TOKEN=t0ken")...)
 			withPanel(t, tr, c.panel)
-			if p, f := preflight(tr.Options); f != nil || strings.Join(append(p.leftOut, ""), "\n") != c.says {
-				t.Errorf("%+v %q", f, p.leftOut)
+			if p, f := plan.Make(tr.Asked); f != nil || strings.Join(append(p.LeftOut, ""), "\n") != c.says {
+				t.Errorf("%+v %q", f, p.LeftOut)
 			}
 		})
 	}

@@ -4,29 +4,18 @@ package bench
 
 import (
 	"fmt"
-	"net/http"
 	"time"
+
+	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/sidecar"
 )
 
 // aliveEvery is how often the processes of a testbed are asked for.
 const aliveEvery = 500 * time.Millisecond
 
-// process is one of an instance. Exit is nil while it runs.
-type process struct {
-	Name string  `json:"name"`
-	Exit *string `json:"exit"`
-}
-
-// processes returns those of an instance.
-func (s *Sidecar) processes(instance string) ([]process, error) {
-	var found struct{ Processes []process }
-	err := s.briefly(http.MethodGet, "/instances/"+instance, nil, &found)
-	return found.Processes, err
-}
-
 // stopWhenEnded stops k6 gracefully when a process of the instance ends by itself: what would be measured then is
 // how fast a dead system refuses. What it returns ends the watch and says which process ended, "" where none did.
-func (b *session) stopWhenEnded(j job, instance Instance) func() string {
+func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string {
 	if instance.ID == "" {
 		return func() string { return "" }
 	}
@@ -42,7 +31,7 @@ func (b *session) stopWhenEnded(j job, instance Instance) func() string {
 				return
 			case <-ticks.C:
 			}
-			running, err := b.sidecar.processes(instance.ID)
+			running, err := b.sidecar.Processes(instance.ID)
 			if err != nil {
 				continue // the sidecar's own end is watched elsewhere
 			}
@@ -53,7 +42,7 @@ func (b *session) stopWhenEnded(j job, instance Instance) func() string {
 				line := fmt.Sprintf("%s of testbed %s ended by itself (%s), %.1f s after k6 had started", p.Name, j.testbed.Name, *p.Exit, time.Since(begin).Seconds())
 				said <- line
 				b.screen.Error("%s: %s: stopping k6", j.scenario, line)
-				b.interrupts.stop()
+				b.interrupts.Stop()
 				return
 			}
 		}
@@ -62,4 +51,19 @@ func (b *session) stopWhenEnded(j job, instance Instance) func() string {
 		close(over)
 		return <-said
 	}
+}
+
+// stopWithSidecar stops k6 gracefully when the sidecar, and the testbed with it, ends: k6 would load a dead
+// port. What it returns ends the watch.
+func (b *session) stopWithSidecar(s plan.Scenario) func() {
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-b.sidecar.Done():
+			b.screen.Error("%s: the sidecar ended: stopping k6", s)
+			b.interrupts.Stop()
+		case <-over:
+		}
+	}()
+	return func() { close(over) }
 }

@@ -11,15 +11,17 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/sidecar"
 )
 
 func TestChildEnvironment(t *testing.T) {
-	b := &session{Options: Options{Profile: "quick", Env: "local", RunID: "r", Dashboard: true,
-		Environ: []string{"MESSAGES=7", "PROFILE=other", "K6_WEB_DASHBOARD_HOST=::1", `VERSIONS={"relay":"9"}`}},
-		sidecar: &Sidecar{URL: "http://127.0.0.1:5"}}
+	b := &session{Options: Options{RunID: "r", Asked: plan.Asked{Profile: "quick", Env: "local", Dashboard: true,
+		Environ: []string{"MESSAGES=7", "PROFILE=other", "K6_WEB_DASHBOARD_HOST=::1", `VERSIONS={"relay":"9"}`}}},
+		sidecar: &sidecar.Sidecar{URL: "http://127.0.0.1:5"}}
 	b.known = b.versions()
-	env := b.childEnvironment(job{scenario: Scenario{System: "pulsar", Name: "bulk"}, runID: "r", dir: "/results/r"}, Instance{ID: "i", Outputs: map[string]string{"PULSAR_URL": "u"},
+	env := b.childEnvironment(job{scenario: plan.Scenario{System: "pulsar", Name: "bulk"}, runID: "r", dir: "/results/r"}, sidecar.Instance{ID: "i", Outputs: map[string]string{"PULSAR_URL": "u"},
 		SecretOutputs: map[string]string{"PULSAR_PASSWORD": "p"}})
 	for _, want := range []string{"MESSAGES=7", "PROFILE=quick", "ENV=local", "RUN_ID=r", "RESULT_DIR=/results/r", "INSTANCE=i",
 		"SIDECAR_URL=http://127.0.0.1:5", "PULSAR_URL=u", "PULSAR_PASSWORD=p", "K6_NO_USAGE_REPORT=true",
@@ -35,8 +37,8 @@ func TestChildEnvironment(t *testing.T) {
 	if err := json.Unmarshal([]byte(b.known), &versions); err != nil || versions["relay"] != "9" {
 		t.Errorf("%v %v", versions, err)
 	}
-	if b.dashboardURL() != "http://[::1]:5665" {
-		t.Error(b.dashboardURL())
+	if b.DashboardURL() != "http://[::1]:5665" {
+		t.Error(b.DashboardURL())
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 
 	"go.k6.io/k6/cmd"
 
+	"windtunnel/k6/internal/neighbour"
+	"windtunnel/k6/internal/plan"
 	_ "windtunnel/k6/outputs/windtunnel"
 )
 
@@ -43,8 +45,8 @@ func TestMain(m *testing.M) {
 		case "bench":
 			signals := make(chan os.Signal, 4)
 			signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-			os.Exit(Run(Options{Root: os.Args[2], Profile: "smoke", Env: "local", Only: os.Args[3],
-				RunID: "test", K6: os.Args[0], Sidecar: os.Args[0], Environ: os.Environ(),
+			os.Exit(Run(Options{Asked: plan.Asked{Root: os.Args[2], Profile: "smoke", Env: "local", Only: os.Args[3],
+				Sidecar: os.Args[0], Environ: os.Environ()}, RunID: "test", K6: os.Args[0],
 				Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals}))
 		}
 	}
@@ -57,7 +59,7 @@ func claimApart() {
 	if os.Getenv(variable) == "" {
 		_ = os.Setenv(variable, fmt.Sprintf("@windtunnel-test-%d", os.Getpid()))
 	}
-	claimPrefix = os.Getenv(variable)
+	neighbour.Apart(os.Getenv(variable))
 }
 
 // serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:

@@ -5,12 +5,13 @@ package bench
 import (
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/sidecar"
 )
 
 func TestTestbedOfAnotherSystemIsRefused(t *testing.T) {
@@ -59,42 +60,6 @@ func TestVariableThatNothingReadsIsNamed(t *testing.T) {
 	}
 }
 
-func TestProgramsThatCannotRunAreRefused(t *testing.T) {
-	dir := t.TempDir()
-	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	protocols := []Scenario{{System: "protocols", Name: "matrix"}}
-	for pair, says := range map[string]string{
-		"CANDIDATE=/nope":     "CANDIDATE=/nope: no such file or directory; give the absolute path of a binary",
-		"BASELINE=/nope":      "BASELINE=/nope: no such file or directory; give the absolute path of a binary",
-		"CANDIDATE=" + dir:    "CANDIDATE=" + dir + ": a folder; give the absolute path of a binary",
-		"CANDIDATE=" + plain:  "CANDIDATE=" + plain + ": not executable; give the absolute path of a binary",
-		"CANDIDATE=/dev/null": "CANDIDATE=/dev/null: not a file; give the absolute path of a binary",
-		"CANDIDATE=./xray":    "CANDIDATE=./xray: not an absolute path; give the absolute path of a binary",
-		"BASELINE=xray":       "BASELINE=xray: not an absolute path; give the absolute path of a binary",
-		"CANDIDATE=xray":      "",
-		"CANDIDATE=/bin/sh":   "",
-		"CANDIDATE=":          "",
-	} {
-		o := Options{Environ: []string{pair}}
-		got := ""
-		if f := o.checkPrograms(protocols); f != nil {
-			got = f.message
-			if f.code != exitcode.Usage {
-				t.Errorf("%s: code %d", pair, f.code)
-			}
-		}
-		if got != says {
-			t.Errorf("%s: %q", pair, got)
-		}
-		if o.checkPrograms([]Scenario{{System: "panel"}}) != nil {
-			t.Errorf("%s: refused although nothing uses it", pair)
-		}
-	}
-}
-
 func TestDashboardWhosePortIsTakenIsRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -128,7 +93,7 @@ func TestForeignVariablesOfK6DoNotReachIt(t *testing.T) {
 		t.Errorf("%q", tr.err)
 	}
 	b := &session{Options: tr.Options}
-	env := b.childEnvironment(job{scenario: Scenario{System: "pulsar", Name: "passes"}}, Instance{})
+	env := b.childEnvironment(job{scenario: plan.Scenario{System: "pulsar", Name: "passes"}}, sidecar.Instance{})
 	for _, name := range []string{"K6_ITERATIONS=", "K6_NO_SUMMARY=", "K6_EMPTY="} {
 		if slices.ContainsFunc(env, func(pair string) bool { return strings.HasPrefix(pair, name) }) {
 			t.Errorf("%s reaches k6", name)
@@ -138,20 +103,6 @@ func TestForeignVariablesOfK6DoNotReachIt(t *testing.T) {
 		if !slices.Contains(env, pair) {
 			t.Errorf("%s does not reach k6", pair)
 		}
-	}
-}
-
-// TestKeptVariablesAreDocumented keeps the one list and its page together.
-func TestKeptVariablesAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/profiles.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range keptVariables[:4] {
-		want(t, string(page), "`"+name+"`")
-	}
-	for _, prefix := range keptPrefixes {
-		want(t, string(page), "`"+prefix+"…`")
 	}
 }
 

@@ -27,8 +27,8 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("never: %s", what)
 }
 
-// children lists the processes of a parent, from /proc.
-func children(parent int) []int {
+// childrenOf lists the processes of a parent, from /proc.
+func childrenOf(parent int) []int {
 	data, _ := os.ReadFile("/proc/" + strconv.Itoa(parent) + "/task/" + strconv.Itoa(parent) + "/children")
 	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(parent) + "/task/*/children")
 	for _, task := range tasks {
@@ -112,21 +112,6 @@ func TestSidecarDiesInMidRun(t *testing.T) {
 	}
 }
 
-// TestNoSignalAfterTheEnd looks whether the pid is still k6's own, a zombie, when signals to it end.
-func TestNoSignalAfterTheEnd(t *testing.T) {
-	var pid int
-	mine := false
-	child := k6Child{program: "true", dir: t.TempDir(), logPath: filepath.Join(t.TempDir(), "log"), redactor: NewRedactor(nil),
-		started: func(p int) { pid = p },
-		ended: func() {
-			_, err := os.Stat("/proc/" + strconv.Itoa(pid))
-			mine = err == nil && !alive(pid)
-		}}
-	if _, _, err := child.run(); err != nil || !mine {
-		t.Errorf("%v, the pid is the child's own: %v", err, mine)
-	}
-}
-
 func TestSecondInterruptStopsAtOnce(t *testing.T) {
 	tr := newTrial(t, "loop", "pulsar/slow")
 	slow := strings.Replace(tr.text(t, "scripts/pulsar/slow.js"), "console.log('teardown ran')", "console.log('in teardown'); sleep(60)", 1)
@@ -159,7 +144,7 @@ func TestNothingOutlivesTheBench(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "k6 runs", tr.k6Runs)
-	pids := children(cmd.Process.Pid)
+	pids := childrenOf(cmd.Process.Pid)
 	if len(pids) < 2 {
 		t.Fatalf("%d children, want k6 and the sidecar", len(pids))
 	}

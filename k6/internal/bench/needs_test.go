@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
 )
 
 // asking gives a trial a sidecar that tells back what it was asked for.
@@ -44,10 +45,11 @@ func TestNeedsAsksForTheTestbedsOfThePlan(t *testing.T) {
 			write(t, tr, "environments/here.json", environment)
 			write(t, tr, "testbeds/own.toml", strings.ReplaceAll(tr.text(t, "testbeds/own.toml"), `["own"]`, `["own", "any"]`))
 			asking(t, tr, tell)
-			if code := Needs(tr.Options, c.scenarios, c.testbeds); code != exitcode.Pass {
-				t.Fatalf("code %d: %s", code, tr.err)
+			targets, wrong := plan.Needs(tr.Asked, c.scenarios, c.testbeds)
+			if wrong != nil {
+				t.Fatal(wrong)
 			}
-			if got := strings.Join(strings.Fields(tr.out.String()), " "); got != c.targets {
+			if got := strings.Join(targets, " "); got != c.targets {
 				t.Errorf("got %s, want %s", got, c.targets)
 			}
 		})
@@ -56,18 +58,16 @@ func TestNeedsAsksForTheTestbedsOfThePlan(t *testing.T) {
 
 func TestNeedsSaysWhyItCannotTell(t *testing.T) {
 	for name, c := range map[string]struct{ only, script, says string }{
-		"a refusal":           {"pulsar", "echo 'sidecar: no variable x; it has y' >&2; exit 2", "no variable x; it has y\n"},
-		"a sidecar that ends": {"pulsar", "exit 9", "bin/sidecar cannot tell what is needed: exit status 9; run `make bin/sidecar`\n"},
+		"a refusal":           {"pulsar", "echo 'sidecar: no variable x; it has y' >&2; exit 2", "no variable x; it has y"},
+		"a sidecar that ends": {"pulsar", "exit 9", "bin/sidecar cannot tell what is needed: exit status 9; run `make bin/sidecar`"},
 		"an unknown scenario": {"pulsar/no", "", "unknown scenario pulsar/no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "local", c.only)
 			asking(t, tr, c.script)
-			if code := Needs(tr.Options, nil, nil); code != exitcode.Usage {
-				t.Errorf("code %d", code)
-			}
-			if got := tr.err.String(); !strings.HasPrefix(got, c.says) || strings.Count(got, "\n") != 1 {
-				t.Errorf("got %q", got)
+			_, wrong := plan.Needs(tr.Asked, nil, nil)
+			if wrong == nil || wrong.Code != exitcode.Usage || !strings.HasPrefix(wrong.Message, c.says) || strings.Contains(wrong.Message, "\n") {
+				t.Errorf("got %+v", wrong)
 			}
 		})
 	}

@@ -8,44 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/cpus"
 	"windtunnel/k6/internal/exitcode"
 )
-
-func TestPlace(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		cpus []int
-		want placement
-		says string
-	}{
-		{"shared", []int{0, 1}, placement{"shared", "1", "1", "1"}, ""},
-		{"shared", []int{5}, placement{"shared", "5", "5", "5"}, ""},
-		{"split", []int{0, 1}, placement{"split", "1", "1", "0"}, ""},
-		{"split", []int{0, 1, 2}, placement{"split", "2", "2", "0-1"}, ""},
-		{"split", []int{0, 1, 2, 3}, placement{"split", "3", "2", "0-1"}, ""},
-		{"split", []int{0, 2, 3, 4, 6, 7}, placement{"split", "7", "6", "0,2-4"}, ""},
-		{"free", []int{0}, placement{name: "free"}, ""},
-		{"free", nil, placement{name: "free"}, ""},
-		{"split", []int{3}, placement{name: "split"}, "4 placement split needs 2 CPUs, this process may use 1; set PLACEMENT=shared"},
-		{"shared", nil, placement{name: "shared"}, "4 placement shared: cannot tell which CPUs there are; set PLACEMENT=free"},
-		{"splt", []int{0, 1}, placement{}, "2 unknown placement splt; did you mean split?; there are: shared, split, free"},
-	} {
-		got, f := place(c.name, c.cpus)
-		says := ""
-		if f != nil {
-			says = map[int]string{exitcode.Usage: "2 ", exitcode.Setup: "4 "}[f.code] + f.message
-		}
-		if got != c.want || says != c.says {
-			t.Errorf("%s on %v: %+v %q", c.name, c.cpus, got, says)
-		}
-	}
-}
-
-func TestProcessCPUs(t *testing.T) {
-	if cpus := processCPUs(); len(cpus) == 0 {
-		t.Error("none")
-	}
-}
 
 // withDataplane gives a trial a data plane whose one scenario notes what it is told.
 func withDataplane(t *testing.T, tr *trial, dataplane string) {
@@ -88,8 +53,8 @@ DATAPLANE_URL = "socks5://127.0.0.1:1"
 }
 
 func TestPlacementReachesScriptAndTestbed(t *testing.T) {
-	cpus := processCPUs()
-	last := cpuList(cpus[len(cpus)-1:])
+	allowed := cpus.Allowed()
+	last := cpus.List(allowed[len(allowed)-1:])
 	const proxy = `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`
 	for name, c := range map[string]struct {
 		dataplane, testbed string

@@ -13,16 +13,16 @@ import (
 
 // scenario runs the i-th scenario and fills its entry in the record.
 func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
-	s := b.plan.scenarios[i]
-	label := fmt.Sprintf("[%d/%d] %s", i+1, len(b.plan.scenarios), s)
-	subject := b.plan.subject(s)
+	s := b.plan.Scenarios[i]
+	label := fmt.Sprintf("[%d/%d] %s", i+1, len(b.plan.Scenarios), s)
+	subject := b.plan.Subject(s)
 	if found, ok := b.broken[subject]; ok {
 		setupFailed(entry, found.cause, found.why)
 		if b.lastFault[subject] != "" {
 			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "would fail as the scenario before it did", ""
 		}
 		b.lastFault[subject] = found.why
-		b.streamEnd(b.plan.job(b.Options, s, label, b.RunID, b.dir), *entry, 0)
+		b.streamEnd(jobOf(&b.plan, b.Options, s, label, b.RunID, b.dir), *entry, 0)
 		b.tell(label, *entry, 0)
 		return
 	}
@@ -30,7 +30,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	_ = b.record.Write(b.dir) // the next write reports an error
 	begin := time.Now()
 	b.screen.Progress(label + "  starting")
-	why := b.attemptUndisturbed(ctx, b.plan.job(b.Options, s, label, b.RunID, b.dir), entry)
+	why := b.attemptUndisturbed(ctx, jobOf(&b.plan, b.Options, s, label, b.RunID, b.dir), entry)
 	if why != "" {
 		b.broken[subject] = broken{why, entry.Cause}
 	}
@@ -55,7 +55,7 @@ func setupFailed(entry *run.Scenario, cause run.Cause, why string) {
 
 // tell prints how a scenario ended; the reasons of a result come with the summary.
 func (b *bench) tell(label string, entry run.Scenario, took time.Duration) {
-	text := label + "  " + b.paint(entry.Outcome)
+	text := label + "  " + b.screen.Paint(entry.Outcome)
 	if took > 0 {
 		text += "  " + format.Seconds(took.Seconds())
 	}

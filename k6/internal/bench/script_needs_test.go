@@ -35,27 +35,3 @@ func TestWhatNeedsATestbedIsLeftOutWithoutOne(t *testing.T) {
 	}
 	want(t, tr.err.String(), "dataplane/tell is left out: it starts a testbed again and again", "nothing is left to run")
 }
-
-func TestOurScriptsSayWhatTheyNeed(t *testing.T) {
-	all, err := Scenarios("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]string{}
-	for _, s := range all {
-		if needs := s.needs(); needs.Testbed != "" {
-			found[s.String()] = strings.Join(append([]string{needs.Testbed}, needs.Chooses...), " ")
-		}
-	}
-	for name, needs := range map[string]string{
-		"dataplane/queue-sweep": anyTestbed, "dataplane/tproxy": ownTestbed,
-		"protocols/matrix": "any protocol engine", "protocols/interop": "any protocol engine",
-	} {
-		if found[name] != needs {
-			t.Errorf("%s: %s", name, found[name])
-		}
-	}
-	if _, ok := found["pulsar/ingest"]; ok || len(found) != 7 {
-		t.Error(found)
-	}
-}

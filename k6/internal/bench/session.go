@@ -12,9 +12,15 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/neighbour"
+	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/sidecar"
+	"windtunnel/k6/internal/terminal"
 )
 
 // Session runs scenarios many times, each time on one of several testbeds, with one sidecar for
@@ -22,12 +28,12 @@ import (
 type Session struct {
 	session
 	// Scenarios are what it runs, in the order in which they were given; Dir is results/RUN.
-	Scenarios []Scenario
+	Scenarios []plan.Scenario
 	Dir       string
-	sides     []plan
+	sides     []plan.Plan
 	ctx       context.Context
 	stop      func()
-	held      claim
+	held      neighbour.Claim
 }
 
 // WatchRest says whether the next runs watch the system at rest, which takes half a second of each.
@@ -37,25 +43,25 @@ func (s *Session) WatchRest(watch bool) { s.noRest = !watch }
 // it), makes results/RUN and starts the sidecar. Where that fails it says why and returns a code
 // other than exitcode.Pass.
 func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
-	screen := NewScreen(o.Stdout, o.Stderr, o.TTY, o.Width)
+	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
 	s, f := prepare(o, scenarios, testbeds)
 	if f == nil {
 		s.screen = screen
-		s.held, f = o.beNeighbourly(screen, s.Dir)
+		s.held, f = neighbour.ClaimHost(s.Dir, o.Getenv("BESIDE") != "", screen.Error)
 	}
 	if f == nil {
 		f = s.makeFolder()
 	}
 	if f != nil {
-		screen.Error("%s", f.message)
+		screen.Error("%s", f.Message)
 		if s != nil {
-			s.held.release()
+			s.held.Release()
 		}
-		return nil, f.code
+		return nil, f.Code
 	}
 	var said []string
 	for _, side := range s.sides {
-		for _, line := range side.leftOut {
+		for _, line := range side.LeftOut {
 			if !slices.Contains(said, line) {
 				screen.Error("%s", line)
 				said = append(said, line)
@@ -63,10 +69,10 @@ func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 		}
 	}
 	s.known = s.versions()
-	s.interrupts, s.ctx, s.stop = watchInterrupts(o.Signals, func(text string) { screen.Error("%s", text) })
-	sidecar, err := StartSidecar(s.ctx, s.Options.Sidecar, s.Root, filepath.Join(s.Dir, "logs"), s.confirmed())
+	s.interrupts, s.ctx, s.stop = children.Watch(o.Signals, func(text string) { screen.Error("%s", text) })
+	sidecar, err := sidecar.Open(s.ctx, s.Options.Sidecar, s.Root, filepath.Join(s.Dir, "logs"), s.Confirmed())
 	switch {
-	case err != nil && s.interrupts.any():
+	case err != nil && s.interrupts.Any():
 		s.stop()
 		return nil, exitcode.Interrupted
 	case err != nil:
@@ -77,16 +83,16 @@ func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 	s.sidecar = sidecar
 	var secrets []string
 	for _, side := range s.sides {
-		secrets = append(secrets, side.secrets(o)...)
+		secrets = append(secrets, side.Secrets(o.Asked)...)
 	}
 	s.openStream(s.ctx, secrets)
 	return s, exitcode.Pass
 }
 
-func prepare(o Options, scenarios, testbeds []string) (*Session, *fault) {
+func prepare(o Options, scenarios, testbeds []string) (*Session, *fault.Fault) {
 	s := &Session{session: session{Options: o}}
-	var f *fault
-	if s.Scenarios, f = named(o.Root, scenarios); f != nil {
+	var f *fault.Fault
+	if s.Scenarios, f = plan.Named(o.Root, scenarios); f != nil {
 		return nil, f
 	}
 	for _, testbed := range testbeds {
@@ -95,59 +101,33 @@ func prepare(o Options, scenarios, testbeds []string) (*Session, *fault) {
 			names = append(names, scenario.String())
 		}
 		o.Only, o.Testbed = strings.Join(names, ","), testbed
-		p, f := preflight(o)
+		p, f := plan.Make(o.Asked)
 		if f != nil {
 			return nil, f
 		}
 		s.sides = append(s.sides, p)
 		for _, scenario := range s.Scenarios {
-			bed := p.testbed(scenario)
+			bed := p.Testbed(scenario)
 			if name, _, _ := strings.Cut(testbed, ":"); bed == nil || bed.Name != strings.TrimSpace(name) {
-				return nil, usage("testbeds/%s.toml does not start the system %s of %s", name, scenario.System, scenario)
+				return nil, fault.Usage("testbeds/%s.toml does not start the system %s of %s", name, scenario.System, scenario)
 			}
-			if first, own := s.sides[0].placements[scenario], p.placements[scenario]; own != first {
-				return nil, usage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
-					testbeds[0], testbed, orNone(first.system), orNone(own.system))
+			if first, own := s.sides[0].Placements[scenario], p.Placements[scenario]; own != first {
+				return nil, fault.Usage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
+					testbeds[0], testbed, orNone(first.System), orNone(own.System))
 			}
 		}
-		if len(p.scenarios) < len(s.Scenarios) {
-			return nil, usage("%s", strings.Join(p.leftOut, "\n"))
+		if len(p.Scenarios) < len(s.Scenarios) {
+			return nil, fault.Usage("%s", strings.Join(p.LeftOut, "\n"))
 		}
 	}
 	if s.RunID == "" {
 		s.RunID = newRunID("compare", time.Now())
 	}
 	if !runIDPattern.MatchString(s.RunID) || s.RunID == "latest" {
-		return nil, usage("run id %q: give letters, digits, dots, dashes and underscores", s.RunID)
+		return nil, fault.Usage("run id %q: give letters, digits, dots, dashes and underscores", s.RunID)
 	}
 	s.Dir = filepath.Join(o.Root, "results", s.RunID)
 	return s, nil
-}
-
-// named finds the scenarios of names, each given once and as Select takes it.
-func named(root string, names []string) ([]Scenario, *fault) {
-	all, err := Scenarios(root)
-	if err != nil {
-		return nil, usage("%v", err)
-	}
-	var chosen []Scenario
-	for _, name := range names {
-		found, err := Select(all, name)
-		if err != nil {
-			return nil, usage("%v", err)
-		}
-		if name != found[0].String() && name != found[0].FileStem() {
-			return nil, usage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
-		}
-		if slices.Contains(chosen, found[0]) {
-			return nil, usage("scenario %s is given twice", found[0])
-		}
-		chosen = append(chosen, found[0])
-	}
-	if len(chosen) == 0 {
-		return nil, usage("no scenario: give SYSTEM/NAME, several with commas between them")
-	}
-	return chosen, nil
 }
 
 func orNone(cpus string) string {
@@ -158,29 +138,29 @@ func orNone(cpus string) string {
 }
 
 // makeFolder makes results/RUN; results/latest stays at the last run of the bench.
-func (s *Session) makeFolder() *fault {
+func (s *Session) makeFolder() *fault.Fault {
 	err := os.MkdirAll(filepath.Dir(s.Dir), 0o755)
 	if err == nil {
 		err = os.Mkdir(s.Dir, 0o755)
 	}
 	if errors.Is(err, os.ErrExist) {
-		return usage("results/%s exists already; give another --run-id", s.RunID)
+		return fault.Usage("results/%s exists already; give another --run-id", s.RunID)
 	}
 	if err == nil {
 		err = os.Mkdir(filepath.Join(s.Dir, "logs"), 0o755)
 	}
 	if err != nil {
-		return setup("cannot make results/%s: %v", s.RunID, reason(err))
+		return fault.Setup("cannot make results/%s: %v", s.RunID, fault.Reason(err))
 	}
 	return nil
 }
 
 // Run runs a scenario once on the side-th testbed, into the folder of that path below Dir. The
 // entry's Result is the name of the result file in it.
-func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Scenario {
+func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) run.Scenario {
 	p := s.sides[side]
 	dir := filepath.Join(s.Dir, folder)
-	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.env.Name,
+	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.Env.Name,
 		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),
 		Scenarios: []run.Scenario{{System: scenario.System, Scenario: scenario.Name, Outcome: run.Running}}}
 	entry := &record.Scenarios[0]
@@ -189,20 +169,20 @@ func (s *Session) Run(scenario Scenario, side int, folder, label string) run.Sce
 		err = record.Write(dir)
 	}
 	if err != nil {
-		setupFailed(entry, run.OfBench, fmt.Sprintf("cannot write results/%s/%s: %v", s.RunID, folder, reason(err)))
+		setupFailed(entry, run.OfBench, fmt.Sprintf("cannot write results/%s/%s: %v", s.RunID, folder, fault.Reason(err)))
 		return *entry
 	}
 	begin := time.Now()
-	s.stream.RunStarted(s.ofRun(record.ID), "environment "+p.env.Name+", "+label)
-	j := p.job(s.Options, scenario, label, record.ID, dir)
+	s.stream.RunStarted(s.ofRun(record.ID), "environment "+p.Env.Name+", "+label)
+	j := jobOf(&p, s.Options, scenario, label, record.ID, dir)
 	s.attempt(s.ctx, j, entry)
-	s.screen.Line("%s  %s  %s", label, s.paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
+	s.screen.Line("%s  %s  %s", label, s.screen.Paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
 	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
 	record.End, record.ExitCode = &end, &code
 	s.stream.RunEnded(s.ofRun(record.ID), entry.Outcome)
 	record.Notes = s.stream.Notes(s.of(j))
 	if err := record.Write(dir); err != nil {
-		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, reason(err))
+		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, fault.Reason(err))
 	}
 	return *entry
 }
@@ -212,7 +192,7 @@ func (s *Session) Say(format string, args ...any)  { s.screen.Line(format, args.
 func (s *Session) Warn(format string, args ...any) { s.screen.Error(format, args...) }
 
 // Interrupted reports whether there was a signal.
-func (s *Session) Interrupted() bool { return s.interrupts.any() }
+func (s *Session) Interrupted() bool { return s.interrupts.Any() }
 
 // Alive reports whether the sidecar, and with it any testbed, still runs.
 func (s *Session) Alive() bool { return s.sidecar.Alive() }
@@ -224,5 +204,5 @@ func (s *Session) End() {
 	}
 	s.sidecar.Stop()
 	s.stop()
-	s.held.release()
+	s.held.Release()
 }

@@ -7,30 +7,33 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/sidecar"
 	"windtunnel/k6/internal/stream"
 )
 
 // openStream begins to stream where the caller's variables ask for it, and says so.
 func (b *session) openStream(ctx context.Context, secrets []string) {
-	config, wanted, err := stream.Wanted(ctx, b.getenv)
+	config, wanted, err := stream.Wanted(ctx, b.Getenv)
 	switch {
 	case err != nil: // preflight has told it
 		return
-	case !wanted && b.getenv(influx.VariablePassword) != "" && ctx.Err() == nil:
+	case !wanted && b.Getenv(influx.VariablePassword) != "" && ctx.Err() == nil:
 		b.screen.Line("not streamed: no InfluxDB answers at %s, which is where %s without %s streams to",
 			config.URL, influx.VariablePassword, influx.VariableURL)
 		return
 	case !wanted:
 		return
 	}
-	redactor := NewRedactor(secrets)
+	redactor := redact.New(secrets)
 	b.screen.Line("streaming to %s", config.Place())
 	b.stream = stream.Open(config,
 		func(line string) { b.screen.Error("%s", line) },
-		func(text string) string { return maskTokens(redactor.Text(text)) })
+		func(text string) string { return redact.Tokens(redactor.Text(text)) })
 }
 
 func (b *session) ofRun(runID string) stream.Of { return stream.Of{TestID: runID, Profile: b.Profile} }
@@ -59,10 +62,20 @@ func (b *session) addOutput(set map[string]string) {
 		return
 	}
 	outputs := []string{stream.Output}
-	for own := range strings.SplitSeq(b.getenv("K6_OUT"), ",") {
+	for own := range strings.SplitSeq(b.Getenv("K6_OUT"), ",") {
 		if own = strings.TrimSpace(own); own != "" && own != stream.Output {
 			outputs = append(outputs, own)
 		}
 	}
 	set["K6_OUT"] = strings.Join(outputs, ",")
+}
+
+// sample streams each second what k6 and the testbed use, until stop is called.
+func (b *session) sample(j job, instance sidecar.Instance, pid int) (stop func()) {
+	if b.stream == nil || b.sidecar == nil {
+		return func() {}
+	}
+	return b.sidecar.Sample(instance.ID, pid, environment.Probed(j.scenario.System), func(spans []stream.Span, at time.Time, over bool) {
+		b.stream.Used(b.of(j), spans, at, over)
+	})
 }

@@ -25,7 +25,7 @@ func (o Options) versions() string {
 	if revision := gitRevision(o.Root); revision != "" {
 		known["windtunnel_revision"] = revision
 	}
-	_ = json.Unmarshal([]byte(o.getenv("VERSIONS")), &known) // the caller's own, where it gives any
+	_ = json.Unmarshal([]byte(o.Getenv("VERSIONS")), &known) // the caller's own, where it gives any
 	text, err := json.Marshal(known)
 	if err != nil {
 		return "{}"

@@ -12,6 +12,7 @@ import (
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -102,7 +103,7 @@ func interrupted(all []Request) []Request {
 const restPairs = 6
 
 // measure runs the scenario once on a side. It tells false where the next runs would fail as this one did.
-func (q *Request) measure(session *bench.Session, scenario bench.Scenario, side, pair int) bool {
+func (q *Request) measure(session *bench.Session, scenario plan.Scenario, side, pair int) bool {
 	name := fmt.Sprintf("pair%02d-%s", pair, sideNames[side])
 	folder := filepath.Join(q.Folder, name)
 	of := ""

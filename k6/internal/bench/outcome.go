@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+// endsAtLimit is the profile that is meant to run until a threshold fails.
+const endsAtLimit = "breakpoint"
+
+// judge sets the outcome from k6's exit code, its last error message and the result that it wrote;
+// it returns what attempt does.
+func (b *session) judge(j job, code int, message string, entry *run.Scenario) (broken string) {
+	path := j.file(".json")
+	name := filepath.Base(path)
+	measured, err := result.Read(path)
+	if message == "" {
+		message = "see logs/" + filepath.Base(j.log(".k6.log"))
+	}
+	ended := fmt.Sprintf("k6 ended with exit code %d", code)
+	if code == children.Killed {
+		ended = "k6 was killed"
+	}
+	if err == nil {
+		entry.Result = name
+	}
+	switch {
+	case b.interrupts.Any():
+		entry.Outcome, entry.Message = run.Interrupted, "interrupted; there is no result"
+		if err == nil {
+			entry.Message = "interrupted; the result is partial"
+		}
+	case j.needsSidecar() && !b.sidecar.Alive():
+		setupFailed(entry, run.OfBench, b.sidecar.Ended().Error()+"; its testbeds and probes ended with it, so what was measured says nothing of the system")
+		return entry.Message
+	case err != nil && isMissing(path):
+		cause := run.OfBench
+		if slices.Contains(setUpFails, code) {
+			cause = run.OfSetUp
+		}
+		if code == exitcode.Pass || code == exitcode.Fail || code == children.Killed {
+			message = fmt.Sprintf("%s and wrote no %s; %s", ended, name, message)
+		}
+		setupFailed(entry, cause, message)
+	case err != nil:
+		setupFailed(entry, run.OfBench, "malformed result: "+err.Error())
+	case measured.Name() != j.scenario.String() || measured.Run.ID != j.runID:
+		entry.Result = ""
+		setupFailed(entry, run.OfBench, fmt.Sprintf("malformed result: %s says that it is %s of run %s", name,
+			measured.Name(), measured.Run.ID))
+	case code == exitcode.Fail && measured.Verdict == result.Pass && measured.Run.Profile != endsAtLimit:
+		entry.Outcome, entry.Message = run.Fail, "k6 says that a threshold failed: "+message
+	case code != exitcode.Pass && code != exitcode.Fail && measured.Verdict == result.Pass:
+		entry.Outcome, entry.Message = run.Inconclusive, ended+": "+message
+	case code == scriptAborted && measured.Verdict == result.Inconclusive:
+		entry.Outcome, entry.Message = run.Inconclusive, message
+		if !measured.HasMeasured() {
+			setupFailed(entry, run.OfSetUp, message)
+		}
+	default:
+		entry.Outcome = measured.Verdict
+	}
+	return ""
+}
+
+// k6's exit codes where a script threw an exception, and where it gave up by exec.test.abort.
+const (
+	scriptException = 107
+	scriptAborted   = 108
+)
+
+// setUpFails are k6's exit codes where a set-up did not get through to the system.
+var setUpFails = []int{setupTimeout, scriptException, scriptAborted}
+
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, os.ErrNotExist)
+}

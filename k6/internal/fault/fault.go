@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package fault is why something cannot begin: a line for the user with the exit code that goes with it.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+// Fault is one line for the user and the exit code that goes with it.
+type Fault struct {
+	Code    int
+	Message string
+}
+
+// Usage is a fault of the caller's: bad usage or a malformed file.
+func Usage(format string, args ...any) *Fault {
+	return &Fault{exitcode.Usage, fmt.Sprintf(format, args...)}
+}
+
+// Setup is a fault of the machine or of what is to be tested.
+func Setup(format string, args ...any) *Fault {
+	return &Fault{exitcode.Setup, fmt.Sprintf(format, args...)}
+}
+
+// Reason strips the operation and the paths of a file error.
+func Reason(err error) error {
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	var linkErr *os.LinkError
+	if errors.As(err, &linkErr) {
+		return linkErr.Err
+	}
+	return err
+}
+
+// OneLine is a text with its line ends and runs of space as single spaces.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

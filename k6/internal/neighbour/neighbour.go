@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package neighbour keeps benches on one machine from measuring each other.
+package neighbour
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel/k6/internal/cpus"
+	"windtunnel/k6/internal/fault"
+)
+
+// Two benches on the same CPUs measure each other. So each holds a name of the host's abstract socket namespace
+// (unix(7)) while it runs: the kernel frees it however the bench ends, it needs no file and no rights, and other
+// users see it too. Whoever connects is told who holds it. Containers with networks of their own do not meet.
+
+const (
+	claimSlots   = 16
+	claimTimeout = time.Second
+)
+
+// claimPrefix begins the names; the @ makes them abstract.
+var claimPrefix = "@windtunnel-bench"
+
+// Apart gives the benches of this process names that begin with a prefix of their own: those of a test are no matter to others.
+func Apart(prefix string) { claimPrefix = prefix }
+
+func claimName(slot int) string { return fmt.Sprintf("%s-%d", claimPrefix, slot) }
+
+// neighbour is another bench on this machine. CPUs are those that it may use.
+type neighbour struct {
+	PID    int    `json:"pid"`
+	Folder string `json:"folder"`
+	CPUs   []int  `json:"cpus"`
+}
+
+// Claim is held while a bench runs; the zero value holds nothing.
+type Claim struct{ listener net.Listener }
+
+// Release lets the next bench run.
+func (c Claim) Release() {
+	if c.listener != nil {
+		c.listener.Close()
+	}
+}
+
+// claimHost takes a name, and finds the benches that hold others. Where no name is free it holds none.
+func claimHost(own neighbour) (c Claim, others []neighbour) {
+	for slot := range claimSlots {
+		if c.listener == nil {
+			listener, err := net.Listen("unix", claimName(slot))
+			if err == nil {
+				c.listener = listener
+				go tellWho(listener, own)
+				continue
+			}
+		}
+		if other, ok := whoHolds(slot); ok {
+			others = append(others, other)
+		}
+	}
+	return c, others
+}
+
+func tellWho(listener net.Listener, own neighbour) {
+	data, _ := json.Marshal(own)
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_ = conn.SetDeadline(time.Now().Add(claimTimeout))
+		_, _ = conn.Write(data)
+		conn.Close()
+	}
+}
+
+// whoHolds asks a slot's holder. Its pid is what the kernel says, so that one which does not answer is known too.
+func whoHolds(slot int) (n neighbour, ok bool) {
+	conn, err := net.DialTimeout("unix", claimName(slot), claimTimeout)
+	if err != nil {
+		return n, false
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(claimTimeout))
+	data, _ := io.ReadAll(io.LimitReader(conn, 64<<10))
+	_ = json.Unmarshal(data, &n)
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return n, false
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			n.PID = int(peer.Pid)
+		}
+	})
+	return n, n.PID != 0
+}
+
+// disturbs reports whether a bench may use one of these CPUs, and is neither this process nor one that started it.
+func (n neighbour) disturbs(cpus []int) bool {
+	if n.PID == os.Getpid() || slices.Contains(ancestors(os.Getpid()), n.PID) {
+		return false
+	}
+	return len(n.CPUs) == 0 || len(cpus) == 0 || slices.ContainsFunc(n.CPUs, func(cpu int) bool { return slices.Contains(cpus, cpu) })
+}
+
+// ancestors are the processes that a process was started by, the nearest first.
+func ancestors(pid int) (found []int) {
+	for pid > 1 && len(found) < 100 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if err != nil || len(fields) < 2 {
+			return found
+		}
+		pid, _ = strconv.Atoi(string(fields[1]))
+		found = append(found, pid)
+	}
+	return found
+}
+
+// ClaimHost claims the host for a run that writes into folder. Beside another bench on the same CPUs it does not run, unless
+// beside says that this is meant; each such bench is then a line for warn.
+func ClaimHost(folder string, beside bool, warn func(format string, args ...any)) (Claim, *fault.Fault) {
+	own := neighbour{PID: os.Getpid(), Folder: folder, CPUs: cpus.Allowed()}
+	held, others := claimHost(own)
+	for _, other := range others {
+		if !other.disturbs(own.CPUs) {
+			continue
+		}
+		line := fmt.Sprintf("another bench runs on the same CPUs: pid %d in %s; each would measure the other", other.PID, orUnknown(other.Folder))
+		if !beside {
+			held.Release()
+			return Claim{}, fault.Setup("%s: wait for its end, give each CPUs of its own (taskset), or set BESIDE=1", line)
+		}
+		warn("%s (BESIDE is set)", line)
+	}
+	return held, nil
+}
+
+func orUnknown(folder string) string {
+	if folder == "" {
+		return "an unknown folder"
+	}
+	return folder
+}

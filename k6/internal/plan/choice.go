@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/testbed"
+)
+
+// replaceTestbed puts the testbed that the caller names into the environment, for the system that it
+// starts. Where the environment names the same one, the values that it gives stay beside the caller's.
+func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
+	if a.Testbed == "" {
+		return nil
+	}
+	ref, bed, err := check.TestbedSpec(a.Root, a.Testbed)
+	if err != nil {
+		return fault.Usage("%v", err)
+	}
+	system, ok := p.Env.Systems[bed.System]
+	if !ok {
+		return fault.Usage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
+			ref.Name, bed.System, p.Env.Name, strings.Join(p.Env.Names(), ", "))
+	}
+	if f := checkOf(bed, chosen); f != nil {
+		return f
+	}
+	known := slices.Collect(maps.Values(system.Testbeds))
+	if system.Testbed != nil {
+		known = append(known, *system.Testbed)
+	}
+	for _, own := range known {
+		if own.Name == ref.Name {
+			variables := map[string]any{}
+			maps.Copy(variables, own.Variables)
+			maps.Copy(variables, ref.Variables)
+			ref.Variables = variables
+		}
+	}
+	for _, name := range bed.Names() {
+		if _, given := ref.Variables[name]; !given && bed.Variables[name].Default == nil {
+			return fault.Usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
+		}
+	}
+	system.Testbed, system.Testbeds, system.URL = &ref, nil, ""
+	p.Env.Systems[bed.System] = system
+	return nil
+}
+
+// split keeps the scenarios whose system the environment has, which need no testbed where it has none, and
+// which the testbed that they would run on is for. It reads those testbeds.
+func (p *Plan) split(a Asked, chosen []Scenario) *fault.Fault {
+	missing, unsuited := map[string]int{}, map[string][]string{}
+	for _, s := range chosen {
+		system, ok := p.Env.Systems[s.System]
+		ref := system.TestbedOf(s.Name)
+		switch {
+		case !ok:
+			missing[s.System]++
+			continue
+		case ref == nil && s.needs().Testbed != "":
+			p.LeftOut = append(p.LeftOut, fmt.Sprintf(
+				"%s is left out: it starts a testbed again and again, and environments/%s.json has none for %s; give TESTBED=…",
+				s, p.Env.Name, s.System))
+			continue
+		case ref != nil:
+			bed, f := p.readTestbed(a, ref.Name)
+			if f != nil {
+				return f
+			}
+			if !s.Suits(bed) {
+				unsuited[ref.Name] = append(unsuited[ref.Name], s.String())
+				continue
+			}
+		}
+		p.Scenarios = append(p.Scenarios, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(unsuited)) {
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf("testbeds/%s.toml is not for %s: left out", name, strings.Join(unsuited[name], ", ")))
+	}
+	for _, s := range chosen {
+		if n := missing[s.System]; n > 0 {
+			p.LeftOut = append(p.LeftOut, fmt.Sprintf(
+				"environments/%s.json has no system %s: %d of its scenarios left out (it has: %s)",
+				p.Env.Name, s.System, n, strings.Join(p.Env.Names(), ", ")))
+			delete(missing, s.System)
+		}
+	}
+	return nil
+}
+
+// readTestbed returns what a testbed declares, read once.
+func (p *Plan) readTestbed(a Asked, name string) (testbed.Testbed, *fault.Fault) {
+	if bed, ok := p.beds[name]; ok {
+		return bed, nil
+	}
+	bed, err := check.Testbed(a.Root, name)
+	if err != nil {
+		return bed, fault.Usage("testbeds/%s.toml: %v", name, err)
+	}
+	if p.beds == nil {
+		p.beds = map[string]testbed.Testbed{}
+	}
+	p.beds[name] = bed
+	return bed, nil
+}
+
+// outputs are those of a system's testbed, none where it is up already.
+func (p *Plan) outputs(system environment.System) map[string]string {
+	if system.Testbed == nil {
+		return nil
+	}
+	return p.beds[system.Testbed.Name].Outputs
+}
+
+// Subject is what scenarios are about: a system, and the testbed that starts it, "" where it is up already.
+type Subject struct{ system, testbed string }
+
+func (p *Plan) Subject(s Scenario) Subject {
+	if ref := p.Env.Systems[s.System].TestbedOf(s.Name); ref != nil {
+		return Subject{s.System, ref.Name}
+	}
+	return Subject{system: s.System}
+}
+
+// Bed is what a scenario's testbed declares, nothing where it has none.
+func (p *Plan) Bed(s Scenario) testbed.Testbed {
+	if ref := p.Env.Systems[s.System].TestbedOf(s.Name); ref != nil {
+		return p.beds[ref.Name]
+	}
+	return testbed.Testbed{}
+}

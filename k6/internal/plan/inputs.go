@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/testbed"
+)
+
+// checkOf refuses a testbed of the caller's that starts the system of none of the scenarios: it would go unused.
+func checkOf(bed testbed.Testbed, chosen []Scenario) *fault.Fault {
+	var systems []string
+	for _, s := range chosen {
+		if s.System == bed.System {
+			return nil
+		}
+		if !slices.Contains(systems, s.System) {
+			systems = append(systems, s.System)
+		}
+	}
+	return fault.Usage("testbeds/%s.toml starts the system %s, and the scenarios chosen are of %s: give a testbed that starts it, or none",
+		bed.Name, bed.System, strings.Join(systems, ", "))
+}
+
+// ownEngines are the values of CANDIDATE that stand for our own builds.
+var ownEngines = []string{"sing-box", "xray"}
+
+// checkPrograms refuses programs to be measured that cannot be run: each row of a matrix would fail by itself.
+func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
+	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return s.System == "protocols" }) {
+		return nil
+	}
+	for _, variable := range []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_FILTER", "BASELINE"} {
+		path := a.Getenv(variable)
+		if path == "" || slices.Contains(ownEngines, path) && variable != "CANDIDATE_FILTER" && variable != "BASELINE" {
+			continue
+		}
+		if wrong := notProgram(path); wrong != "" {
+			return fault.Usage("%s=%s: %s; give the absolute path of a binary", variable, path, wrong)
+		}
+	}
+	return nil
+}
+
+// notProgram says why a path is no program, "" where it is one.
+func notProgram(path string) string {
+	if !filepath.IsAbs(path) {
+		return "not an absolute path"
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fault.Reason(err).Error()
+	case info.IsDir():
+		return "a folder"
+	case !info.Mode().IsRegular():
+		return "not a file"
+	case info.Mode()&0o111 == 0:
+		return "not executable"
+	}
+	return ""
+}
+
+// checkDashboard refuses a dashboard whose port another program has: its address would show that one.
+func (a Asked) checkDashboard() *fault.Fault {
+	if !a.Dashboard {
+		return nil
+	}
+	port := a.dashboardPort()
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return fault.Usage("K6_WEB_DASHBOARD_PORT=%s: give a port, 1 to 65535", port)
+	}
+	address := net.JoinHostPort(a.DashboardHost(), port)
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fault.Setup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop what has it",
+			address, socketReason(err))
+	}
+	_ = listener.Close()
+	return nil
+}
+
+// socketReason is the last part of what went wrong with a socket.
+func socketReason(err error) string {
+	text := err.Error()
+	return strings.TrimSpace(text[strings.LastIndex(text, ":")+1:])
+}
+
+func (a Asked) DashboardHost() string {
+	if host := a.Getenv("K6_WEB_DASHBOARD_HOST"); host != "" {
+		return host
+	}
+	return "127.0.0.1"
+}
+
+func (a Asked) dashboardPort() string {
+	if port := a.Getenv("K6_WEB_DASHBOARD_PORT"); port != "" {
+		return port
+	}
+	return "5665" // k6's own
+}
+
+func (a Asked) DashboardURL() string {
+	return fmt.Sprintf("http://%s", net.JoinHostPort(a.DashboardHost(), a.dashboardPort()))
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+)
+
+// needsTimeout bounds a `sidecar testbed needs`, which only reads files.
+const needsTimeout = 10 * time.Second
+
+// Needs returns the targets of make that the plan's testbeds take, each once. Scenarios, as `k6 x compare` takes them, come
+// in place of Asked.Only; each of testbeds in place of Asked.Testbed.
+func Needs(a Asked, scenarios, testbeds []string) ([]string, *fault.Fault) {
+	chosen, f := chosenFor(a, scenarios)
+	if f != nil {
+		return nil, f
+	}
+	if len(testbeds) == 0 {
+		testbeds = []string{""}
+	}
+	found := map[string]bool{}
+	for _, spec := range testbeds {
+		env, problems := check.Environment(a.Root, a.Env)
+		if len(problems) > 0 {
+			return nil, fault.Usage("%s", strings.Join(problems, "\n"))
+		}
+		a.Testbed = spec
+		if f := (&Plan{Env: env}).addNeeds(a, chosen, found); f != nil {
+			return nil, f
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+func chosenFor(a Asked, scenarios []string) ([]Scenario, *fault.Fault) {
+	if len(scenarios) > 0 {
+		return Named(a.Root, scenarios)
+	}
+	all, err := Scenarios(a.Root)
+	if err != nil {
+		return nil, fault.Usage("%v", err)
+	}
+	chosen, err := Select(all, a.Only)
+	if err != nil {
+		return nil, fault.Usage("%v", err)
+	}
+	return chosen, nil
+}
+
+func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *fault.Fault {
+	if f := p.replaceTestbed(a, chosen); f != nil {
+		return f
+	}
+	if f := p.split(a, chosen); f != nil {
+		return f
+	}
+	asked := map[string]bool{}
+	for _, s := range p.Scenarios {
+		ref := p.Env.Systems[s.System].TestbedOf(s.Name)
+		if ref == nil {
+			continue
+		}
+		arguments := needsArguments(a.Root, *ref, s.needs().Chooses)
+		if key := strings.Join(arguments, "\x00"); asked[key] {
+			continue
+		} else {
+			asked[key] = true
+		}
+		targets, err := askSidecar(a.Sidecar, arguments)
+		if err != nil {
+			return fault.Usage("%v", err)
+		}
+		for _, target := range targets {
+			found[target] = true
+		}
+	}
+	return nil
+}
+
+// needsArguments are those of `sidecar testbed needs`; each of any takes each of its values.
+func needsArguments(root string, ref environment.TestbedRef, any []string) []string {
+	arguments := []string{"testbed", "needs", "--root", root}
+	for _, name := range slices.Sorted(maps.Keys(ref.Variables)) {
+		if !slices.Contains(any, name) {
+			arguments = append(arguments, "--var", fmt.Sprintf("%s=%v", name, ref.Variables[name]))
+		}
+	}
+	for _, name := range any {
+		arguments = append(arguments, "--any", name)
+	}
+	return append(arguments, "--", ref.Name)
+}
+
+func askSidecar(program string, arguments []string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), needsTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, arguments...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && len(exit.Stderr) > 0:
+		return nil, errors.New(strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "sidecar: "))
+	case err != nil:
+		return nil, fmt.Errorf("bin/sidecar cannot tell what is needed: %w; run `make bin/sidecar`", err)
+	}
+	return strings.Fields(string(out)), nil
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/cpus"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+)
+
+// Placement says which CPUs probe, echo and system run on: lists such as "0-1,3", "" where they are
+// not pinned. The zero value is that of a system which k6 itself loads.
+type Placement struct {
+	Name                string
+	Probe, Echo, System string
+}
+
+// resolve returns the placement of a scenario: what PLACEMENT says, else the environment.
+func (p *Plan) resolve(a Asked, s Scenario, allowed []int) (Placement, *fault.Fault) {
+	if !environment.Probed(s.System) {
+		return Placement{}, nil
+	}
+	system := p.Env.Systems[s.System]
+	name := cmp.Or(a.Getenv("PLACEMENT"), system.Placement.Of(s.Name))
+	placed, f := place(name, allowed)
+	if f != nil {
+		f.Message = s.String() + ": " + f.Message
+		return placed, f
+	}
+	ref := system.TestbedOf(s.Name)
+	if ref == nil {
+		placed.System = "" // its processes are not ours to pin
+		return placed, nil
+	}
+	given, ok := ref.Variables[cpusVariable].(string)
+	switch _, declared := p.Bed(s).Variables[cpusVariable]; {
+	case ok:
+		placed.System = given
+	case !declared && placed.System != "":
+		placed.System = ""
+		line := fmt.Sprintf("testbeds/%s.toml declares no variable %s: its processes are not pinned", ref.Name, cpusVariable)
+		if !slices.Contains(p.LeftOut, line) {
+			p.LeftOut = append(p.LeftOut, line)
+		}
+	}
+	return placed, nil
+}
+
+// cpusVariable is what testbeds call the variable that pins their processes.
+const cpusVariable = "cpus"
+
+// Testbed returns a scenario's testbed, told its CPUs where it declares cpus; nil where the system is
+// up already.
+func (p *Plan) Testbed(s Scenario) *environment.TestbedRef {
+	bed := p.Env.Systems[s.System].TestbedOf(s.Name)
+	placed := p.Placements[s]
+	if _, declared := p.Bed(s).Variables[cpusVariable]; bed == nil || !declared || placed.Name == "" {
+		return bed
+	}
+	variables := maps.Clone(bed.Variables)
+	if variables == nil {
+		variables = map[string]any{}
+	}
+	variables[cpusVariable] = placed.System
+	return &environment.TestbedRef{Name: bed.Name, Variables: variables}
+}
+
+// Variables are what k6 is told of the placement; none for a system that it loads itself.
+func (p Placement) Variables() map[string]string {
+	if p.Name == "" {
+		return nil
+	}
+	return map[string]string{"PLACEMENT": p.Name, "PROBE_CPUS": p.Probe, "ECHO_CPUS": p.Echo, "SYSTEM_CPUS": p.System}
+}
+
+// place turns a placement's name into CPU lists. From four CPUs on, a split has one for the echo too.
+func place(name string, allowed []int) (Placement, *fault.Fault) {
+	known := environment.Placements()
+	if !slices.Contains(known, name) {
+		return Placement{}, fault.Usage("unknown placement %s%s; there are: %s", name, closest.Hint(name, known), strings.Join(known, ", "))
+	}
+	p := Placement{Name: name}
+	n := len(allowed)
+	switch {
+	case name == "free":
+	case n == 0:
+		return p, fault.Setup("placement %s: cannot tell which CPUs there are; set PLACEMENT=free", name)
+	case name == "shared":
+		last := cpus.List(allowed[n-1:])
+		p.Probe, p.Echo, p.System = last, last, last
+	case n < 2:
+		return p, fault.Setup("placement split needs 2 CPUs, this process may use %d; set PLACEMENT=shared", n)
+	case n < 4:
+		last := cpus.List(allowed[n-1:])
+		p.Probe, p.Echo, p.System = last, last, cpus.List(allowed[:n-1])
+	default:
+		p.Probe, p.Echo, p.System = cpus.List(allowed[n-1:]), cpus.List(allowed[n-2:n-1]), cpus.List(allowed[:n-2])
+	}
+	return p, nil
+}

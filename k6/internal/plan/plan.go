@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package plan tells what a run will do: which scenarios on which systems, testbeds and CPUs. It checks all that can be
+// checked before anything starts.
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/cpus"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/testbed"
+	"windtunnel/k6/internal/variables"
+)
+
+// Plan is what a run will do.
+type Plan struct {
+	Env          environment.Environment
+	Scenarios    []Scenario
+	LeftOut      []string                   // lines about what is left out: scenarios that the environment has no system for, measurements, variables of k6's
+	NeedsSidecar bool                       // the sidecar, for a testbed or for probes
+	beds         map[string]testbed.Testbed // by name, what the testbeds of the scenarios declare
+	Placements   map[Scenario]Placement
+}
+
+// Make checks all that can be checked before anything starts.
+func Make(a Asked) (Plan, *fault.Fault) {
+	var p Plan
+	if profiles := schema.Profiles(); !slices.Contains(profiles, a.Profile) {
+		return p, fault.Usage("unknown profile %s%s; there are: %s",
+			a.Profile, closest.Hint(a.Profile, profiles), strings.Join(profiles, ", "))
+	}
+	if _, err := influx.FromEnvironment(a.Getenv); err != nil {
+		return p, fault.Usage("%v", err)
+	}
+	all, err := Scenarios(a.Root)
+	if err != nil {
+		return p, fault.Usage("%v", err)
+	}
+	chosen, err := Select(all, a.Only)
+	if err != nil {
+		return p, fault.Usage("%v", err)
+	}
+	if strings.ContainsAny(a.Env, `/\`) && !filepath.IsAbs(a.Env) {
+		return p, fault.Usage("environment %q must be a name, such as local, or an absolute path", a.Env)
+	}
+	env, problems := check.Environment(a.Root, a.Env)
+	if len(problems) > 0 {
+		return p, fault.Usage("%s", strings.Join(problems, "\n"))
+	}
+	p.Env = env
+	if line := variables.Misspelt(a.Environ); line != "" {
+		return p, fault.Usage("%s", line)
+	}
+	p.LeftOut = append(p.LeftOut, variables.Near(a.Environ, secretsOf(env))...)
+	if line := variables.Unread(a.Environ, namesOf(chosen)); line != "" {
+		p.LeftOut = append(p.LeftOut, line)
+	}
+	if line := variables.ForeignOf(a.Environ); line != "" {
+		p.LeftOut = append(p.LeftOut, line)
+	}
+	if f := p.replaceTestbed(a, chosen); f != nil {
+		return p, f
+	}
+	if f := p.split(a, chosen); f != nil {
+		return p, f
+	}
+	if len(p.Scenarios) == 0 {
+		return p, fault.Usage("%s", strings.Join(append(p.LeftOut, "nothing is left to run"), "\n"))
+	}
+	if f := p.checkSystems(a); f != nil {
+		return p, f
+	}
+	if f := a.checkPrograms(p.Scenarios); f != nil {
+		return p, f
+	}
+	if f := a.checkDashboard(); f != nil {
+		return p, f
+	}
+	allowed := cpus.Allowed()
+	p.Placements = map[Scenario]Placement{}
+	for _, s := range p.Scenarios {
+		placed, f := p.resolve(a, s, allowed)
+		if f != nil {
+			return p, f
+		}
+		p.Placements[s] = placed
+	}
+	return p, a.checkValues(p.Scenarios)
+}
+
+// checkValues refuses values that a script would refuse in the same words, once it is started.
+func (a Asked) checkValues(scenarios []Scenario) *fault.Fault {
+	told := append(slices.Clone(a.Environ), "PROFILE="+a.Profile)
+	if lines := variables.WrongValues(told, namesOf(scenarios)); len(lines) > 0 {
+		return fault.Usage("%s", strings.Join(lines, "\n"))
+	}
+	return nil
+}
+
+// namesOf are scenarios as SYSTEM/SCENARIO.
+func namesOf(scenarios []Scenario) []string {
+	names := make([]string, len(scenarios))
+	for i, s := range scenarios {
+		names[i] = s.String()
+	}
+	return names
+}
+
+// secretsOf are the variables that an environment names itself.
+func secretsOf(env environment.Environment) (names []string) {
+	for _, system := range env.Systems {
+		names = append(names, system.Secrets()...)
+	}
+	return names
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/fault"
+)
+
+// Scenario is one script, scripts/SYSTEM/NAME.js.
+type Scenario struct {
+	System, Name string
+	Script       string // absolute path
+}
+
+func (s Scenario) String() string { return s.System + "/" + s.Name }
+
+// FileStem is the stem of the scenario's files in the folder of the run.
+func (s Scenario) FileStem() string { return s.System + "-" + s.Name }
+
+// Scenarios lists the scripts under root/scripts: systems alphabetically, and within a system as
+// the file scripts/SYSTEM/ORDER lists them (a name per line, # starts a comment), then the rest
+// alphabetically. Files that start with _ or end in .test.js are no scenarios.
+func Scenarios(root string) ([]Scenario, error) {
+	systems, err := os.ReadDir(filepath.Join(root, "scripts"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Scenario
+	for _, dir := range systems {
+		if !dir.IsDir() {
+			continue
+		}
+		folder := filepath.Join(root, "scripts", dir.Name())
+		files, err := fs.Glob(os.DirFS(folder), "*.js")
+		if err != nil {
+			return nil, err
+		}
+		var scenarios []Scenario
+		for _, file := range files {
+			name := strings.TrimSuffix(file, ".js")
+			if strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test") {
+				continue
+			}
+			scenarios = append(scenarios, Scenario{dir.Name(), name, filepath.Join(folder, file)})
+		}
+		if err := checkNeeds(folder, scenarios); err != nil {
+			return nil, err
+		}
+		order := readOrder(filepath.Join(folder, "ORDER"))
+		rank := func(s Scenario) int {
+			if i := slices.Index(order, s.Name); i >= 0 {
+				return i
+			}
+			return len(order)
+		}
+		slices.SortStableFunc(scenarios, func(a, b Scenario) int { return rank(a) - rank(b) })
+		all = append(all, scenarios...)
+	}
+	return all, nil
+}
+
+func readOrder(path string) []string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil // the file is optional
+	}
+	var names []string
+	for line := range strings.Lines(string(data)) {
+		line, _, _ = strings.Cut(line, "#")
+		names = append(names, strings.Fields(line)...)
+	}
+	return names
+}
+
+// Select returns the scenarios that only names, in their own order: a comma-separated list of
+// SYSTEM, SYSTEM/NAME or what a target of make and a result file are called, SYSTEM-NAME; or "" for all. An
+// unknown name is an error of one line.
+func Select(all []Scenario, only string) ([]Scenario, error) {
+	var known, systems []string
+	stems := map[string]string{}
+	for _, s := range all {
+		known = append(known, s.String())
+		stems[s.FileStem()] = s.String()
+		if !slices.Contains(systems, s.System) {
+			systems = append(systems, s.System)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("there is no scenario: no scripts/SYSTEM/NAME.js")
+	}
+	wanted := map[string]bool{}
+	for item := range strings.SplitSeq(only, ",") {
+		item = strings.Trim(strings.TrimSpace(item), "/")
+		if item == "" {
+			continue
+		}
+		if name, ok := stems[item]; ok {
+			item = name
+		}
+		switch {
+		case slices.Contains(known, item), slices.Contains(systems, item):
+			wanted[item] = true
+		case strings.Contains(item, "/"):
+			return nil, fmt.Errorf("unknown scenario %s%s; there are: %s",
+				item, closest.Hint(item, known), strings.Join(known, ", "))
+		default:
+			return nil, fmt.Errorf("unknown system %s%s; there are: %s (or give SYSTEM/SCENARIO, such as %s)",
+				item, closest.Hint(item, systems), strings.Join(systems, ", "), known[0])
+		}
+	}
+	if len(wanted) == 0 {
+		return all, nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s Scenario) bool {
+		return !wanted[s.System] && !wanted[s.String()]
+	}), nil
+}
+
+// Named finds the scenarios of names, each given once and as Select takes it.
+func Named(root string, names []string) ([]Scenario, *fault.Fault) {
+	all, err := Scenarios(root)
+	if err != nil {
+		return nil, fault.Usage("%v", err)
+	}
+	var chosen []Scenario
+	for _, name := range names {
+		found, err := Select(all, name)
+		if err != nil {
+			return nil, fault.Usage("%v", err)
+		}
+		if name != found[0].String() && name != found[0].FileStem() {
+			return nil, fault.Usage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
+		}
+		if slices.Contains(chosen, found[0]) {
+			return nil, fault.Usage("scenario %s is given twice", found[0])
+		}
+		chosen = append(chosen, found[0])
+	}
+	if len(chosen) == 0 {
+		return nil, fault.Usage("no scenario: give SYSTEM/NAME, several with commas between them")
+	}
+	return chosen, nil
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/testbed"
+)
+
+// needsFile is beside the scripts of a system: what its scenarios need, by their names. One that needs nothing is not in it.
+const needsFile = "needs.json"
+
+// The testbeds that a scenario may need.
+const (
+	anyTestbed = "any" // it starts one again and again
+	ownTestbed = "own" // one that names the scenario
+)
+
+// scriptNeeds is what a scenario needs of the bench.
+type scriptNeeds struct {
+	// Testbed is anyTestbed, ownTestbed, or "" where a system that is up already will do.
+	Testbed string `json:"testbed"`
+	// Chooses are the testbed's variables that the scenario gives values of its own.
+	Chooses []string `json:"chooses"`
+}
+
+// needs is what the file says of the scenario, nothing where there is none; Scenarios has refused a malformed one.
+func (s Scenario) needs() scriptNeeds {
+	all, _ := readNeeds(filepath.Dir(s.Script))
+	return all[s.Name]
+}
+
+// Suits reports whether a testbed is for the scenario.
+func (s Scenario) Suits(bed testbed.Testbed) bool {
+	if len(bed.Scenarios) == 0 {
+		return s.needs().Testbed != ownTestbed
+	}
+	return slices.Contains(bed.Scenarios, s.Name)
+}
+
+func readNeeds(folder string) (all map[string]scriptNeeds, err error) {
+	data, err := os.ReadFile(filepath.Join(folder, needsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&all); err != nil {
+		return nil, fmt.Errorf("%s: %w", nameOfNeeds(folder), err)
+	}
+	return all, nil
+}
+
+func nameOfNeeds(folder string) string {
+	return filepath.Join("scripts", filepath.Base(folder), needsFile)
+}
+
+// checkNeeds refuses a file that names what there is not: it would say nothing.
+func checkNeeds(folder string, scenarios []Scenario) error {
+	all, err := readNeeds(folder)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(scenarios))
+	for i, s := range scenarios {
+		names[i] = s.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		needs := all[name]
+		switch {
+		case !slices.Contains(names, name):
+			return fmt.Errorf("%s: %s: there is no such scenario%s", nameOfNeeds(folder), name, closest.Hint(name, names))
+		case !slices.Contains([]string{anyTestbed, ownTestbed}, needs.Testbed):
+			return fmt.Errorf("%s: %s: testbed %q: choose one of %s", nameOfNeeds(folder), name, needs.Testbed,
+				strings.Join([]string{anyTestbed, ownTestbed}, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/influx"
+)
+
+// checkSystems checks what the systems of the chosen scenarios need: testbeds, secrets, a confirmation for
+// another machine, the sidecar.
+func (p *Plan) checkSystems(a Asked) *fault.Fault {
+	seen := map[string]bool{}
+	for _, s := range p.Scenarios {
+		if seen[s.System] {
+			continue
+		}
+		seen[s.System] = true
+		system := p.Env.Systems[s.System]
+		if system.Testbed != nil {
+			if _, f := p.readTestbed(a, system.Testbed.Name); f != nil {
+				return f
+			}
+		}
+		if f := p.checkSecrets(a, s.System, system); f != nil {
+			return f
+		}
+		if f := p.checkConfirmed(a, s.System, system); f != nil {
+			return f
+		}
+		p.NeedsSidecar = p.NeedsSidecar || NeedsSidecar(s.System, system)
+	}
+	info, err := os.Stat(a.Sidecar)
+	missing := err != nil || info.IsDir() || info.Mode()&0o111 == 0
+	if p.NeedsSidecar && missing {
+		return fault.Setup("%s", a.sidecarMissing())
+	}
+	// Without a testbed it still measures the generator.
+	p.NeedsSidecar = !missing
+	if missing {
+		p.LeftOut = append(p.LeftOut, "CPU and memory are not measured: "+a.sidecarMissing())
+	}
+	return nil
+}
+
+// checkConfirmed refuses load on another machine, and a database there, that CONFIRM_REMOTE does not name.
+func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *fault.Fault {
+	database, f := p.databaseHost(a, name, system)
+	if f != nil {
+		return f
+	}
+	loaded := system.RemoteHosts()
+	hosts := loaded
+	if database != "" && !slices.Contains(loaded, database) {
+		hosts = append(hosts, database)
+	}
+	for _, host := range hosts {
+		switch {
+		case slices.Contains(a.Confirmed(), host):
+		case slices.Contains(loaded, host):
+			return fault.Usage("%s is not this machine; to put load on it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
+				host, strings.Join(hosts, ","))
+		default:
+			return fault.Usage("%s, where the database of %s is, is not this machine; to write into it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
+				host, system.DatabaseEnv, strings.Join(hosts, ","))
+		}
+	}
+	return nil
+}
+
+// databaseHost returns the host of the database that the caller's environment names, "" where there is
+// none or it is this machine.
+func (p *Plan) databaseHost(a Asked, name string, system environment.System) (string, *fault.Fault) {
+	value := a.Getenv(system.DatabaseEnv)
+	if _, told := p.outputs(system)[system.DatabaseEnv]; told || value == "" {
+		return "", nil // a testbed's own comes before the caller's
+	}
+	database, ok := environment.ParseDatabaseURL(value)
+	if !ok || !database.Usable() {
+		return "", fault.Usage("%s does not hold the URL of a database that is known here; give mysql://USER:PASSWORD@HOST:PORT/NAME (an @ of the password as %%40) or sqlite:////ABSOLUTE/FILE",
+			system.DatabaseEnv)
+	}
+	return database.RemoteHost(), nil
+}
+
+// Confirmed lists the hosts that are not this machine and that the caller may put under load.
+func (a Asked) Confirmed() []string {
+	return slices.DeleteFunc(strings.Split(a.Getenv("CONFIRM_REMOTE"), ","), func(host string) bool { return host == "" })
+}
+
+func (a Asked) sidecarMissing() string {
+	name, err := filepath.Rel(a.Root, a.Sidecar)
+	if err != nil {
+		name = a.Sidecar
+	}
+	return name + " is missing; run `make build`"
+}
+
+// NeedsSidecar reports whether a system cannot be tested without the sidecar.
+func NeedsSidecar(name string, system environment.System) bool {
+	return system.Testbed != nil || environment.Probed(name)
+}
+
+func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fault.Fault {
+	for _, variable := range system.Auth.Secrets() {
+		if a.Getenv(variable) != "" {
+			continue
+		}
+		if system.Testbed == nil {
+			return fault.Usage("%s is not set; environments/%s.json takes a secret of systems.%s.auth from it",
+				variable, p.Env.Name, name)
+		}
+		if _, ok := p.outputs(system)[variable]; !ok {
+			return fault.Usage("environments/%s.json takes a secret of systems.%s.auth from %s, which is neither an output of testbeds/%s.toml nor set",
+				p.Env.Name, name, variable, system.Testbed.Name)
+		}
+	}
+	return p.checkDatabase(a, name, system)
+}
+
+// checkDatabase refuses a variable for the database's URL that a testbed does not set; a system that is up
+// may do without.
+func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *fault.Fault {
+	variable := system.DatabaseEnv
+	if variable == "" || a.Getenv(variable) != "" {
+		return nil
+	}
+	if system.Testbed == nil {
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf(
+			"%s is not set: nothing of systems.%s is seeded or checked by SQL", variable, name))
+		return nil
+	}
+	outputs := p.outputs(system)
+	if _, ok := outputs[variable]; !ok {
+		return fault.Usage("environments/%s.json takes systems.%s.database_env from %s, which is neither an output of testbeds/%s.toml nor set%s",
+			p.Env.Name, name, variable, system.Testbed.Name, closest.Hint(variable, slices.Sorted(maps.Keys(outputs))))
+	}
+	return nil
+}
+
+// Secrets returns the values of the secrets that the environment names, and of those to stream with.
+func (p *Plan) Secrets(a Asked) []string {
+	variables := influx.SecretVariables()
+	for _, system := range p.Env.Systems {
+		variables = append(variables, system.Secrets()...)
+	}
+	var values []string
+	for _, variable := range variables {
+		if v := a.Getenv(variable); v != "" {
+			values = append(values, v)
+		}
+	}
+	return values
+}

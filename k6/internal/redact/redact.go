@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package redact keeps secrets out of what is printed, logged and kept.
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/run"
+)
+
+// mask stands where a secret was.
+const mask = "[secret]"
+
+// Redactor replaces secrets, as they are and in the encodings that requests and logs use.
+type Redactor struct {
+	forms   []string
+	longest int
+	lines   bool // a secret goes over the end of a line
+}
+
+// New makes a redactor for secrets and for the passwords in those that are URLs; those shorter
+// than four characters are left out, as they would tear holes into ordinary text.
+func New(secrets []string) *Redactor {
+	r := &Redactor{}
+	for _, s := range withPasswords(secrets) {
+		if len(s) < 4 {
+			continue
+		}
+		quoted, _ := json.Marshal(s)
+		r.forms = append(r.forms, s, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s), encodeURIComponent(s),
+			inner(quoted), inner(plainJSON(s)),
+			strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="))
+	}
+	// Longest first, so that a secret which holds another is replaced whole.
+	slices.SortFunc(r.forms, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	r.forms = slices.Compact(r.forms)
+	r.lines = slices.ContainsFunc(r.forms, func(f string) bool { return strings.Contains(f, "\n") })
+	if len(r.forms) > 0 {
+		r.longest = len(r.forms[0])
+	}
+	return r
+}
+
+// passwordsInURL are the two ways to read the password of a URL: up to the first @, as SQLAlchemy does, and up to the last
+// one before a path, where an @ of the password was not escaped.
+var passwordsInURL = []*regexp.Regexp{
+	regexp.MustCompile(`://[^:/@]*:([^@]+)@`),
+	regexp.MustCompile(`://[^:/@]*:([^/?#]+)@`),
+}
+
+// withPasswords adds the passwords of secrets that are URLs, as they stand there and as they are meant: a driver's error may
+// show one alone.
+func withPasswords(secrets []string) []string {
+	all := slices.Clone(secrets)
+	for _, s := range secrets {
+		for _, pattern := range passwordsInURL {
+			if found := pattern.FindStringSubmatch(s); found != nil {
+				all = append(all, found[1])
+				if meant, err := url.PathUnescape(found[1]); err == nil {
+					all = append(all, meant)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// encodeURIComponent escapes as the function of JavaScript does.
+func encodeURIComponent(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// plainJSON is a string's JSON as JavaScript writes it: <, > and & as they are.
+func plainJSON(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string has a JSON form
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// inner is a JSON string without its quotes.
+func inner(quoted []byte) string { return string(quoted[1 : len(quoted)-1]) }
+
+// Text returns text without secrets.
+func (r *Redactor) Text(text string) string {
+	for _, f := range r.forms {
+		text = strings.ReplaceAll(text, f, mask)
+	}
+	return text
+}
+
+// File rewrites a file without secrets where it has any.
+func (r *Redactor) File(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	clean := r.Text(string(data))
+	if clean == string(data) {
+		return nil
+	}
+	return run.WriteFile(path, []byte(clean))
+}
+
+// Writer returns a writer to w that redacts across the boundaries of writes. Close flushes what it
+// holds back; it does not close w.
+func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
+	return &redactingWriter{redactor: r, w: w}
+}
+
+type redactingWriter struct {
+	redactor *Redactor
+	w        io.Writer
+	held     []byte
+}
+
+func (w *redactingWriter) Write(p []byte) (int, error) {
+	w.held = append(w.held, p...)
+	// Where fewer bytes follow than the longest secret has, one may not be whole yet; a line's end ends
+	// it, so that the log shows each line at once.
+	end := len(w.held) - max(1, w.redactor.longest) + 1
+	if !w.redactor.lines {
+		end = max(end, bytes.LastIndexByte(w.held, '\n')+1)
+	}
+	if err := w.flush(end); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *redactingWriter) Close() error { return w.flush(len(w.held)) }
+
+// flush writes what starts before the end-th held byte.
+func (w *redactingWriter) flush(end int) error {
+	var clean []byte
+	i := 0
+	for i < end {
+		if n := w.redactor.at(w.held[i:]); n > 0 {
+			clean = append(clean, mask...)
+			i += n
+		} else {
+			clean = append(clean, w.held[i])
+			i++
+		}
+	}
+	w.held = append(w.held[:0], w.held[i:]...)
+	if len(clean) == 0 {
+		return nil
+	}
+	_, err := w.w.Write(clean)
+	return err
+}
+
+// at returns the length of the secret that p starts with, 0 without one.
+func (r *Redactor) at(p []byte) int {
+	for _, f := range r.forms {
+		if bytes.HasPrefix(p, []byte(f)) {
+			return len(f)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/run"
+)
+
+// freeText are the places of a result whose strings may say anything, list indexes left out; *
+// stands for every key of an object. Elsewhere a secret that is an ordinary word may rightly stand.
+var freeText = []string{
+	"reasons", "reasons.text", "reasons.all", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
+	"run.testbed.variables.*", "operations.title", "operations.latency_is", "sweep.reason",
+	"bottlenecks.reason", "database.digests.text", "integrity.detail",
+	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail", "interop.rows.cells.detail",
+}
+
+// ResultFile rewrites a result file without secrets where its free text has any; all else stays as
+// it is, byte for byte. A file that is no JSON is redacted as text.
+func (r *Redactor) ResultFile(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	clean, err := r.result(data)
+	if err != nil {
+		return r.File(path)
+	}
+	if bytes.Equal(clean, data) {
+		return nil
+	}
+	return run.WriteFile(path, clean)
+}
+
+// result returns a result's JSON with its free text redacted. The error is for bad JSON.
+func (r *Redactor) result(data []byte) ([]byte, error) {
+	w := resultWalk{redactor: r, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	if err := w.value(nil); err != nil {
+		return nil, err
+	}
+	if _, err := w.dec.Token(); err != io.EOF {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return append(w.clean, data[w.copied:]...), nil
+}
+
+type resultWalk struct {
+	redactor *Redactor
+	data     []byte
+	dec      *json.Decoder
+	clean    []byte
+	copied   int // bytes of data that clean stands for
+}
+
+// value reads the value at a place.
+func (w *resultWalk) value(place []string) error {
+	token, err := w.dec.Token()
+	if err != nil {
+		return err
+	}
+	if text, ok := token.(string); ok && isFreeText(place) {
+		w.replace(text)
+	}
+	opened, ok := token.(json.Delim)
+	if !ok {
+		return nil
+	}
+	for w.dec.More() {
+		inside := place
+		if opened == '{' {
+			key, err := w.dec.Token()
+			if err != nil {
+				return err
+			}
+			inside = append(slices.Clip(place), key.(string)) // the decoder takes no other key
+		}
+		if err := w.value(inside); err != nil {
+			return err
+		}
+	}
+	_, err = w.dec.Token()
+	return err
+}
+
+// replace puts what is left of the string that was just read in its place.
+func (w *resultWalk) replace(text string) {
+	clean := Tokens(w.redactor.Text(text))
+	if clean == text {
+		return
+	}
+	end := int(w.dec.InputOffset())
+	start := end - 1 // of the closing quote; a quote within the string has an odd number of \ before it
+	for start--; w.data[start] != '"' || backslashes(w.data[:start])%2 == 1; start-- {
+	}
+	w.clean = append(append(w.clean, w.data[w.copied:start]...), plainJSON(clean)...)
+	w.copied = end
+}
+
+// backslashes counts those at the end of p.
+func backslashes(p []byte) int { return len(p) - len(bytes.TrimRight(p, `\`)) }
+
+// isFreeText knows the places of a record's evidence, too, which has the result's sections apart.
+func isFreeText(place []string) bool {
+	path := strings.TrimPrefix(strings.Join(place, "."), "sections.")
+	return slices.ContainsFunc(freeText, func(pattern string) bool {
+		parent, any := strings.CutSuffix(pattern, "*")
+		return path == pattern || any && strings.HasPrefix(path, parent)
+	})
+}

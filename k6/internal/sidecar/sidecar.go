@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package sidecar starts the sidecar, and has it start testbeds and tell what processes use.
+package sidecar
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"windtunnel/k6/internal/fault"
+)
+
+const (
+	sidecarStart = 10 * time.Second // to print its address
+	testbedStart = 6 * time.Minute  // a testbed's own timeouts (at most 5 min) come first
+	testbedStop  = 90 * time.Second
+	sidecarStop  = 75 * time.Second // stop_timeout_s is at most 60
+)
+
+// Sidecar is a running `sidecar serve`. It ends when its standard input closes, so that nothing
+// outlives the bench however the bench ends.
+type Sidecar struct {
+	URL   string
+	Token string // a secret, "" where it wants none
+	cmd   *exec.Cmd
+	stdin io.Closer
+	log   string // its log file
+	done  chan struct{}
+	err   error // of Wait, once done is closed
+}
+
+// Instance is a started testbed.
+type Instance struct {
+	ID            string            `json:"id"`
+	Variables     map[string]any    `json:"variables"`
+	Outputs       map[string]string `json:"outputs"`
+	SecretOutputs map[string]string `json:"secret_outputs"`
+}
+
+var addressPattern = regexp.MustCompile(`^http://(127\.0\.0\.1|localhost|\[::1\]):\d+$`)
+
+// Open starts program in root with its logs in logDir, and returns when it serves. Its probes
+// may load this machine and the hosts of allowed.
+func Open(ctx context.Context, program, root, logDir string, allowed []string) (*Sidecar, error) {
+	logPath := filepath.Join(logDir, "sidecar.log")
+	log, err := os.Create(logPath)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	args := []string{"serve", "--exit-with-stdin", "--log-dir", logDir}
+	for _, host := range allowed {
+		args = append(args, "--allow-target", host)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir = root
+	cmd.Stderr = log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// Not StdoutPipe: Wait would close it while it is read.
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = writer
+	if err := cmd.Start(); err != nil {
+		reader.Close()
+		writer.Close()
+		return nil, fmt.Errorf("%s does not start: %w; run `make build`", program, err)
+	}
+	writer.Close()
+	s := &Sidecar{cmd: cmd, stdin: stdin, log: logPath, done: make(chan struct{})}
+	address := make(chan greeting, 1)
+	go readAddress(reader, address)
+	go func() {
+		s.err = cmd.Wait()
+		close(s.done)
+	}()
+	timeout := time.NewTimer(sidecarStart)
+	defer timeout.Stop()
+	select {
+	case told := <-address:
+		s.URL, s.Token = told.URL, told.Token
+		return s, nil
+	case <-s.done:
+		return nil, s.Ended()
+	case <-timeout.C:
+		err = fmt.Errorf("the sidecar told no address within %v; see %s", sidecarStart, logPath)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	s.Stop()
+	return nil, err
+}
+
+// greeting is the first line that the sidecar prints.
+type greeting struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+}
+
+// readAddress sends the first greeting that the sidecar prints, then drains its output.
+func readAddress(r io.ReadCloser, address chan<- greeting) {
+	defer r.Close()
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		var told greeting
+		if json.Unmarshal(lines.Bytes(), &told) == nil && addressPattern.MatchString(told.URL) {
+			address <- told
+			break
+		}
+	}
+	_, _ = io.Copy(io.Discard, r)
+}
+
+// Ended says that the sidecar is no more, and its last words.
+func (s *Sidecar) Ended() error {
+	state := "it exited"
+	if s.err != nil {
+		state = s.err.Error()
+	}
+	words := lastLine(s.log)
+	if words != "" {
+		words = ": " + words
+	}
+	return fmt.Errorf("the sidecar ended (%s)%s", state, words)
+}
+
+// Start starts a testbed. The error is the sidecar's own line with its mend.
+func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[string]any) (Instance, error) {
+	ctx, cancel := context.WithTimeout(ctx, testbedStart)
+	defer cancel()
+	if variables == nil {
+		variables = map[string]any{}
+	}
+	var instance Instance
+	err := s.call(ctx, http.MethodPost, "/testbeds/"+testbed+"/start",
+		map[string]any{"variables": variables}, &instance)
+	if err != nil && !strings.Contains(err.Error(), testbed) {
+		err = fmt.Errorf("testbed %s: %w", testbed, err)
+	}
+	return instance, err
+}
+
+// End stops a testbed; one that is gone already is no error.
+func (s *Sidecar) End(id string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), testbedStop)
+	defer cancel()
+	err := s.call(ctx, http.MethodDelete, "/instances/"+id, nil, nil)
+	var status *statusError
+	if errors.As(err, &status) && status.code == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// Done is closed when the sidecar has ended.
+func (s *Sidecar) Done() <-chan struct{} { return s.done }
+
+// Alive reports whether the sidecar runs.
+func (s *Sidecar) Alive() bool {
+	select {
+	case <-s.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stop ends the sidecar and what it started: by closing its standard input, else by signals.
+func (s *Sidecar) Stop() {
+	_ = s.stdin.Close()
+	for _, step := range []struct {
+		wait   time.Duration
+		signal syscall.Signal
+	}{{sidecarStop, syscall.SIGTERM}, {5 * time.Second, syscall.SIGKILL}} {
+		select {
+		case <-s.done:
+			return
+		case <-time.After(step.wait):
+			_ = syscall.Kill(-s.cmd.Process.Pid, step.signal)
+		}
+	}
+	<-s.done
+}
+
+// statusError is an answer other than 2xx.
+type statusError struct {
+	code    int
+	message string
+}
+
+func (e *statusError) Error() string { return e.message }
+
+// Unsupported reports whether the sidecar says that this machine, or this user, cannot run a testbed.
+func Unsupported(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && status.code == http.StatusNotImplemented
+}
+
+func (s *Sidecar) call(ctx context.Context, method, path string, body, answer any) error {
+	var reader io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		reader = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, reader)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if s.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.Token)
+	}
+	resp, err := sidecarClient.Do(req)
+	if err != nil {
+		return s.callFailed(ctx, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
+	if err != nil {
+		return s.callFailed(ctx, err)
+	}
+	if resp.StatusCode/100 != 2 {
+		var answered struct {
+			Error string `json:"error"`
+			Mend  string `json:"mend"`
+		}
+		if json.Unmarshal(data, &answered) != nil || answered.Error == "" {
+			answered.Error = "the sidecar answered " + resp.Status
+		}
+		message := fault.OneLine(answered.Error)
+		if answered.Mend != "" {
+			message += "; " + fault.OneLine(answered.Mend)
+		}
+		return &statusError{resp.StatusCode, message}
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(data, answer)
+}
+
+// callFailed prefers the news that the sidecar has ended over how that showed.
+func (s *Sidecar) callFailed(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return context.Canceled
+	}
+	select {
+	case <-s.done:
+		return s.Ended()
+	case <-time.After(200 * time.Millisecond):
+	}
+	if ctx.Err() != nil {
+		return errors.New("the sidecar did not answer in time; see " + s.log)
+	}
+	return fmt.Errorf("the sidecar does not answer: %w", err)
+}
+
+// The sidecar is on loopback: a proxy from the environment must not come between.
+var sidecarClient = &http.Client{Transport: &http.Transport{}}
+
+// lastLine returns the last line of a file that is not empty, or "".
+func lastLine(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package sidecar
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"windtunnel/k6/internal/stream"
+)
+
+// windowTimeout bounds a request about windows.
+const windowTimeout = 2 * time.Second
+
+// windowRequest says what a window is over; Sidecar is the sidecar itself, whose threads probe.
+type windowRequest struct {
+	Instance string         `json:"instance,omitempty"`
+	PIDs     map[string]int `json:"pids,omitempty"`
+	Sidecar  bool           `json:"sidecar,omitempty"`
+	Peaks    bool           `json:"peaks"` // never: the scenario's own window has them, and pays for them
+}
+
+func (s *Sidecar) briefly(method, path string, body, answer any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), windowTimeout)
+	defer cancel()
+	return s.call(ctx, method, path, body, answer)
+}
+
+func (s *Sidecar) openWindow(request windowRequest) (id string, err error) {
+	var opened struct{ ID string }
+	err = s.briefly(http.MethodPost, "/windows", request, &opened)
+	return opened.ID, err
+}
+
+func (s *Sidecar) usage(window string) (u stream.Usage, err error) {
+	err = s.briefly(http.MethodGet, "/windows/"+window, nil, &u)
+	return u, err
+}
+
+// closeWindow ends a window; one that is gone already is no error.
+func (s *Sidecar) closeWindow(window string) {
+	_ = s.briefly(http.MethodPost, "/windows/"+window+"/close", map[string]any{}, nil)
+}
+
+func (s *Sidecar) instances() ([]string, error) {
+	var running []struct{ ID string }
+	err := s.briefly(http.MethodGet, "/instances", nil, &running)
+	ids := make([]string, len(running))
+	for i, one := range running {
+		ids[i] = one.ID
+	}
+	return ids, err
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package terminal is what a person sees of a run: lines, progress in place, and the summary at its end.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// quietFor is how often a run without a terminal says that it is alive.
+const quietFor = 30 * time.Second
+
+// Screen prints lines, and on a terminal one line below them that changes in place.
+type Screen struct {
+	mu     sync.Mutex
+	out    io.Writer
+	errOut io.Writer
+	tty    bool
+	color  bool
+	width  int
+	live   bool
+	spoke  time.Time
+}
+
+// New prints to out, errors to errOut; tty says that these are a terminal, color that it has colours, width its columns.
+func New(out, errOut io.Writer, tty, color bool, width int) *Screen {
+	if width <= 0 {
+		width = 80
+	}
+	return &Screen{out: out, errOut: errOut, tty: tty, color: color, width: width, spoke: time.Now()}
+}
+
+// Line prints a line.
+func (s *Screen) Line(format string, args ...any) { s.print(s.out, fmt.Sprintf(format, args...)) }
+
+// Text prints a sentence; on a terminal that is too narrow for it what goes on is indented, and words stay whole.
+func (s *Screen) Text(text string) {
+	if s.fits([]string{text}) {
+		s.Line("%s", text)
+		return
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line+" "+word) > s.width:
+			lines, line = append(lines, line), "    "+word
+		default:
+			line += " " + word
+		}
+	}
+	s.Line("%s", strings.Join(append(lines, line), "\n"))
+}
+
+// fits reports whether lines are as narrow as the terminal; without one any are.
+func (s *Screen) fits(lines []string) bool {
+	return !s.tty || !slices.ContainsFunc(lines, func(line string) bool {
+		return utf8.RuneCountInString(strings.TrimRight(line, " ")) > s.width
+	})
+}
+
+// Error prints a line on the error output.
+func (s *Screen) Error(format string, args ...any) { s.print(s.errOut, fmt.Sprintf(format, args...)) }
+
+func (s *Screen) print(w io.Writer, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	fmt.Fprintln(w, text)
+	s.spoke = time.Now()
+}
+
+// Progress shows a line in place; without a terminal it prints one every half a minute.
+func (s *Screen) Progress(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.tty {
+		if time.Since(s.spoke) >= quietFor {
+			fmt.Fprintln(s.out, text)
+			s.spoke = time.Now()
+		}
+		return
+	}
+	if runes := []rune(text); len(runes) >= s.width {
+		text = string(runes[:s.width-2]) + "…"
+	}
+	fmt.Fprint(s.out, "\r\x1b[K"+text)
+	s.live = true
+}
+
+func (s *Screen) clear() {
+	if s.live {
+		fmt.Fprint(s.out, "\r\x1b[K")
+		s.live = false
+	}
+}

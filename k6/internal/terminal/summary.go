@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package terminal
+
+import (
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
+)
+
+// Summary prints a row per operation, controls left out, then why what did not pass did not.
+func (s *Screen) Summary(set report.Set) {
+	head := []string{"SCENARIO", "OPERATION", "REQUESTS", "SUCCESS", "RATE/S", "P50 MS", "P95 MS", "P99 MS", "VERDICT"}
+	entries := set.Entries()
+	probed := slices.ContainsFunc(entries, func(e report.Entry) bool { return e.Result != nil && e.Result.Transfers() })
+	if probed {
+		head = slices.Insert(head, 5, "MBIT/S")
+	}
+	rows := [][]string{head}
+	for _, e := range entries {
+		if e.Result == nil || len(e.Result.Operations) == 0 {
+			dashes := slices.Repeat([]string{format.None}, len(head)-2)
+			rows = append(rows, slices.Concat([]string{e.Name}, dashes, []string{e.Outcome}))
+			continue
+		}
+		name, outcome := e.Name, e.Outcome
+		for _, op := range e.Result.Judged() {
+			row := []string{name, op.Name, format.Count(op.Requests), format.Success(op.Success, op.Requests),
+				format.Rate(op.RatePerS)}
+			if probed {
+				row = append(row, report.Mbit(op))
+			}
+			if l := op.LatencyMS; l != nil {
+				row = append(row, format.MS(l.P50), format.MS(l.P95), format.MS(l.P99), outcome)
+			} else {
+				row = append(row, format.None, format.None, format.None, outcome)
+			}
+			rows = append(rows, row)
+			name, outcome = "", ""
+		}
+	}
+	s.Line("")
+	s.printTable(rows)
+	s.Line("")
+	lines, left := report.Lines(entries)
+	for _, line := range lines {
+		s.Text(line.String())
+	}
+	if left > 0 {
+		s.Line("%s", report.More(left))
+	}
+	s.Line("verdict: %s", s.Paint(set.Verdict()))
+}
+
+// printTable prints rows with a head, the verdict in colour. Where the terminal is too narrow for them, each scenario
+// stands with its verdict above its operations.
+func (s *Screen) printTable(rows [][]string) {
+	lines := alignRows(rows, 2)
+	if !s.fits(lines) {
+		s.printStacked(rows)
+		return
+	}
+	for i, line := range lines {
+		verdict := rows[i][len(rows[i])-1]
+		if i > 0 && verdict != "" {
+			line = strings.TrimSuffix(line, verdict) + s.Paint(verdict)
+		}
+		s.Line("%s", strings.TrimRight(line, " "))
+	}
+}
+
+func (s *Screen) printStacked(rows [][]string) {
+	var operations [][]string
+	for _, row := range rows {
+		operations = append(operations, append(slices.Clone(row[1:len(row)-1]), ""))
+	}
+	for i, line := range alignRows(operations, 1) {
+		if row := rows[i]; i > 0 && row[0] != "" {
+			s.Line("%s  %s", row[0], s.Paint(row[len(row)-1]))
+		}
+		s.Line("  %s", strings.TrimRight(line, " "))
+	}
+}
+
+// alignRows pads columns: the first ones, which are texts, to the left, numbers to the right; the last is as it is.
+func alignRows(rows [][]string, texts int) []string {
+	return format.Align(rows, func(column int) bool { return column >= texts && column < len(rows[0])-1 })
+}
+
+// Paint colours an outcome on a terminal.
+func (s *Screen) Paint(outcome string) string {
+	if !s.color {
+		return outcome
+	}
+	color := "33" // yellow
+	switch outcome {
+	case run.Pass:
+		color = "32"
+	case run.Fail, run.SetupFailed:
+		color = "31"
+	}
+	return "\x1b[" + color + "m" + outcome + "\x1b[0m"
+}
