@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Result;
+use crate::testbed::hop::Wanted;
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testbed file, 4 a system could not be set up, 130 a start was interrupted, 3 `link calibrate` found another link than was asked for. \
 `testbed run` exits with its command's code (128 + N where signal N ended it).";
@@ -84,6 +85,22 @@ struct Place {
     /// The repository's root [default: WINDTUNNEL_ROOT, or the first folder upwards with testbeds/]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+}
+
+/// What is between the two ends of a pair.
+#[derive(Args)]
+struct OverLink {
+    /// Put a link between client and server: a name of `sidecar link list`, or such as rtt:100ms,rate:50mbit,loss:1%
+    #[arg(long, value_name = "LINK")]
+    link: Option<String>,
+}
+
+impl OverLink {
+    fn wanted(&self) -> Option<Wanted> {
+        let text = self.link.clone()?;
+        let cpus = Vec::new();
+        Some(Wanted { text, cpus })
+    }
 }
 
 /// Where the logs go.

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::process::namespace::{Namespace, not_permitted};
 
 /// The device at both ends.
-pub const DEVICE: &str = "link";
+pub const DEVICE: &str = "hop0";
 /// Names of the namespaces, as probes and processes give them.
 pub const NEAR: &str = "near";
 pub const FAR: &str = "far";
@@ -85,7 +85,7 @@ fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Resu
                 .set_nonblocking(true)
                 .map_err(|error| not_made("a TUN device", &error))?;
             ip(&["link", "set", "lo", "up"])?;
-            ip(&["link", "set", DEVICE, "up"])?;
+            ip(&["link", "set", "dev", DEVICE, "up"])?;
             ip(&["address", "add", &format!("{address}/24"), "dev", DEVICE])?;
             if Path::new("/proc/net/if_inet6").exists() {
                 let address = format!("{address_6}/64");
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn what_the_device_dropped_is_read_from_the_kernel_s_table() {
         let table = "Inter-|   Receive  |  Transmit\n face |bytes packets errs drop fifo frame compressed multicast|bytes\n\
-                     lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n  link:21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
+                     lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n  hop0:21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
         assert_eq!(dropped(table), Some(32));
         assert_eq!(dropped("lo: 1 2 3"), None);
     }

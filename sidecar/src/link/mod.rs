@@ -29,12 +29,16 @@ use crate::net::placement;
 use crate::net::poller::Waker;
 use carry::{Carrier, Order, Shared};
 use counts::Counts;
-pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR, Place};
+pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
+use ends::Place;
 use settings::Settings;
 use spec::Spec;
 
 /// How long the thread may take to carry out an order.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The thread's niceness, where it may have it.
+const BEFORE_OTHERS: i32 = -10;
 
 pub struct Link {
     pub spec: Spec,
@@ -91,6 +95,8 @@ impl Link {
             .spawn(move || {
                 // They have been checked.
                 let _ = placement::pin(&cpus);
+                // A packet that waits for the thread is late. Only root may, and within a user namespace nobody.
+                let _ = rustix::process::setpriority_process(None, BEFORE_OTHERS);
                 carrier.run(&receiver, &own_waker);
             })
             .map_err(no_thread)?;

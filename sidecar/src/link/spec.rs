@@ -66,6 +66,18 @@ pub fn read(root: &Path, text: &str) -> Result<Spec> {
     Ok(spec)
 }
 
+/// Reads items that are set while a link runs, such as `rate:10mbit,down.loss:1%`.
+pub fn items(text: &str) -> Result<Vec<(String, String)>> {
+    let item = |item: &str| match item.split_once(':') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Failure::invalid(
+            format!("link: `{item}` is not KEY:VALUE"),
+            "write such as rate:10mbit,loss:1%",
+        )),
+    };
+    text.split(',').map(item).collect()
+}
+
 /// The names of the files in `links/`, sorted.
 pub fn names(root: &Path) -> Vec<String> {
     let files = std::fs::read_dir(root.join(FOLDER)).into_iter().flatten();

@@ -4,6 +4,7 @@ pub mod catalogue;
 mod errand;
 pub mod file;
 mod generate;
+pub mod hop;
 pub mod instance;
 mod launch;
 mod log_folder;

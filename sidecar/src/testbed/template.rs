@@ -8,7 +8,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 /// The names that a template may use.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "root",
     "dir",
     "work",
@@ -17,6 +17,7 @@ pub const NAMES: [&str; 8] = [
     "secrets",
     "generated",
     "namespaces",
+    "hop",
 ];
 
 /// Those of them whose values are secrets.

@@ -6,7 +6,7 @@ mod result;
 
 use std::time::{Duration, Instant};
 
-use self::flow::{Flow, HEADERS, LEAST_PAYLOAD, Pace, Plan};
+use self::flow::{Arrival, Flow, HEADERS, LEAST_PAYLOAD, Pace, Plan};
 pub use self::result::{Calibration, Figure};
 use self::result::{Carries, Direction, Loss};
 use super::counts::Counts;
@@ -73,7 +73,7 @@ impl Measured {
     fn of(link: &Link, from: &End, to: &End, side: &Side, counts: fn(&State) -> Counts) -> Result<Self> {
         let clean = clean(&link.spec.settings);
         link.measure(clean.clone())?;
-        let base_ms = median(&delays(&delay_flow(link, from, to, side)?));
+        let base_ms = median(&delays(&delay_flow(link, from, to, side)?.arrivals));
         let line_ms = side.rate_bit_s.map_or(0.0, |rate| {
             ((LEAST_PAYLOAD + HEADERS) * 8) as f64 / rate as f64 * 1e3
         });
@@ -92,7 +92,7 @@ impl Measured {
         let flow = loss_flow(link, from, to, side)?;
         let found = counts(&link.state());
         own_lost += found.own();
-        let spread = delays(&flow);
+        let spread = delays(&flow.arrivals);
         Ok(Self {
             direction: Direction {
                 delay_ms,
@@ -169,11 +169,12 @@ impl Filled {
             silence: silence(side, queue_ms),
         })?;
         let arrivals = &flow.arrivals;
-        let [Some(first), Some(last)] = [arrivals.first(), arrivals.last()] else {
+        // Once the queue is full; before, a sender that was held up leaves the line idle.
+        let full = &arrivals[arrivals.len() / 2..];
+        let Some(a_second) = slope(full) else {
             return Err(nothing_came(link));
         };
-        let took_s = last.arrived_ns.saturating_sub(first.arrived_ns) as f64 / 1e9;
-        let measured = ((arrivals.len() - 1) * packet * 8) as f64 / took_s.max(1e-9) / 1e6;
+        let measured = a_second * (packet * 8) as f64 / 1e6;
         let offered_s = (full_after + RATE_FOR).as_secs_f64();
         let offered_mbit_s = (flow.sent as usize * packet * 8) as f64 / offered_s / 1e6;
         let asked = rate as f64 / 1e6;
@@ -181,7 +182,7 @@ impl Filled {
         if (arrivals.len() as u64) == flow.sent {
             return Ok(Self { rate: None, queue: None, offered_mbit_s });
         }
-        let waited_ms = delays(&flow).last().copied().unwrap_or(0.0) - base_ms;
+        let waited_ms = median(&delays(full)) - base_ms;
         Ok(Self {
             rate: Some(Figure::new(asked, measured, asked * RATE_WITHIN)),
             queue: Some(Figure::new(queue_ms, waited_ms, DELAY_WITHIN_MS + 2.0 * packet_ms)),
@@ -285,14 +286,29 @@ fn nothing_came(link: &Link) -> Failure {
 }
 
 /// Of what arrived, the shortest first, ms.
-fn delays(flow: &Flow) -> Vec<f64> {
-    let mut delays: Vec<f64> = flow
-        .arrivals
+fn delays(arrivals: &[Arrival]) -> Vec<f64> {
+    let mut delays: Vec<f64> = arrivals
         .iter()
         .map(|one| (one.arrived_ns as f64 - one.sent_ns as f64) / MS)
         .collect();
     delays.sort_by(f64::total_cmp);
     delays
+}
+
+/// Arrivals a second, by the line that fits all of them best: what held up the first or the last moves it little.
+fn slope(arrivals: &[Arrival]) -> Option<f64> {
+    let first_ns = arrivals.first()?.arrived_ns;
+    let count = arrivals.len() as f64;
+    let at = |one: &Arrival| one.arrived_ns.saturating_sub(first_ns) as f64 / 1e9;
+    let mean_at = arrivals.iter().map(at).sum::<f64>() / count;
+    let mean_number = (count - 1.0) / 2.0;
+    let (mut of_both, mut of_at) = (0.0, 0.0);
+    for (number, one) in arrivals.iter().enumerate() {
+        let apart = at(one) - mean_at;
+        of_both += apart * (number as f64 - mean_number);
+        of_at += apart * apart;
+    }
+    (of_at > 0.0).then(|| of_both / of_at)
 }
 
 fn median(sorted: &[f64]) -> f64 {
@@ -315,5 +331,37 @@ fn loss(flow: &Flow, counts: &Counts, side: &Side) -> Loss {
             counts.lost as f64 / sent.max(1.0) * 1e3,
             5.0 * deviation / sent.max(1.0) * 1e3,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One each millisecond, but that these arrived so much later, in ms.
+    fn arrivals(late: &[(u64, u64)]) -> Vec<Arrival> {
+        let late_of = |number| late.iter().find(|one| one.0 == number).map_or(0, |one| one.1);
+        (0..1_000)
+            .map(|number| Arrival {
+                number,
+                sent_ns: 0,
+                arrived_ns: (number + late_of(number)) * 1_000_000,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_slope_is_the_rate_and_one_late_packet_moves_it_little() {
+        assert!((slope(&arrivals(&[])).unwrap() - 1_000.0).abs() < 1e-6);
+        let late = slope(&arrivals(&[(999, 20)])).unwrap();
+        assert!((late / 1_000.0 - 1.0).abs() < 2e-4, "{late}");
+        assert!(slope(&[]).is_none());
+        assert!(slope(&arrivals(&[])[..1]).is_none());
+    }
+
+    #[test]
+    fn a_figure_is_good_within_its_bound_only() {
+        assert!(Figure::new(50.0, 50.2, 0.2001).ok && Figure::new(50.0, 49.8, 0.2001).ok);
+        assert!(!Figure::new(50.0, 50.3, 0.2).ok && !Figure::new(50.0, f64::NAN, 0.2).ok);
     }
 }
