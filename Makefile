@@ -150,8 +150,8 @@ benchmark-meters: $(RUNNERS) ## Compare our probes with sockperf, iperf3 and a p
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
 
 .PHONY: benchmark-link
-benchmark-link: bin/sidecar ## Compare links with ping, iperf3 and sockperf through them: make benchmark-link [LINKS=far lossy]
-	@python3 benchmarks/link/compare.py $(LINKS)
+benchmark-link: bin/sidecar ## Compare links with ping, iperf3 and sockperf through them
+	@python3 benchmarks/link/compare.py
 
 .PHONY: benchmark-neighbours
 benchmark-neighbours: $(RUNNERS) ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]

@@ -76,7 +76,11 @@ fn probe_spec(server: &Server, id: &str, kind: &str) -> Value {
     let far = json!({"host": "198.18.2.2", "namespace": {"instance": id, "name": "far"}});
     let (status, echo) = server.post("/echoes", &far.to_string());
     assert_eq!(status, 201, "{echo}");
-    let target = if kind == "udp" { &echo["udp"] } else { &echo["tcp"] };
+    let target = if kind == "udp" {
+        &echo["udp"]
+    } else {
+        &echo["tcp"]
+    };
     json!({
         "kind": kind, "target": target, "payload_bytes": 64, "timeout_ms": 3000, "handshake_timeout_ms": 10_000,
         "stall_ms": 20_000, "namespace": {"instance": id, "name": "near"},
@@ -89,7 +93,10 @@ fn median_ms(server: &Server, id: &str) -> f64 {
     spec["count"] = json!(30);
     let probe = server.measure(&spec);
     assert_eq!(probe["state"], "done", "{probe}");
-    probe["outcome"]["series"][0]["p50_ns"].as_f64().unwrap_or_else(|| panic!("{probe}")) / 1e6
+    probe["outcome"]["series"][0]["p50_ns"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{probe}"))
+        / 1e6
 }
 
 #[test]
@@ -102,13 +109,19 @@ fn a_round_trip_takes_as_long_as_the_link_says_and_changes_when_it_does() {
     assert_eq!(link["far"]["address"], "198.18.2.2");
     let slow = median_ms(&server, &id);
     let (status, changed) = change(&server, &id, &json!({"set": "rtt:80ms"}));
-    assert_eq!((status, &changed["settings"]["up"]["delay_ns"]), (200, &json!(40_000_000)));
+    assert_eq!(
+        (status, &changed["settings"]["up"]["delay_ns"]),
+        (200, &json!(40_000_000))
+    );
     let slower = median_ms(&server, &id);
     assert!(slow >= 40.0 && slower >= 80.0, "{slow} {slower}");
     // A busy machine adds to both.
     assert!((1.5..2.3).contains(&(slower / slow)), "{slow} {slower}");
     let (status, again) = change(&server, &id, &json!({"restart": true}));
-    assert_eq!((status, &again["settings"]["up"]["delay_ns"]), (200, &json!(20_000_000)));
+    assert_eq!(
+        (status, &again["settings"]["up"]["delay_ns"]),
+        (200, &json!(20_000_000))
+    );
     assert_eq!(again["up"]["sent"], 0);
 }
 
@@ -124,7 +137,10 @@ fn losses(server: &Server, link: &str) -> (u64, u64, u64) {
     let link = link_of(server, &id);
     let count = |side: &str, what: &str| link[side][what].as_u64().unwrap();
     assert_eq!(count("up", "sent"), 2_000, "{link} {probe}");
-    assert_eq!(count("up", "sent"), count("up", "delivered") + count("up", "lost"));
+    assert_eq!(
+        count("up", "sent"),
+        count("up", "delivered") + count("up", "lost")
+    );
     assert_eq!(count("down", "sent"), count("up", "delivered"));
     let lost = probe["outcome"]["errors"]["lost"].as_u64().unwrap_or(0);
     assert_eq!(lost, count("up", "lost") + count("down", "lost"), "{probe}");
@@ -150,7 +166,10 @@ fn goodput(server: &Server, id: &str, bytes: u64) -> f64 {
     spec["transfer"] = json!({"bytes": bytes, "warmup_bytes": bytes / 4, "write_bytes": 65_536, "direction": "up"});
     spec["count"] = json!(1);
     let probe = server.measure(&spec);
-    let (carried, took) = (&probe["outcome"]["bytes"], &probe["outcome"]["series"][0]["mean_ns"]);
+    let (carried, took) = (
+        &probe["outcome"]["bytes"],
+        &probe["outcome"]["series"][0]["mean_ns"],
+    );
     let found = carried.as_f64().zip(took.as_f64());
     let (bytes, ns) = found.unwrap_or_else(|| panic!("{probe}"));
     bytes * 8.0 / ns * 1e3
@@ -185,14 +204,27 @@ fn wrong_links_are_refused_in_one_line() {
     ] {
         let body = json!({"link": {"text": link}}).to_string();
         let (found, answer) = server.post("/testbeds/pair/start", &body);
-        let line = format!("{}; {}", answer["error"].as_str().unwrap(), answer["mend"].as_str().unwrap());
+        let line = format!(
+            "{}; {}",
+            answer["error"].as_str().unwrap(),
+            answer["mend"].as_str().unwrap()
+        );
         assert_eq!(found, status, "{answer}");
         assert!(line.contains(said), "{line}");
     }
-    root.testbed("alone", "[[process]]\nname = \"one\"\ncommand = [\"sleep\", \"600\"]\n[outputs]\n");
-    let (status, answer) = server.post("/testbeds/alone/start", &json!({"link": {"text": "slow"}}).to_string());
+    root.testbed(
+        "alone",
+        "[[process]]\nname = \"one\"\ncommand = [\"sleep\", \"600\"]\n[outputs]\n",
+    );
+    let (status, answer) = server.post(
+        "/testbeds/alone/start",
+        &json!({"link": {"text": "slow"}}).to_string(),
+    );
     assert_eq!(status, 422, "{answer}");
-    assert!(answer["error"].as_str().unwrap().contains("has no hop"), "{answer}");
+    assert!(
+        answer["error"].as_str().unwrap().contains("has no hop"),
+        "{answer}"
+    );
     let id = start(&server, "slow");
     for (body, status) in [
         (json!({"set": "rtt:40"}), 422),
@@ -214,7 +246,10 @@ fn wrong_links_are_refused_in_one_line() {
 /// What `ip` shows of this machine's own network that may be of a link.
 fn own_network() -> String {
     let show = |what: &str| {
-        let output = Command::new("ip").args(["-oneline", what, "show"]).output().unwrap();
+        let output = Command::new("ip")
+            .args(["-oneline", what, "show"])
+            .output()
+            .unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     let all = ["netns", "link", "address", "route"].map(show).concat();
@@ -250,11 +285,21 @@ fn up_says_where_the_ends_are_until_it_is_interrupted() {
     let ends: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     let near = ends["near"]["namespace"].as_str().unwrap();
     let there = Command::new("nsenter")
-        .args([&format!("--net={near}"), "ip", "-oneline", "address", "show", "hop0"])
+        .args([
+            &format!("--net={near}"),
+            "ip",
+            "-oneline",
+            "address",
+            "show",
+            "hop0",
+        ])
         .output()
         .unwrap();
     let there = String::from_utf8(there.stdout).unwrap();
-    assert!(there.contains(ends["near"]["address"].as_str().unwrap()), "{there}");
+    assert!(
+        there.contains(ends["near"]["address"].as_str().unwrap()),
+        "{there}"
+    );
     signal(pid(&up), Signal::SIGINT);
     let counts: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     assert_eq!(counts["up"]["lost"], 0);
@@ -266,27 +311,35 @@ fn up_says_where_the_ends_are_until_it_is_interrupted() {
 fn a_calibration_measures_what_was_asked_and_finds_what_was_not() {
     let Some(root) = root() else { return };
     let calibrate = |link: &str| -> Value {
-        let done = root.sidecar(&["link", "calibrate", "--json", link]).output().unwrap();
+        let done = root
+            .sidecar(&["link", "calibrate", "--json", link])
+            .output()
+            .unwrap();
         serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"))
     };
     let found = calibrate("rtt:30ms,rate:20mbit,queue:100kb,loss:3%");
     for side in ["up", "down"] {
         let side = &found[side];
         // Whatever the machine is busy with, a packet is never early, and none is missing that was not counted.
-        let over_ms = side["delay_ms"]["measured"].as_f64().unwrap() - side["delay_ms"]["asked"].as_f64().unwrap();
+        let over_ms = side["delay_ms"]["measured"].as_f64().unwrap()
+            - side["delay_ms"]["asked"].as_f64().unwrap();
         assert!((-0.05..10.0).contains(&over_ms), "{found}");
         assert_eq!(side["loss"]["missed"], side["loss"]["counted"], "{found}");
         assert_eq!(side["loss"]["per_1000"]["ok"], true, "{found}");
         let rate = side["rate_mbit_s"]["measured"].as_f64().unwrap();
         assert!((0.9..1.01).contains(&(rate / 20.0)), "{found}");
-        let queue = side["queue_ms"]["measured"].as_f64().unwrap() / side["queue_ms"]["asked"].as_f64().unwrap();
+        let queue = side["queue_ms"]["measured"].as_f64().unwrap()
+            / side["queue_ms"]["asked"].as_f64().unwrap();
         assert!((0.9..1.5).contains(&queue), "{found}");
     }
     // No user-space link carries that on any machine of today: it says so itself.
     let bottleneck = calibrate("rate:10gbit");
     assert_eq!(bottleneck["ok"], false);
     let wrong = bottleneck["wrong"].to_string();
-    assert!(wrong.contains("the link itself is the bottleneck"), "{wrong}");
+    assert!(
+        wrong.contains("the link itself is the bottleneck"),
+        "{wrong}"
+    );
 }
 
 #[test]
@@ -298,7 +351,10 @@ fn a_user_without_rights_is_told_what_to_do() {
     let root = Root::new();
     let binary = root.path().join("sidecar");
     std::fs::copy(env!("CARGO_BIN_EXE_sidecar"), &binary).unwrap();
-    let open = Command::new("chmod").args(["-R", "a+rX"]).arg(root.path()).status();
+    let open = Command::new("chmod")
+        .args(["-R", "a+rX"])
+        .arg(root.path())
+        .status();
     assert!(open.unwrap().success());
     let done = Command::new("setpriv")
         .args(["--reuid=65534", "--clear-groups", "--no-new-privs"])

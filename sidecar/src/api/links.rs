@@ -56,7 +56,10 @@ pub async fn change(
 }
 
 /// Takes some seconds, in which nothing else may go through it; it is restarted afterwards.
-pub async fn calibrate(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Calibration>> {
+pub async fn calibrate(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+) -> Result<Json<Calibration>> {
     blocking(move || {
         let link = supervisor.instance(&id)?.link()?;
         calibrate::calibrate(&link).map(Json)

@@ -20,7 +20,10 @@ impl List {
     pub fn run(self) -> Result<u8> {
         let root = Catalogue::find(self.place.root)?.root;
         for name in spec::names(&root) {
-            say(format_args!("{name:15} {}", spec::read(&root, &name)?.title));
+            say(format_args!(
+                "{name:15} {}",
+                spec::read(&root, &name)?.title
+            ));
         }
         Ok(0)
     }
@@ -55,7 +58,8 @@ impl Up {
     pub fn run(self) -> Result<u8> {
         let interrupts = Interrupts::listen()?;
         let link = self.which.start()?;
-        let end = |end: &End| json!({"namespace": end.namespace.path(), "address": end.place.address});
+        let end =
+            |end: &End| json!({"namespace": end.namespace.path(), "address": end.place.address});
         say(json!({"near": end(link.near()), "far": end(link.far())}));
         eprintln!(
             "sidecar: the link {} is up: nsenter --net=NAMESPACE COMMAND runs at one end; Ctrl-C stops it",
@@ -92,7 +96,10 @@ impl Calibrate {
 }
 
 fn print(found: &Calibration) {
-    say(format_args!("{:24} {:>12} {:>12} {:>10}", found.text, "asked", "measured", "within"));
+    say(format_args!(
+        "{:24} {:>12} {:>12} {:>10}",
+        found.text, "asked", "measured", "within"
+    ));
     for (name, side) in [("up", &found.up), ("down", &found.down)] {
         let figures = [
             ("delay, ms", Some(side.delay_ms)),
@@ -101,13 +108,26 @@ fn print(found: &Calibration) {
             ("lost of 1,000", Some(side.loss.per_1000)),
         ];
         for (title, figure) in figures {
-            let Some(Figure { asked, measured, within, .. }) = figure else {
+            let Some(Figure {
+                asked,
+                measured,
+                within,
+                ..
+            }) = figure
+            else {
                 continue;
             };
             let title = format!("{name}: {title}");
-            say(format_args!("{title:24} {asked:12.3} {measured:12.3} {within:10.3}"));
+            say(format_args!(
+                "{title:24} {asked:12.3} {measured:12.3} {within:10.3}"
+            ));
         }
-        say(format_args!("{:24} {:>12} {:12}", format!("{name}: lost by itself"), 0, side.own_lost));
+        say(format_args!(
+            "{:24} {:>12} {:12}",
+            format!("{name}: lost by itself"),
+            0,
+            side.own_lost
+        ));
     }
     let carries = &found.carries;
     say(format_args!(

@@ -52,8 +52,13 @@ impl Run {
         let interrupts = Interrupts::listen()?;
         let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance =
-            supervisor.start(&self.name, &variables, self.link.wanted().as_ref(), None, &|| interrupts.interrupted())?;
+        let instance = supervisor.start(
+            &self.name,
+            &variables,
+            self.link.wanted().as_ref(),
+            None,
+            &|| interrupts.interrupted(),
+        )?;
         let result = command_on(&self.command, &supervisor, &instance, &interrupts);
         supervisor.end();
         result

@@ -85,8 +85,13 @@ impl Up {
         let interrupts = Interrupts::listen()?;
         let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance =
-            supervisor.start(&self.name, &variables, self.link.wanted().as_ref(), None, &|| interrupts.interrupted())?;
+        let instance = supervisor.start(
+            &self.name,
+            &variables,
+            self.link.wanted().as_ref(),
+            None,
+            &|| interrupts.interrupted(),
+        )?;
         let result = keep(&instance, self.env_file.as_deref(), &interrupts);
         supervisor.end();
         eprintln!("sidecar: {} is stopped", self.name);

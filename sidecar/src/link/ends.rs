@@ -110,10 +110,17 @@ fn not_made(what: &str, error: &std::io::Error) -> Failure {
         || not_permitted(error);
     if refused {
         let mend = match geteuid().is_root() {
-            true => "give this root CAP_NET_ADMIN and CAP_SYS_ADMIN: a container has them where it is privileged",
-            false => "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`",
+            true => {
+                "give this root CAP_NET_ADMIN and CAP_SYS_ADMIN: a container has them where it is privileged"
+            }
+            false => {
+                "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+            }
         };
-        return Failure::unsupported(format!("a link takes {what}, and this user may not make it"), mend);
+        return Failure::unsupported(
+            format!("a link takes {what}, and this user may not make it"),
+            mend,
+        );
     }
     Failure::setup(
         format!("{what} of a link cannot be made: {error}"),

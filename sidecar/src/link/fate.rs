@@ -28,7 +28,9 @@ impl Fates {
     /// `direction` tells two directions of one seed apart.
     pub fn new(seed: u64, direction: u64) -> Self {
         // A seed's neighbour is another seed: the product keeps the two apart.
-        let mixed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(direction);
+        let mixed = seed
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .wrapping_add(direction);
         Self {
             rng: Rng::with_seed(mixed),
             bad: false,
@@ -80,7 +82,10 @@ mod tests {
 
     #[test]
     fn one_seed_loses_the_same_packets_and_another_does_not() {
-        let side = Side { loss: 0.05, ..Side::default() };
+        let side = Side {
+            loss: 0.05,
+            ..Side::default()
+        };
         assert_eq!(lost(&side, 7, 10_000), lost(&side, 7, 10_000));
         assert_ne!(lost(&side, 7, 10_000), lost(&side, 8, 10_000));
         let mut other = Fates::new(7, 1);
@@ -90,11 +95,25 @@ mod tests {
 
     #[test]
     fn another_setting_moves_no_loss() {
-        let side = Side { loss: 0.05, ..Side::default() };
-        let busy = Side { duplicate: 0.5, corrupt: 0.5, reorder: 0.5, jitter_ns: 1, ..side.clone() };
+        let side = Side {
+            loss: 0.05,
+            ..Side::default()
+        };
+        let busy = Side {
+            duplicate: 0.5,
+            corrupt: 0.5,
+            reorder: 0.5,
+            jitter_ns: 1,
+            ..side.clone()
+        };
         assert_eq!(lost(&side, 7, 10_000), lost(&busy, 7, 10_000));
-        let more = Side { loss: 0.1, ..side.clone() };
-        let both = lost(&side, 7, 10_000).into_iter().zip(lost(&more, 7, 10_000));
+        let more = Side {
+            loss: 0.1,
+            ..side.clone()
+        };
+        let both = lost(&side, 7, 10_000)
+            .into_iter()
+            .zip(lost(&more, 7, 10_000));
         assert!(both.into_iter().all(|(less, more)| more || !less));
     }
 
@@ -102,7 +121,10 @@ mod tests {
     fn shares_are_what_was_asked_for() {
         // Five standard deviations of a binomial of a million.
         for asked in [0.001, 0.01, 0.1, 0.5] {
-            let side = Side { loss: asked, ..Side::default() };
+            let side = Side {
+                loss: asked,
+                ..Side::default()
+            };
             let deviation = (asked * (1.0 - asked) / 1e6_f64).sqrt();
             let found = share(&lost(&side, 3, 1_000_000));
             assert!((found - asked).abs() < 5.0 * deviation, "{asked}: {found}");
@@ -111,7 +133,11 @@ mod tests {
 
     #[test]
     fn bursts_have_the_mean_length_and_the_share_that_were_asked_for() {
-        let side = Side { loss: 0.02, burst: 8.0, ..Side::default() };
+        let side = Side {
+            loss: 0.02,
+            burst: 8.0,
+            ..Side::default()
+        };
         let lost = lost(&side, 5, 2_000_000);
         assert!((share(&lost) / 0.02 - 1.0).abs() < 0.1, "{}", share(&lost));
         let bursts = lost.windows(2).filter(|pair| pair[1] && !pair[0]).count();
@@ -121,7 +147,12 @@ mod tests {
 
     #[test]
     fn a_bad_spell_may_lose_a_part_only() {
-        let side = Side { loss: 0.02, burst: 50.0, burst_loss: 0.25, ..Side::default() };
+        let side = Side {
+            loss: 0.02,
+            burst: 50.0,
+            burst_loss: 0.25,
+            ..Side::default()
+        };
         let found = share(&lost(&side, 5, 4_000_000));
         assert!((found / 0.02 - 1.0).abs() < 0.1, "{found}");
     }

@@ -29,8 +29,8 @@ use crate::net::placement;
 use crate::net::poller::Waker;
 use carry::{Carrier, Order, Shared};
 use counts::Counts;
-pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
 use ends::Place;
+pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
 use settings::Settings;
 use spec::Spec;
 
@@ -157,7 +157,8 @@ impl Link {
     pub fn change(&self, items: &[(String, String)]) -> Result<()> {
         self.check()?;
         let mut settings = self.shared.seen().settings;
-        let wrong = |(wrong, mend): (String, String)| Failure::invalid(format!("link: {wrong}"), mend);
+        let wrong =
+            |(wrong, mend): (String, String)| Failure::invalid(format!("link: {wrong}"), mend);
         for (key, value) in items {
             settings.set(key, value).map_err(wrong)?;
         }

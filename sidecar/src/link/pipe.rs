@@ -128,7 +128,11 @@ impl Pipe {
             return Some((begins_ns, 0));
         };
         // A line that was idle owes nothing.
-        let left_over = if begins_ns == self.free_ns { self.left_over } else { 0 };
+        let left_over = if begins_ns == self.free_ns {
+            self.left_over
+        } else {
+            0
+        };
         let work = head.bytes.len() as u64 * 8 * 1_000_000_000 + left_over;
         Some((begins_ns + work / rate, work % rate))
     }
@@ -146,7 +150,13 @@ impl Pipe {
     }
 
     /// Off the line: lost, or on its way.
-    fn launch(&mut self, Waiting { mut bytes, fate, .. }: Waiting, left_ns: u64) {
+    fn launch(
+        &mut self,
+        Waiting {
+            mut bytes, fate, ..
+        }: Waiting,
+        left_ns: u64,
+    ) {
         let length = bytes.len() as u64;
         if fate.lost {
             self.counts.lost += 1;

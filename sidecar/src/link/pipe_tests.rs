@@ -57,7 +57,10 @@ fn a_full_queue_drops_what_comes_last() {
     for length in [1_000, 1_001, 999, 1, 1] {
         pipe.offer(0, &vec![0; length]);
     }
-    assert_eq!((pipe.counts.queue_dropped, pipe.counts.queued_bytes), (2, 3_000));
+    assert_eq!(
+        (pipe.counts.queue_dropped, pipe.counts.queued_bytes),
+        (2, 3_000)
+    );
     assert_eq!(pipe.counts.queued_bytes_most, 3_000);
     // 1 ms later the first is off, and there is room again.
     pipe.offer(MS, &[0; 1_000]);
@@ -95,7 +98,10 @@ fn every_packet_is_accounted_for() {
     }
     let arrived = arrivals(&mut pipe, 100_000 * MS).len() as u64;
     let counts = pipe.counts;
-    assert!(counts.queue_dropped > 0 && counts.lost > 0 && counts.corrupted > 0, "{counts:?}");
+    assert!(
+        counts.queue_dropped > 0 && counts.lost > 0 && counts.corrupted > 0,
+        "{counts:?}"
+    );
     assert_eq!(counts.sent, 5_000);
     assert_eq!(
         arrived + counts.queue_dropped + counts.lost,
@@ -124,13 +130,22 @@ fn jitter_keeps_the_order_unless_it_may_not() {
             last = ns;
         }
         let spread = numbers.iter().enumerate();
-        spread.map(|(number, ns)| ns - number as u64 * MS).collect::<Vec<_>>()
+        spread
+            .map(|(number, ns)| ns - number as u64 * MS)
+            .collect::<Vec<_>>()
     };
     let delays = out_of_order(side.clone());
-    assert!(delays.iter().all(|delay| (10 * MS..=30 * MS).contains(delay)));
+    assert!(
+        delays
+            .iter()
+            .all(|delay| (10 * MS..=30 * MS).contains(delay))
+    );
     assert!(delays.iter().min() < delays.iter().max());
 
-    let mut free = pipe(Side { jitter_reorders: true, ..side });
+    let mut free = pipe(Side {
+        jitter_reorders: true,
+        ..side
+    });
     for number in 0..100_u8 {
         free.offer(u64::from(number) * MS, &[number]);
     }
@@ -166,7 +181,14 @@ fn a_dead_link_loses_what_comes_and_delivers_what_was_on_its_way() {
     };
     let mut pipe = pipe(side.clone());
     pipe.offer(0, &[1]);
-    pipe.change(MS, Side { dead: true, ..side.clone() }, 0);
+    pipe.change(
+        MS,
+        Side {
+            dead: true,
+            ..side.clone()
+        },
+        0,
+    );
     pipe.offer(2 * MS, &[2]);
     pipe.change(3 * MS, side, 0);
     pipe.offer(4 * MS, &[3]);
@@ -185,9 +207,14 @@ fn what_waits_goes_on_at_the_new_rate() {
     for _ in 0..4 {
         pipe.offer(0, &[0; 1_000]);
     }
-    let fast = Side { rate_bit_s: Some(80_000_000), ..slow };
+    let fast = Side {
+        rate_bit_s: Some(80_000_000),
+        ..slow
+    };
     pipe.change(2 * MS, fast, 0);
-    let expected: Vec<_> = [10, 20, 21, 22].map(|tenth| (tenth * MS / 10, 1_000)).into();
+    let expected: Vec<_> = [10, 20, 21, 22]
+        .map(|tenth| (tenth * MS / 10, 1_000))
+        .into();
     assert_eq!(arrivals(&mut pipe, 100 * MS), expected);
 }
 
@@ -198,7 +225,11 @@ fn one_bit_of_the_payload_is_turned_and_no_header() {
         let mut wrong = packet.clone();
         assert!(corrupt(&mut wrong, place));
         assert_eq!(wrong[..20], packet[..20]);
-        let turned: u32 = wrong.iter().zip(&packet).map(|(a, b)| (a ^ b).count_ones()).sum();
+        let turned: u32 = wrong
+            .iter()
+            .zip(&packet)
+            .map(|(a, b)| (a ^ b).count_ones())
+            .sum();
         assert_eq!(turned, 1);
     }
     assert!(!corrupt(&mut [0x45; 20], 0.5));

@@ -115,7 +115,8 @@ impl Settings {
     /// What single items cannot know of each other.
     pub fn check(&self) -> Result<(), Wrong> {
         for (name, side) in [("up", &self.up), ("down", &self.down)] {
-            side.check().map_err(|(wrong, mend)| (format!("{name}: {wrong}"), mend))?;
+            side.check()
+                .map_err(|(wrong, mend)| (format!("{name}: {wrong}"), mend))?;
         }
         Ok(())
     }
@@ -149,7 +150,10 @@ impl Side {
     fn check(&self) -> Result<(), Wrong> {
         let wrong = |what: &str, mend: &str| Err((what.to_owned(), mend.to_owned()));
         if self.jitter_ns > self.delay_ns {
-            return wrong("jitter is more than delay", "give a delay of at least the jitter");
+            return wrong(
+                "jitter is more than delay",
+                "give a delay of at least the jitter",
+            );
         }
         if self.burst > 1.0 && self.loss >= self.burst_loss {
             return wrong(
@@ -233,7 +237,13 @@ mod tests {
     fn what_is_unknown_or_contradicts_itself_is_said() {
         let mut settings = Settings::default();
         assert!(settings.set("lag", "1ms").unwrap_err().0.contains("`lag`"));
-        assert!(settings.set("up.rtt", "1ms").unwrap_err().0.contains("`rtt`"));
+        assert!(
+            settings
+                .set("up.rtt", "1ms")
+                .unwrap_err()
+                .0
+                .contains("`rtt`")
+        );
         assert!(settings.set("queue", "64").unwrap_err().1.contains("1bdp"));
         settings.set("jitter", "5ms").unwrap();
         assert!(settings.check().unwrap_err().0.starts_with("up: jitter"));

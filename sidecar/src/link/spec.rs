@@ -155,12 +155,18 @@ impl Spec {
             false => {
                 return Err(Failure::invalid(
                     format!("LINK: there is no link {name:?}"),
-                    format!("there are {}; or write rtt:100ms,rate:50mbit", names(root).join(", ")),
+                    format!(
+                        "there are {}; or write rtt:100ms,rate:50mbit",
+                        names(root).join(", ")
+                    ),
                 ));
             }
         };
         let text = text.map_err(|error| {
-            Failure::invalid(format!("{shown}: cannot be read: {error}"), "make it readable")
+            Failure::invalid(
+                format!("{shown}: cannot be read: {error}"),
+                "make it readable",
+            )
         })?;
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             Failure::invalid(format!("{shown}: {}", error.message()), "mend the file")
@@ -171,15 +177,20 @@ impl Spec {
         };
         if word("schema") != SCHEMA {
             let mend = format!("write schema = \"{SCHEMA}\"");
-            return Err(Failure::invalid(format!("{shown}: schema is not known"), mend));
+            return Err(Failure::invalid(
+                format!("{shown}: schema is not known"),
+                mend,
+            ));
         }
         self.title = word("title");
         if self.title.is_empty() {
             let mend = "write title = \"…\", one line";
-            return Err(Failure::invalid(format!("{shown}: there is no title"), mend));
+            return Err(Failure::invalid(
+                format!("{shown}: there is no title"),
+                mend,
+            ));
         }
-        self.table(table)
-            .map_err(|wrong| failure(&shown, wrong))
+        self.table(table).map_err(|wrong| failure(&shown, wrong))
     }
 
     /// All items of a file; what is said of both directions first.
@@ -192,16 +203,29 @@ impl Spec {
         let changes = match changes {
             None => return Ok(()),
             Some(toml::Value::Array(changes)) => changes,
-            Some(_) => return Err(("change is not a list".to_owned(), "write [[change]]".to_owned())),
+            Some(_) => {
+                return Err((
+                    "change is not a list".to_owned(),
+                    "write [[change]]".to_owned(),
+                ));
+            }
         };
         for (number, change) in changes.into_iter().enumerate() {
             let at = |(wrong, mend): Wrong| (format!("change[{number}].{wrong}"), mend);
             let toml::Value::Table(mut change) = change else {
-                return Err(at(("is not a table".to_owned(), "write [[change]]".to_owned())));
+                return Err(at((
+                    "is not a table".to_owned(),
+                    "write [[change]]".to_owned(),
+                )));
             };
             let when = match change.remove("at") {
                 Some(toml::Value::String(when)) => when,
-                _ => return Err(at(("at: is missing".to_owned(), "write at = \"5s\"".to_owned()))),
+                _ => {
+                    return Err(at((
+                        "at: is missing".to_owned(),
+                        "write at = \"5s\"".to_owned(),
+                    )));
+                }
             };
             let at_ns = units::time_ns(&when)
                 .map_err(|(wrong, mend)| at((format!("at: {wrong}"), mend)))?;

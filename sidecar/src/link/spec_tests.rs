@@ -20,7 +20,10 @@ fn wrong(lines: &str, text: &str) -> String {
 fn a_text_is_items_and_may_begin_with_a_name() {
     let root = root("rtt = \"80ms\"\nrate = \"1gbit\"\nloss = \"1%\"\n[up]\nrate = \"10mbit\"");
     let spec = read(root.path(), "one, loss:2%, seed:7, mtu:1400b").unwrap();
-    assert_eq!((spec.title.as_str(), spec.seed, spec.mtu), ("One", 7, 1_400));
+    assert_eq!(
+        (spec.title.as_str(), spec.seed, spec.mtu),
+        ("One", 7, 1_400)
+    );
     assert_eq!(spec.settings.rtt_ns(), 80_000_000);
     assert_eq!(spec.settings.up.rate_bit_s, Some(10_000_000));
     assert_eq!(spec.settings.down.rate_bit_s, Some(1_000_000_000));
@@ -31,12 +34,21 @@ fn a_text_is_items_and_may_begin_with_a_name() {
 
 #[test]
 fn changes_are_of_the_file_and_of_the_text_by_their_time() {
-    let root = root("rate = \"10mbit\"\n[[change]]\nat = \"7s\"\ndead = \"no\"\n[[change]]\nat = \"5s\"\ndead = \"yes\"\n[change.down]\nrate = \"1mbit\"");
+    let root = root(
+        "rate = \"10mbit\"\n[[change]]\nat = \"7s\"\ndead = \"no\"\n[[change]]\nat = \"5s\"\ndead = \"yes\"\n[change.down]\nrate = \"1mbit\"",
+    );
     let spec = read(root.path(), "one,@1.5s/rate:5mbit").unwrap();
-    let times: Vec<u64> = spec.changes.iter().map(|change| change.at_ns / 1_000_000).collect();
+    let times: Vec<u64> = spec
+        .changes
+        .iter()
+        .map(|change| change.at_ns / 1_000_000)
+        .collect();
     assert_eq!(times, [1_500, 5_000, 7_000]);
     let item = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    assert_eq!(spec.changes[1].items, [item("dead", "yes"), item("down.rate", "1mbit")]);
+    assert_eq!(
+        spec.changes[1].items,
+        [item("dead", "yes"), item("down.rate", "1mbit")]
+    );
 }
 
 #[test]
@@ -46,17 +58,33 @@ fn what_is_wrong_is_named_in_one_line() {
         ("", "../one", "there is no link"),
         ("", "", "`` is not KEY:VALUE"),
         ("", "rtt:100ms,one", "`one` is not KEY:VALUE"),
-        ("", "rtt:100", "LINK: rtt:100: `100` is not a time: it has no unit; write a number and its unit"),
+        (
+            "",
+            "rtt:100",
+            "LINK: rtt:100: `100` is not a time: it has no unit; write a number and its unit",
+        ),
         ("", "lag:1ms", "a link has no `lag`"),
         ("", "seed:x", "`x` is not a seed"),
         ("", "mtu:9000b", "out of bounds; give 1280b to 1500b"),
         ("", "jitter:5ms", "LINK: up: jitter is more than delay"),
         ("", "@5s/lag:1ms", "LINK: @5s: a link has no `lag`"),
         ("", "@5/rate:1mbit", "it has no unit"),
-        ("rate = 50", "one", "links/one.toml: rate: `50` is not a text; write rate = \"VALUE\""),
-        ("rate = \"50\"", "one", "links/one.toml: rate: `50` is not a rate: it has no unit"),
+        (
+            "rate = 50",
+            "one",
+            "links/one.toml: rate: `50` is not a text; write rate = \"VALUE\"",
+        ),
+        (
+            "rate = \"50\"",
+            "one",
+            "links/one.toml: rate: `50` is not a rate: it has no unit",
+        ),
         ("[up]\nlag = \"1ms\"", "one", "up.lag: a link has no `lag`"),
-        ("[[change]]\nrate = \"1mbit\"", "one", "change[0].at: is missing"),
+        (
+            "[[change]]\nrate = \"1mbit\"",
+            "one",
+            "change[0].at: is missing",
+        ),
         ("rate = [", "one", "links/one.toml:"),
     ] {
         let failure = wrong(lines, text);

@@ -78,7 +78,11 @@ fn number(text: &str, units: &[(&str, f64)], what: &str, such: &str) -> Result<f
             format!("write a number and its unit, {such}"),
         )
     };
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+    if !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    {
         return Err(wrong(": it has no unit"));
     }
     let found = units
@@ -126,14 +130,21 @@ mod tests {
 
     #[test]
     fn what_is_no_such_value_is_quoted_with_what_to_write() {
-        for text in ["100", "1.5", "ms", "", "-1ms", "1e3ms", "infms", "nanms", "100 ms", "5mbit"] {
+        for text in [
+            "100", "1.5", "ms", "", "-1ms", "1e3ms", "infms", "nanms", "100 ms", "5mbit",
+        ] {
             let (wrong, mend) = time_ns(text).unwrap_err();
             assert!(wrong.contains(&format!("`{text}`")), "{wrong}");
             assert!(mend.contains("80ms"), "{mend}");
         }
         assert!(time_ns("100").unwrap_err().0.ends_with("it has no unit"));
         assert!(rate_bit_s("100").unwrap_err().0.ends_with("it has no unit"));
-        for out in [time_ns("61s"), rate_bit_s("11gbit"), rate_bit_s("1kbit"), bytes("0b")] {
+        for out in [
+            time_ns("61s"),
+            rate_bit_s("11gbit"),
+            rate_bit_s("1kbit"),
+            bytes("0b"),
+        ] {
             assert!(out.unwrap_err().0.ends_with("is out of bounds"));
         }
         assert!(share("101%").is_err());

@@ -73,14 +73,21 @@ impl Setting<'_> {
             });
             if !is_there {
                 return Err(Failure::invalid(
-                    format!("testbed {name} has no hop that a link could be: no process runs at its {end} end"),
-                    format!("give it namespace = \"{{{{ {field} }}}}\", or start it without a link"),
+                    format!(
+                        "testbed {name} has no hop that a link could be: no process runs at its {end} end"
+                    ),
+                    format!(
+                        "give it namespace = \"{{{{ {field} }}}}\", or start it without a link"
+                    ),
                 ));
             }
         }
         if let Some((_, own)) = parts.namespaces.first() {
             return Err(Failure::invalid(
-                format!("testbed {name} has namespaces of its own in this start, such as {}, and no link goes between them", own.name),
+                format!(
+                    "testbed {name} has namespaces of its own in this start, such as {}, and no link goes between them",
+                    own.name
+                ),
                 "start it without a link, or with other variables",
             ));
         }

@@ -10,8 +10,8 @@ use regex::Regex;
 
 use super::catalogue::Testbed;
 use super::file::{Process, Value};
-use super::instance::{Instance, stop_all};
 use super::hop::Ordered;
+use super::instance::{Instance, stop_all};
 use super::log_folder;
 use super::parts::Parts;
 use super::ports;

@@ -13,8 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::catalogue::Catalogue;
-use super::instance::{Instance, Stopped};
 use super::hop::{Ordered, Wanted};
+use super::instance::{Instance, Stopped};
 use super::launch::Launch;
 use super::ports;
 use super::secrets::random_hex;

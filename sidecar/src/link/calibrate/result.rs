@@ -73,3 +73,14 @@ pub struct Calibration {
     pub carries: Carries,
     pub seconds: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_good_within_its_bound_only() {
+        assert!(Figure::new(50.0, 50.2, 0.2001).ok && Figure::new(50.0, 49.8, 0.2001).ok);
+        assert!(!Figure::new(50.0, 50.3, 0.2).ok && !Figure::new(50.0, f64::NAN, 0.2).ok);
+    }
+}
