@@ -1,5 +1,5 @@
 /** What the operations of a scenario are judged by: its own bounds, with those of the environment over them. */
-import { currentProfile } from './profiles.js';
+import { fixedProfile } from './profiles.js';
 
 /** @typedef {import('./environment.js').Bounds} Bounds */
 
@@ -13,8 +13,7 @@ const LONG_RUN = /** @type {Bounds} */ ({ failed: 0.001, anomalies: 0 });
  * @returns {Record<string, Bounds>} of each operation
  */
 export function boundsOf(definition) {
-  const profile = currentProfile();
-  const base = profile === 'smoke' || profile === 'quick' ? SHORT_RUN : LONG_RUN;
+  const base = fixedProfile() ? SHORT_RUN : LONG_RUN;
   const own = definition.environment.thresholds[definition.name] ?? {};
   // Bounds of a loop that the profile does not have do not apply, but are no mistake.
   const loopsOf = (/** @type {string} */ name) => [name, `${name}_open`, name.replace(/_open$/, '')];

@@ -6,15 +6,12 @@
  * in nanoseconds less the test's start, the same for every VU:
  * https://grafana.com/docs/k6/latest/javascript-api/k6-execution/#instance
  */
-import { ownInstance } from './execution.js';
+import { now } from 'k6/x/windtunnel/record';
+
+export { now };
 
 /** @type {number | undefined} */
 let offset;
-
-/** Milliseconds since the test began, with fractions. */
-export function now() {
-  return ownInstance().currentTestRunDuration;
-}
 
 /**
  * Milliseconds from the Unix epoch to the zero of now(). Both come from one clock, so this is one

@@ -5,13 +5,8 @@
  */
 import exec from 'k6/execution';
 
-/** @type {typeof exec.instance | undefined} */
-let instance;
 /** @type {typeof exec.scenario | undefined} */
 let scenario;
-
-/** exec.instance; not in the init context. */
-export const ownInstance = () => (instance ??= exec.instance);
 
 /** exec.scenario; in iterations only. */
 export const ownScenario = () => (scenario ??= exec.scenario);

@@ -150,6 +150,10 @@ declare module 'k6/x/windtunnel/record' {
    * tags; what was not recorded here is k6's own.
    */
   export function measured(own: Metrics): Metrics;
+  /** Milliseconds since the test began, with fractions: one clock for all VUs. Not in the init context. */
+  export function now(): number;
+  /** The whole of a request as k6 timed it, ms; a new connection counts. */
+  export function wholeMs(response: import('k6/http').RefinedResponse<any>): number;
   /** By name, such as operation_ms{operation:publish}: what k6's summary has of each. */
   export type Metrics = Record<string, { values: Record<string, number> }>;
 }
@@ -226,14 +230,24 @@ declare module 'k6/x/windtunnel/judge' {
     others_percent: number;
     steal_percent: number;
   }
-  /** Whether the target holds what the run reported. ok null: it could not be checked, and the detail says why. */
-  export interface Integrity {
+  /** A counter of the record. */
+  export interface Term {
+    metric: string;
+    tags: Record<string, string>;
+    times: 1 | -1;
+  }
+  /** A number that was said (null: nobody could count), or the sum of counters. */
+  export type Amount = { said: number | null } | { counted: Term[] };
+  /** What the target holds, and what the run reported of it. */
+  export interface Fact {
     check: string;
-    reported: number | null;
-    found: number | null;
-    ok: boolean | null;
-    detail: string;
     source: 'sql' | 'api' | 'dns';
+    found: Amount;
+    reported: Amount;
+    /** By how many the two may differ; 0 unless given. */
+    slack?: Term[];
+    /** More than was reported are somebody else's. */
+    may_grow?: boolean;
   }
   interface AtRest {
     name: string;
@@ -252,9 +266,27 @@ declare module 'k6/x/windtunnel/judge' {
     rest_before: AtRest[] | null;
     rest_after: AtRest[] | null;
     leftovers: string;
-    integrity: Integrity[] | undefined;
+    facts: Fact[] | undefined;
     notes: string[];
     sections: Record<string, unknown>;
+    runner?: Runner;
+  }
+  /**
+   * One k6 process of several: `start_offset_ms` after the common start its load began, `clock_offset_ms` sets its clock forward
+   * to the coordinator's, `zero_unix_ms` is measureOffset(), `machine` is the same for those that share a kernel, `teardown`:
+   * it ran the run's teardown.
+   */
+  export interface Runner {
+    number: number;
+    of: number;
+    segment: string;
+    start_offset_ms: number;
+    clock_offset_ms: number;
+    zero_unix_ms: number;
+    machine: string;
+    cpu_s?: number | null;
+    cpus?: number | null;
+    teardown: boolean;
   }
   /** k6's options.thresholds. */
   export function thresholds(declared: Declared): Record<string, any[]>;

@@ -79,37 +79,51 @@ export const loadParameters = (load) => ({
 export function requestLoops(scenario, iterate, connect = () => {}) {
   let connected = false;
 
-  /** @param {Data} data @param {{ at: number, offset: number }} [intended] start, in the open loop */
-  const turn = (data, intended) => {
-    iterate({
-      data,
-      index: ownScenario().iterationInTest,
-      open: intended !== undefined,
+  /** One object for all iterations of a VU: each has but its data, its index and its start. @param {boolean} open */
+  const loop = (open) => {
+    const ending = open ? '_open' : '';
+    let endsAt = Infinity;
+    /** @type {{ at: number, offset: number }} the start of the open loop's iteration */
+    let intended;
+    /** @type {Turn<Data>} */
+    const turn = {
+      data: /** @type {any} */ (undefined),
+      index: 0,
+      open,
       time(name, status, send, carried) {
-        if (!intended && now() >= scenario.endsAt(data)) return;
-        const operation = scenario.operation(intended ? `${name}_open` : name);
+        if (endsAt !== Infinity && now() >= endsAt) return;
+        const operation = scenario.operation(name + ending);
         const count = carried && ((/** @type {Response} */ response) => carried(response, operation));
-        if (intended) timedFrom(operation, status, send, intended, scenario.warmupMs, count);
+        if (open) timedFrom(operation, status, send, intended, scenario.warmupMs, count);
         else timed(operation, status, send, count);
       },
-    });
+    };
+    /** @param {Data} given @param {{ at: number, offset: number }} [start] */
+    return (given, start) => {
+      turn.data = ownData(given);
+      turn.index = ownScenario().iterationInTest;
+      if (start) intended = start;
+      else endsAt = scenario.endsAt(turn.data);
+      iterate(turn);
+    };
   };
+  const closed = loop(false);
+  const open = loop(true);
 
   return {
     /** @param {Data} given */
     closedLoop(given) {
       if (!connected) connect();
       connected = true;
-      const data = ownData(given);
-      scenario.step(now() - data.loadFrom);
-      turn(data);
+      if (scenario.hasSteps) scenario.step(now() - ownData(given).loadFrom);
+      closed(given);
     },
 
     /** @param {Data} given */
     openLoop(given) {
       const intended = scenario.intended();
       scenario.step(intended.offset);
-      turn(ownData(given), intended);
+      open(given, intended);
     },
   };
 }

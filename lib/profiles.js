@@ -1,5 +1,5 @@
 /**
- * How hard and how long: turns a scenario's base figures into k6 scenarios
+ * How hard and how long: turns a scenario's base figures into k6 scenarios, by the profiles of k6/lists/profiles.json
  * (https://grafana.com/docs/k6/latest/using-k6/scenarios/executors/).
  *
  * Two families share the seven profiles. A request load has a closed loop (each
@@ -8,22 +8,22 @@
  * their number can be varied.
  */
 
+import { pathOf } from './file.js';
 import { defaultOf, durationSeconds, envCount, envNumber, envTimes } from './variables.js';
 
 // For scripts, which read their variables beside their load.
 export { durationSeconds, envChoice, envCount, envList, envNumber, envText } from './variables.js';
 
-export const PROFILES = /** @type {const} */ ([
-  'smoke',
-  'quick',
-  'full',
-  'soak',
-  'stress',
-  'spike',
-  'breakpoint',
-]);
-
-/** @typedef {typeof PROFILES[number]} Profile */
+/** @typedef {keyof typeof import('../k6/lists/profiles.json')} Profile */
+/** @typedef {'smoke' | 'quick' | 'full'} Sized a profile of which a scenario says itself how much it is */
+/**
+ * @typedef {object} Meaning of a profile: k6/internal/profiles says what each field is
+ * @property {boolean} [sized]
+ * @property {boolean} [fixed]
+ * @property {number} [limit_steps]
+ * @property {Step[]} [steps]
+ * @property {{ factors: number[], seconds: number }} [rounds]
+ */
 /** @typedef {import('k6/options').Scenario} K6Scenario */
 /** @typedef {{ target: number, seconds: number }} Step load `target`, reached after `seconds` */
 /** @typedef {{ start: number, steps: Step[] }} Schedule of an open loop, rates a second */
@@ -40,11 +40,14 @@ export const PROFILES = /** @type {const} */ ([
  * @property {number} [times] of a fixed number: how many times as much it is as the profile or its variable says
  */
 
+/** @type {Record<Profile, Meaning>} */
+const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/profiles.json'))));
+
+export const PROFILES = /** @type {Profile[]} */ (Object.keys(LIST));
+
 /** Open-loop seconds at the start that are not recorded: connections are being opened. */
 const WARMUP_SECONDS = 2;
 const CLOSED_SECONDS = 30;
-/** Of the profile breakpoint: step n has n times the base load. */
-const LIMIT_STEPS = 20;
 /** More than the longest request, and what a client does after it (a log-in, a close): what was begun is answered, or fails. */
 const GRACE = '120s';
 
@@ -69,47 +72,37 @@ export function currentProfile() {
   return /** @type {Profile} */ (name);
 }
 
+/** This profile, where it is a fixed number of requests; null: time bounds it. @returns {'smoke' | 'quick' | null} */
+export function fixedProfile() {
+  const profile = currentProfile();
+  return LIST[profile].fixed ? /** @type {'smoke' | 'quick'} */ (profile) : null;
+}
+
+/** This profile, where a scenario says itself how much it is; null: one of the shapes. @returns {Sized | null} */
+export function sizedProfile() {
+  const profile = currentProfile();
+  return LIST[profile].sized ? /** @type {Sized} */ (profile) : null;
+}
+
+/** The rounds of this profile for what a probe measures; undefined where it has none. */
+export const roundsOfProfile = () => LIST[currentProfile()].rounds;
+
 /**
  * What this profile asks of a scenario that the shapes (soak, stress and so on) do not fit.
  * @template T
- * @param {{ smoke: T, quick: T, full: T }} sizes
+ * @param {Record<Sized, T>} sizes
  * @param {string} why they do not
  * @returns {T}
  */
 export function sizesOf(sizes, why) {
-  const profile = currentProfile();
-  if (profile === 'smoke' || profile === 'quick' || profile === 'full') return sizes[profile];
-  throw `PROFILE=${profile}: ${why}; choose smoke, quick or full`;
+  const sized = sizedProfile();
+  if (sized) return sizes[sized];
+  throw `PROFILE=${currentProfile()}: ${why}; choose smoke, quick or full`;
 }
 
-/** The steps of the shapes, as multiples of the base load. @param {Profile} profile @returns {Step[]} */
-function shapeOf(profile) {
-  const steps = {
-    full: [
-      { target: 1, seconds: 0 },
-      { target: 1, seconds: 60 },
-    ],
-    soak: [
-      { target: 1, seconds: 0 },
-      { target: 1, seconds: 1800 },
-    ],
-    stress: [0.5, 1, 1.5, 2].flatMap((target) => [
-      { target, seconds: 5 },
-      { target, seconds: 25 },
-    ]),
-    spike: [
-      { target: 1, seconds: 0 },
-      { target: 1, seconds: 30 },
-      { target: 5, seconds: 1 },
-      { target: 5, seconds: 15 },
-      { target: 1, seconds: 1 },
-      { target: 1, seconds: 30 },
-    ],
-    breakpoint: Array.from({ length: LIMIT_STEPS }, (_, step) => step + 1).flatMap((target) => [
-      { target, seconds: 1 },
-      { target, seconds: 14 },
-    ]),
-  }[/** @type {'full'} */ (profile)];
+/** The steps of this profile, a shape, as multiples of the base load. @returns {Step[]} */
+function profileSteps() {
+  const { steps = [] } = LIST[currentProfile()];
   const planned = steps.reduce((sum, step) => sum + step.seconds, 0);
   const factor = durationSeconds(planned) / planned;
   return steps.map((step) => ({
@@ -119,8 +112,10 @@ function shapeOf(profile) {
 }
 
 /** The steps of a run that looks for the limit; undefined in another profile. @param {Load} load */
-export const limitSteps = (load) =>
-  currentProfile() === 'breakpoint' ? { count: LIMIT_STEPS, seconds: load.seconds / LIMIT_STEPS } : undefined;
+export function limitSteps(load) {
+  const { limit_steps: count } = LIST[currentProfile()];
+  return count ? { count, seconds: load.seconds / count } : undefined;
+}
 
 /** @param {Step[]} steps */
 const lengthOf = (steps) => steps.reduce((sum, step) => sum + step.seconds, 0);
@@ -220,15 +215,13 @@ function arrivals(schedule) {
  * @returns {Load}
  */
 export function requestLoad(base, iterationsVariable) {
-  const profile = currentProfile();
   const clients = envCount('CLIENTS', base.clients);
-  if (profile === 'smoke' || profile === 'quick') {
-    return fixedLoad(clients, envCount(iterationsVariable, base[profile]));
-  }
+  const fixed = fixedProfile();
+  if (fixed) return fixedLoad(clients, envCount(iterationsVariable, base[fixed]));
   const rate = envNumber('RATE', base.rate);
-  if (profile !== 'full') return openLoad(shapeOf(profile), rate, 0);
+  if (!sizedProfile()) return openLoad(profileSteps(), rate, 0);
   const closedSeconds = durationSeconds(CLOSED_SECONDS);
-  const open = openLoad(shapeOf(profile), rate, closedSeconds + 1);
+  const open = openLoad(profileSteps(), rate, closedSeconds + 1);
   const closed = /** @type {K6Scenario} */ ({
     executor: 'constant-vus',
     vus: clients,
@@ -246,12 +239,10 @@ export function requestLoad(base, iterationsVariable) {
  * @returns {Load}
  */
 export function clientLoad(base, iterationsVariable) {
-  const profile = currentProfile();
-  if (profile === 'smoke' || profile === 'quick') {
-    return fixedLoad(envCount('CLIENTS', base.clients), envCount(iterationsVariable, base[profile]));
-  }
+  const fixed = fixedProfile();
+  if (fixed) return fixedLoad(envCount('CLIENTS', base.clients), envCount(iterationsVariable, base[fixed]));
   const clients = envCount('CLIENTS', base.peak);
-  const steps = shapeOf(profile);
+  const steps = profileSteps();
   const toClients = (/** @type {number} */ target) => Math.max(1, Math.round(target * clients));
   return {
     scenarios: {
@@ -268,7 +259,7 @@ export function clientLoad(base, iterationsVariable) {
     schedule: undefined,
     seconds: lengthOf(steps),
     notes: [
-      `${profile}: this load has no open loop, since clients that wait have no send time to be late against; the number of clients is what varies`,
+      `${currentProfile()}: this load has no open loop, since clients that wait have no send time to be late against; the number of clients is what varies`,
     ],
     warmupSeconds: 0,
   };

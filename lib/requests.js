@@ -1,4 +1,5 @@
 /** Times single HTTP requests and judges their answers, in closed and open loops. */
+import { wholeMs } from 'k6/x/windtunnel/record';
 import { now } from './clock.js';
 import { ofResponse } from './errors.js';
 
@@ -6,16 +7,6 @@ import { ofResponse } from './errors.js';
  * @typedef {import('./operations.js').Operation} Operation
  * @typedef {import('k6/http').RefinedResponse<any>} Response
  */
-
-/**
- * The whole request as k6 timed it, in ms; a new connection counts.
- * https://grafana.com/docs/k6/latest/javascript-api/k6-http/response/
- * @param {Response} response
- */
-export function wholeMs({ timings }) {
-  const { duration, connecting } = timings;
-  return connecting === 0 ? duration : duration + connecting + timings.blocked + timings.tls_handshaking;
-}
 
 /**
  * Closed loop: the latency of the request itself.

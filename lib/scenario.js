@@ -65,8 +65,8 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {(runId: string) => string} [leftovers] what a run may leave on the target, in the plural, and how to find
  *   it; topics unless given
  * @property {number} [setupSeconds] for setup() and for teardown(), each; 60 unless given
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('k6/x/windtunnel/judge').Integrity[]} [integrity]
- *   whether the target holds what the run says it did; `data` is what setup() returned
+ * @property {(data: any) => import('k6/x/windtunnel/judge').Fact[]} [facts] what the target holds, and what the run
+ *   reported of it; `data` is what setup() returned
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
  *   depend on what was measured
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => Record<string, unknown>} [more] further
@@ -229,7 +229,7 @@ const TOPICS = (_runId) => "topics whose names begin with the run's id";
 function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, metrics, usage) {
   return {
     leftovers: leftovers(begun.runId),
-    integrity: definition.integrity?.(metrics, begun),
+    facts: definition.facts?.(begun),
     notes: [...load.notes, ...notes, ...(definition.remarks?.(metrics, usage) ?? [])],
     sections: definition.more?.(metrics, begun) ?? {},
   };
@@ -289,6 +289,9 @@ export function defineScenario(definition) {
   return {
     options: optionsOf(definition, declared),
     warmupMs,
+
+    /** Whether it looks for the limit, step by step. */
+    hasSteps: steps !== undefined,
 
     /** First in an iteration of an open loop: when it was meant to start. */
     intended() {

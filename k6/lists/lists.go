@@ -10,6 +10,11 @@ import _ "embed"
 //go:embed kinds.json
 var Kinds []byte
 
+// Profiles are how hard and how long a run may be, by name.
+//
+//go:embed profiles.json
+var Profiles []byte
+
 // Variables are those that a user may set.
 //
 //go:embed variables.json

@@ -3,7 +3,7 @@
  * other; in each a probe goes through the proxy and its control goes direct, so that
  * whatever changes on the machine meets both.
  */
-import { currentProfile } from '../profiles.js';
+import { currentProfile, roundsOfProfile, sizedProfile } from '../profiles.js';
 import { durationSeconds, envCount, envNumber, envTimes } from '../variables.js';
 
 /**
@@ -23,17 +23,9 @@ const OPEN_SECONDS = 10;
 const PROBE_MOST_S = 3500;
 export const SAMPLES_MOST = 4_000_000;
 
-/** Multiples of the base load, a round each, and the seconds of all of them. */
-const SHAPES = /** @type {Record<string, { factors: number[], seconds: number }>} */ ({
-  full: { factors: [1, 1, 1, 1, 1, 1], seconds: 60 },
-  soak: { factors: [1], seconds: 1800 },
-  stress: { factors: [0.5, 1, 1.5, 2], seconds: 120 },
-  spike: { factors: [1, 1, 5, 1, 1], seconds: 75 },
-  breakpoint: { factors: Array.from({ length: 20 }, (_, step) => step + 1), seconds: 300 },
-});
-
 /**
- * The rounds of a shape, half of the time for the proxy, half for the control.
+ * The rounds of a shape (multiples of the base load, a round each, and the seconds of all of them), half of the time for the
+ * proxy, half for the control.
  * @param {{ factors: number[], seconds: number }} shape
  * @param {string} profile
  * @returns {{ factor: number, seconds: number }[]}
@@ -115,12 +107,13 @@ export function probeLoad(base, countVariable) {
   const profile = currentProfile();
   /** @type {ClosedRound[]} */
   let closed = [];
-  if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
-    const rounds = CLOSED_ROUNDS[profile];
-    const count = Math.ceil(envCount(countVariable, base[profile]) / rounds);
+  const sized = sizedProfile();
+  if (sized) {
+    const rounds = CLOSED_ROUNDS[sized];
+    const count = Math.ceil(envCount(countVariable, base[sized]) / rounds);
     closed = equalRounds(rounds * envTimes(), count);
   }
-  const shape = SHAPES[profile];
+  const shape = roundsOfProfile();
   if (!shape) return { ...roundsLoad(closed), times: envTimes() };
   const rate = envNumber('RATE', base.rate);
   const open = shapeRounds(shape, profile).map(({ factor, seconds }) => ({
@@ -146,13 +139,14 @@ export function probeLoad(base, countVariable) {
  * @returns {PlaneLoad<ClosedRound>}
  */
 export function repeatedLoad(base, what) {
-  const profile = currentProfile();
-  if (profile === 'smoke' || profile === 'quick' || profile === 'full') {
-    const { rounds, count } = base[profile];
+  const sized = sizedProfile();
+  if (sized) {
+    const { rounds, count } = base[sized];
     const times = envTimes();
     return { ...roundsLoad(equalRounds(rounds * times, count)), times };
   }
-  const { factors } = SHAPES[profile];
+  const profile = currentProfile();
+  const { factors } = /** @type {{ factors: number[] }} */ (roundsOfProfile());
   const { count } = base.quick;
   const repeats = profile === 'soak' ? Math.max(1, Math.round(durationSeconds(1800) / 30)) : 1;
   const rounds = Array.from({ length: repeats }, () => factors).flat();

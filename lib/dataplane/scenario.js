@@ -54,7 +54,7 @@ const WARMUP = 50;
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => Record<string, unknown>} [more]
  *   further sections of the result
  * @property {string[]} [notes]
- * @property {import('../scenario.js').Definition['integrity']} [integrity]
+ * @property {import('../scenario.js').Definition['facts']} [facts]
  * @property {boolean} [ownInstances]
  * @property {string} [system] dataplane unless given
  */

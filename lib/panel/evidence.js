@@ -8,8 +8,7 @@
  * | panel_waited_ms | counter | ms    | that clients waited for them                    |
  * | panel_route_ms  | counter | ms    | of that, in the route, as the header tells      |
  */
-import { Counter } from 'k6/x/windtunnel/record';
-import { wholeMs } from '../requests.js';
+import { Counter, wholeMs } from 'k6/x/windtunnel/record';
 import { bottleneckOf, bottleneckOfDatabase } from './bottleneck.js';
 import { Components, overlapsOf } from './components.js';
 import { databaseOf, keepDigests, takeDigests } from './digests.js';

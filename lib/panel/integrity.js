@@ -1,18 +1,18 @@
 /**
- * Whether the panel holds what the scenario reports: as many users created, disabled, enabled
- * and deleted, none lost, none left, none of others touched.
+ * What the panel holds beside what the scenario reports: as many users created, disabled, enabled
+ * and deleted, none lost, none left, none of others touched. The judge compares.
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { takeCensus } from './census.js';
 import { messageOf } from './database.js';
-import { CHANGES } from './panel.js';
 
 /** @typedef {import('./census.js').Census} Census */
-/** @typedef {import('k6/x/windtunnel/judge').Integrity} Integrity */
-/** @typedef {import('k6/x/windtunnel/record').Metrics} Metrics */
+/** @typedef {import('./panel.js').Change} Change */
+/** @typedef {import('k6/x/windtunnel/judge').Fact} Fact */
+/** @typedef {import('k6/x/windtunnel/judge').Term} Term */
+/** @typedef {import('k6/x/windtunnel/judge').Amount} Amount */
 
 /** Before anything is removed, and after everything should be. @typedef {'loaded' | 'removed'} Moment */
-const OUTCOMES = /** @type {const} */ (['sent', 'done', 'refused']);
 
 /**
  * In setup() and teardown().
@@ -38,57 +38,27 @@ export const keepCensus = (moment, taken) => say(nameOf(moment), taken);
 /** In handleSummary. @param {Moment} moment @returns {Census | null} */
 export const censusOf = (moment) => said()[nameOf(moment)] ?? null;
 
-/** @param {Metrics} metrics */
-function changesOf(metrics) {
-  const counts = CHANGES.map((change) => {
-    const [sent, done, refused] = OUTCOMES.map(
-      (outcome) => metrics[`user_changes{change:${change},outcome:${outcome}}`]?.values.count ?? 0,
-    );
-    return [change, { done, unknown: sent - done - refused }];
-  });
-  return /** @type {Record<import('./panel.js').Change, { done: number, unknown: number }>} */ (
-    Object.fromEntries(counts)
-  );
-}
+/** @param {Change} change @param {'sent' | 'done' | 'refused'} outcome @param {1 | -1} times @returns {Term} */
+const term = (change, outcome, times) => ({ metric: 'user_changes', tags: { change, outcome }, times });
 
-/**
- * @param {string} check
- * @param {number | null} reported
- * @param {number | null} found
- * @param {Integrity['source']} source
- * @param {number} [unknown] changes whose answer never came, or was 5xx: each may count or not
- * @returns {Integrity}
- */
-function compare(check, reported, found, source, unknown = 0) {
-  const line = { check, reported, found, source };
-  if (reported === null || found === null) return { ...line, ok: null, detail: 'could not be counted' };
-  const difference = found - reported;
-  if (difference === 0) return { ...line, ok: true, detail: `${found}, as reported` };
-  const detail = `${found} found, ${reported} reported`;
-  if (Math.abs(difference) > unknown) return { ...line, ok: false, detail };
-  return {
-    ...line,
-    ok: true,
-    detail: `${detail}; ${unknown} changes got no clear answer and may have been made`,
-  };
-}
+/** @param {Term[]} terms */
+const less = (terms) => terms.map(({ times, ...own }) => ({ ...own, times: /** @type {1 | -1} */ (-times) }));
 
-/**
- * On a panel that is up, others may work too: more users are not the run's doing, fewer might be.
- * @param {number | null} before
- * @param {number | null} after
- * @param {Integrity['source']} source
- * @returns {Integrity}
- */
-function compareOthers(before, after, source) {
-  const line = compare('users of others', before, after, source);
-  if (before === null || after === null || after <= before) return line;
-  return {
-    ...line,
-    ok: true,
-    detail: `${after}, ${after - before} more than before the run: somebody else's`,
-  };
-}
+/** Changes that were made, of each kind. @param {Change[]} changes */
+const done = (...changes) => changes.map((change) => term(change, 'done', 1));
+
+/** Changes whose answer never came, or was 5xx: each may have been made or not. @param {Change[]} changes */
+const unclear = (...changes) =>
+  changes.flatMap((change) => [
+    term(change, 'sent', 1),
+    term(change, 'done', -1),
+    term(change, 'refused', -1),
+  ]);
+
+const KEPT = [...done('created'), ...less(done('deleted_active', 'deleted_disabled'))];
+const KEPT_OFF = [...done('disabled'), ...less(done('enabled', 'deleted_disabled'))];
+const UNSURE = unclear('created', 'deleted_active', 'deleted_disabled');
+const UNSURE_OFF = unclear('disabled', 'enabled', 'deleted_disabled');
 
 /** One that could not be taken. @type {Census} */
 const NONE = {
@@ -102,35 +72,37 @@ const NONE = {
 };
 
 /**
- * @param {Metrics} metrics
  * @param {Record<'before' | 'loaded' | 'removed', Census | null>} taken before anything was made, and at both moments
  * @param {boolean} sql whether there is a database to ask, else the panel's API
- * @returns {Integrity[]}
+ * @returns {Fact[]}
  */
-export function integrityOf(metrics, taken, sql) {
-  const { before, loaded, removed } = {
-    before: taken.before ?? NONE,
-    loaded: taken.loaded ?? NONE,
-    removed: taken.removed ?? NONE,
-  };
-  const source = sql ? 'sql' : 'api';
-  const { created, disabled, enabled, deleted_active: active, deleted_disabled: off } = changesOf(metrics);
-  const kept = created.done - active.done - off.done;
-  const keptOff = disabled.done - enabled.done - off.done;
-  const unsure = created.unknown + active.unknown + off.unknown;
-  const unsureOff = disabled.unknown + enabled.unknown + off.unknown;
-  const lines = [
-    compare('users: created less deleted', kept, loaded.users, source, unsure),
-    compare('users: disabled', keptOff, loaded.disabled, source, unsureOff),
-    compare('users: active', kept - keptOff, loaded.active, source, unsure + unsureOff),
-    compare('users: left after removal', 0, removed.users, source),
-    compareOthers(before.others, removed.others, source),
+export function factsOf(taken, sql) {
+  const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((own) => own ?? NONE);
+  /** @param {string} check @param {number | null} found @param {Amount} reported @returns {Fact} */
+  const fact = (check, found, reported) => ({
+    check,
+    source: sql ? 'sql' : 'api',
+    found: { said: found },
+    reported,
+  });
+  const none = { said: 0 };
+  const active = [...KEPT, ...less(KEPT_OFF)];
+  const facts = [
+    { ...fact('users: created less deleted', loaded.users, { counted: KEPT }), slack: UNSURE },
+    { ...fact('users: disabled', loaded.disabled, { counted: KEPT_OFF }), slack: UNSURE_OFF },
+    {
+      ...fact('users: active', loaded.active, { counted: active }),
+      slack: [...UNSURE, ...UNSURE_OFF],
+    },
+    fact('users: left after removal', removed.users, none),
+    // On a panel that is up, others may work too: more users are not the run's doing, fewer might be.
+    { ...fact('users of others', removed.others, { said: before.others }), may_grow: true },
   ];
-  if (!sql) return lines;
+  if (!sql) return facts;
   return [
-    ...lines,
-    compare('users without a proxy of each protocol', 0, loaded.incomplete, source),
-    compare('seeded users: left after removal', 0, removed.seeded, source),
-    compare('proxies without a user', before.orphans, removed.orphans, source),
+    ...facts,
+    fact('users without a proxy of each protocol', loaded.incomplete, none),
+    fact('seeded users: left after removal', removed.seeded, none),
+    fact('proxies without a user', removed.orphans, { said: before.orphans }),
   ];
 }

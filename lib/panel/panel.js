@@ -14,16 +14,10 @@ import { stop } from '../execution.js';
 import { requestTimeoutMs } from '../variables.js';
 import { noteOf, runPrefix } from './users.js';
 
-/** What the load does to users, as the integrity check counts it: a deleted user was active or disabled. */
-export const CHANGES = /** @type {const} */ ([
-  'created',
-  'disabled',
-  'enabled',
-  'deleted_active',
-  'deleted_disabled',
-]);
-
-/** @typedef {typeof CHANGES[number]} Change */
+/**
+ * What the load does to users, as it is compared with what is stored: a deleted user was active or disabled.
+ * @typedef {'created' | 'disabled' | 'enabled' | 'deleted_active' | 'deleted_disabled'} Change
+ */
 /** @typedef {{ token: string | null, runId: string }} Session */
 /** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
 

@@ -8,7 +8,7 @@ import { messageOf } from './database.js';
 import { loadPanel } from './environment.js';
 import { Evidence } from './evidence.js';
 import { addExisting, checkExisting, removeExisting, toFill } from './existing.js';
-import { census, censusOf, integrityOf, keepCensus } from './integrity.js';
+import { census, censusOf, factsOf, keepCensus } from './integrity.js';
 import { Panel } from './panel.js';
 import { runPrefix, seedPrefix, userName } from './users.js';
 
@@ -67,9 +67,8 @@ const defined = (spec, environment, evidence, existing) =>
     leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,
     setupSeconds: SETUP_SECONDS,
     decided: ({ existing: there }) => ({ existing: there }),
-    integrity: (metrics, { before }) =>
-      integrityOf(
-        metrics,
+    facts: ({ before }) =>
+      factsOf(
         { before, loaded: censusOf('loaded'), removed: censusOf('removed') },
         environment.database !== null,
       ),

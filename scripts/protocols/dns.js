@@ -11,7 +11,7 @@ import { closedOf, openParameters, plannedOf, probeLoad, probeOf } from '../../l
 import { partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount } from '../../lib/profiles.js';
 import { resolverAsked, rowWithDns, startDns, stopDns, viasOf } from '../../lib/protocols/dns.js';
-import { countUpstream, integrityOf, upstreamRows } from '../../lib/protocols/dns-upstream.js';
+import { countUpstream, factsOf, upstreamRows } from '../../lib/protocols/dns-upstream.js';
 import { candidateLeft, sidesOf } from '../../lib/protocols/sides.js';
 import { defaultNumber } from '../../lib/variables.js';
 
@@ -105,7 +105,7 @@ const script = planeScenario({
     }
   },
   end: stopDns,
-  integrity: (metrics) => integrityOf(metrics, kinds),
+  facts: () => factsOf(kinds),
   more: (metrics, { client }) => ({
     dns: { ...about, version: client.version, cache: resolver.cache, rows: upstreamRows(metrics, kinds) },
   }),

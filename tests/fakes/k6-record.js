@@ -1,4 +1,6 @@
 /** k6/x/windtunnel/record as far as lib/ uses it: every sample is kept, and what was said. */
+import execution from './k6-execution.js';
+
 /** @type {{ metric: string, value: number | boolean, tags: Record<string, string> | undefined }[]} */
 export const samples = [];
 /** @type {Record<string, unknown>} */
@@ -74,6 +76,12 @@ export class Operation {
     for (const ms of series) lateness.add(ms, this.tags);
   }
 }
+
+/** A test that sets the clock sets k6's own. */
+export const now = () => execution.instance.currentTestRunDuration;
+
+/** @param {{ timings: { duration: number } }} response on a connection that there was */
+export const wholeMs = ({ timings }) => timings.duration;
 
 /** @param {string} name @param {unknown} value */
 export function say(name, value) {

@@ -21,6 +21,7 @@ import (
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/testbed"
 	"windtunnel/k6/internal/variables"
 )
@@ -64,7 +65,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	flags.StringVar(&o.A, "a", "", "testbed A")
 	flags.StringVar(&o.B, "b", "", "testbed B")
 	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged")
-	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default 3 of smoke, 10 of quick, 60 of full, else 120)")
+	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default "+profiles.MinutesText()+")")
 	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
@@ -115,7 +116,7 @@ const auto = "auto"
 
 // length is how many pairs to make, or what is wrong with what was given.
 func (o Options) length(profile string) (l compare.Length, wrong string) {
-	minutes := difference.MostMinutes(profile)
+	minutes := profiles.MostMinutes(profile)
 	if o.Minutes != "" {
 		if why := variables.Find("MINUTES").Wrong(o.Minutes); why != "" {
 			return l, fmt.Sprintf("--minutes %s: %s", o.Minutes, why)

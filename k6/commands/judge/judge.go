@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package judge is `k6 x judge`: it makes a result of a record again.
+// Package judge is `k6 x judge`: it makes a result of a run's records again.
 package judge
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -30,10 +32,11 @@ func init() {
 func New(gs *state.GlobalState) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "judge RECORD",
-		Short: "Judge a run's record again, and end with its verdict",
+		Use:   "judge RECORD… | FOLDER",
+		Short: "Judge a run's records again, and end with its verdict",
 		Long: `Reads results/RUN/SYSTEM-SCENARIO.record, which has every sample of a run and what was seen beside
-them, and prints what it comes to. docs/record.md describes the file.
+them, and prints what it comes to. A run of several runners has a record of each: give all of them, or
+the run's folder, whose runs are judged one after the other. docs/record.md describes the file.
 
 ` + exitcode.Help,
 	}
@@ -43,28 +46,41 @@ them, and prints what it comes to. docs/record.md describes the file.
 	})
 }
 
-// Run judges the record and returns the exit code of its verdict; dir is the current folder.
+// Run judges the records and returns the exit code of their verdict; dir is the current folder.
 func Run(stdout, stderr io.Writer, paths []string, asJSON bool, dir string) int {
-	if len(paths) != 1 {
-		fmt.Fprintln(stderr, "give one record, such as results/latest/pulsar-ingest.record; see k6 x judge --help")
-		return exitcode.Usage
+	runs, err := runsOf(paths, dir)
+	if err == nil && asJSON && len(runs) > 1 {
+		err = fmt.Errorf("%s has %d runs, and --json prints one result; give the records of one", paths[0], len(runs))
 	}
-	path := paths[0]
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	found, err := judged(path)
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", paths[0], err)
+		fmt.Fprintln(stderr, err)
 		return exitcode.Usage
 	}
-	if !asJSON {
+	var all []int
+	for _, records := range runs {
+		all = append(all, print(stdout, stderr, records, asJSON))
+	}
+	if slices.Contains(all, exitcode.Usage) {
+		return exitcode.Usage
+	}
+	return exitcode.Worst(all...)
+}
+
+// print judges the records of one run.
+func print(stdout, stderr io.Writer, paths []string, asJSON bool) int {
+	records := judge.Open(paths...)
+	defer judge.Close(records)
+	found, err := judge.Runners(records)
+	if err == nil && !asJSON {
 		fmt.Fprintln(stdout, found.Text())
 		return codes[found.Verdict]
 	}
-	text, err := found.File()
+	var text []byte
+	if err == nil {
+		text, err = found.File()
+	}
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", paths[0], err)
+		fmt.Fprintln(stderr, err)
 		return exitcode.Usage
 	}
 	_, _ = stdout.Write(text)
@@ -73,19 +89,34 @@ func Run(stdout, stderr io.Writer, paths []string, asJSON bool, dir string) int 
 
 var codes = map[string]int{result.Pass: exitcode.Pass, result.Fail: exitcode.Fail, result.Inconclusive: exitcode.Inconclusive}
 
-func judged(path string) (found judge.Judged, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return found, errors.Unwrap(err)
+// runsOf are the records of each run: those that were given are of one, those of a folder belong together by their names.
+func runsOf(paths []string, dir string) (runs [][]string, err error) {
+	if len(paths) == 0 {
+		return nil, errors.New("give the records of a run, such as results/latest/pulsar-ingest.record, or its folder; see k6 x judge --help")
 	}
-	defer file.Close()
-	kept, said, err := record.Read(file)
-	if err != nil {
-		return found, err
+	for i, path := range paths {
+		if !filepath.IsAbs(path) {
+			paths[i] = filepath.Join(dir, path)
+		}
 	}
-	var evidence judge.Evidence
-	if err := json.Unmarshal(said, &evidence); err != nil {
-		return found, fmt.Errorf("its evidence cannot be read: %w", err)
+	info, err := os.Stat(paths[0])
+	if err != nil || !info.IsDir() {
+		return [][]string{paths}, nil
 	}
-	return judge.Judge(evidence, kept)
+	if len(paths) > 1 {
+		return nil, fmt.Errorf("%s is a folder; give one folder, or records", filepath.Base(paths[0]))
+	}
+	files, err := filepath.Glob(filepath.Join(paths[0], "*"+record.Extension))
+	if len(files) == 0 {
+		return nil, errors.Join(err, fmt.Errorf("%s: no record is in it", filepath.Base(paths[0])))
+	}
+	byName := map[string][]string{}
+	for _, file := range files {
+		name, _, _ := strings.Cut(filepath.Base(file), ".")
+		byName[name] = append(byName[name], file)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		runs = append(runs, byName[name])
+	}
+	return runs, nil
 }

@@ -4,10 +4,10 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/variables"
@@ -43,20 +43,14 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 	}
 }
 
-// disturbed says what spoilt a measurement that is inconclusive for nothing but the machine and the generator, "" for any
-// other: an error of the system, or too few samples, would come again.
+// disturbed says what spoilt a measurement, "" where measuring again would not help.
 func (b *bench) disturbed(j job, entry run.Scenario) string {
 	if entry.Outcome != run.Inconclusive || entry.Result == "" {
 		return ""
 	}
 	measured, err := result.Read(j.file(".json"))
-	if err != nil || measured.Verdict != result.Inconclusive || len(measured.Reasons) == 0 {
+	if err != nil {
 		return ""
 	}
-	for _, reason := range measured.Reasons {
-		if !slices.Contains([]string{result.Machine, result.Generator}, reason.Kind) {
-			return ""
-		}
-	}
-	return measured.Reasons[0].Text // causes come first, and the machine is one
+	return judge.Spoilt(measured)
 }

@@ -150,7 +150,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if ended != "" {
 		message = ended
 	}
-	return b.judge(j, code, message, entry)
+	return b.settle(j, code, message, entry)
 }
 
 // part is what a probed scenario measures just now, such as "  (vless-tls, turn 3)"; "" where nobody can tell.

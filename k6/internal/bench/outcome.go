@@ -11,16 +11,14 @@ import (
 
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
 
-// endsAtLimit is the profile that is meant to run until a threshold fails.
-const endsAtLimit = "breakpoint"
-
-// judge sets the outcome from k6's exit code, its last error message and the result that it wrote;
+// settle sets the outcome from k6's exit code, its last error message and the result that it wrote;
 // it returns what attempt does.
-func (b *session) judge(j job, code int, message string, entry *run.Scenario) (broken string) {
+func (b *session) settle(j job, code int, message string, entry *run.Scenario) (broken string) {
 	path := j.file(".json")
 	name := filepath.Base(path)
 	measured, err := result.Read(path)
@@ -58,17 +56,13 @@ func (b *session) judge(j job, code int, message string, entry *run.Scenario) (b
 		entry.Result = ""
 		setupFailed(entry, run.OfBench, fmt.Sprintf("malformed result: %s says that it is %s of run %s", name,
 			measured.Name(), measured.Run.ID))
-	case code == exitcode.Fail && measured.Verdict == result.Pass && measured.Run.Profile != endsAtLimit:
-		entry.Outcome, entry.Message = run.Fail, "k6 says that a threshold failed: "+message
-	case code != exitcode.Pass && code != exitcode.Fail && measured.Verdict == result.Pass:
-		entry.Outcome, entry.Message = run.Inconclusive, ended+": "+message
 	case code == scriptAborted && measured.Verdict == result.Inconclusive:
 		entry.Outcome, entry.Message = run.Inconclusive, message
 		if !measured.HasMeasured() {
 			setupFailed(entry, run.OfSetUp, message)
 		}
 	default:
-		entry.Outcome = measured.Verdict
+		entry.Outcome, entry.Message = judge.Ended(code, ended, message, measured)
 	}
 	return ""
 }

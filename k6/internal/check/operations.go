@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"windtunnel/k6/internal/profiles"
 )
 
 const (
@@ -50,7 +52,7 @@ func (o *operations) has(name string) bool {
 func (o *operations) ask() bool {
 	clean := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	questions := [][]string{os.Environ()}
-	for _, profile := range []string{"smoke", "quick", "full"} {
+	for _, profile := range profiles.Sized() {
 		questions = append(questions, append(slices.Clone(clean), "PROFILE="+profile))
 	}
 	if o.asked == len(questions) {

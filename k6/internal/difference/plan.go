@@ -18,19 +18,6 @@ const (
 // again as the one before.
 var looks = []int{12, 18, 26, 38, 56, 82, 120, 176, 258, 378, 554, 812, MostPairs}
 
-// MostMinutes is for how long a profile's comparison adds pairs until it knows, unless it is told.
-func MostMinutes(profile string) int {
-	switch profile {
-	case "smoke":
-		return 3
-	case "quick":
-		return 10
-	case "full":
-		return 60
-	}
-	return 120
-}
-
 // Look is one look at the pairs of a comparison, and what may be spent on it. The errors of several looks add up at most
 // (Bonferroni), however they depend on each other, so that the shares of all looks sum to 1.
 type Look struct {

@@ -39,7 +39,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 		add(completeness(e.Plan, e.Counts.Iterations, e.LoadS))
 	}
 	neighbours := placementLoad(e.Usage, e.Placement)
-	add(generatorCPU(e.Usage, len(controls) > 0, counted("own_instances_cpu_s"), neighbours != nil))
+	add(e.generatorCPUs(len(controls) > 0, counted("own_instances_cpu_s"), neighbours != nil)...)
 	for _, control := range controls {
 		op := e.find(control.Operation)
 		if op.Saturates && op.AnswersItself {

@@ -82,7 +82,7 @@ func processesOf(usage *Usage) []result.Process {
 // are CPU seconds of systems under test that are not among the window's processes. Placed: somebody else on the CPUs of the
 // placement is told by a check of its own, and what happened on other CPUs is no matter.
 func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *result.Validity {
-	const name = "generator CPU"
+	const name = checkGeneratorCPU
 	open := func(detail string) *result.Validity {
 		return &result.Validity{Check: name, Kind: result.Generator, Detail: detail}
 	}

@@ -42,11 +42,16 @@ type Evidence struct {
 	RestAfter  []AtRest `json:"rest_after"`
 	// Leftovers are what a run may leave on the target, in the plural, and how to find it.
 	Leftovers string `json:"leftovers"`
-	// Integrity is whether the target holds what the run says it did; nil where nothing was compared.
-	Integrity []result.Integrity `json:"integrity"`
-	Notes     []string           `json:"notes"`
+	// Facts are what the target holds and what the run reported of it; none where nothing is to be compared.
+	Facts []Fact   `json:"facts"`
+	Notes []string `json:"notes"`
 	// Sections are further parts of the result, by the result's own names.
 	Sections map[string]json.RawMessage `json:"sections"`
+	// Runner is which k6 process of several this is; nil where it is the only one.
+	Runner *Runner `json:"runner,omitempty"`
+
+	// runners are all of them, where this is the evidence of the whole run.
+	runners []Recorded
 }
 
 // AtRest is what a process did while nothing was sent.
@@ -69,6 +74,7 @@ type Judged struct {
 	Integrity  []result.Integrity `json:"integrity,omitzero"`
 	Disturbed  []result.Disturbed `json:"disturbed,omitzero"`
 	Repeated   []result.Repeated  `json:"repeated,omitzero"`
+	Runners    []result.Runner    `json:"runners,omitempty"`
 	Notes      []string           `json:"notes"`
 	Verdict    string             `json:"verdict"`
 	Reasons    []result.Reason    `json:"reasons"`
@@ -80,7 +86,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: "windtunnel.result/1", Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{},
-		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: e.Integrity,
+		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: integrityOf(m, e.Facts),
 		sections: map[string]json.RawMessage{"components": json.RawMessage("[]")},
 	}
 	maps.Copy(j.sections, e.Sections)
@@ -101,6 +107,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	j.Controls = controlsOf(e.Declared, j.Operations)
 	j.Validity = checksOf(e, m, j.Operations, j.Thresholds, j.Controls)
+	j.judgeRunners(e)
 	if err := j.addDisturbances(e); err != nil {
 		return j, err
 	}
@@ -112,7 +119,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 		j.Notes = append(j.Notes, fmt.Sprintf("%.0f could not be removed from the target: %s", left["count"], e.Leftovers))
 	}
 	for _, row := range j.Operations {
-		if row.LatencyMS != nil && row.LatencyMS.Count > record.MostExact {
+		if of(m, "operation_ms", row.Name)["error"] > 0 {
 			j.Notes = append(j.Notes, fmt.Sprintf("%s: more samples than are kept one by one: its percentiles are within %g %%", row.Name, 100*record.Error))
 		}
 	}
@@ -129,7 +136,7 @@ func opinionOf(e Evidence, m Metrics, j Judged) (opinion, error) {
 	} else {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}
-	found = withIntegrity(found, e.Integrity, j.Validity)
+	found = withIntegrity(found, j.Integrity, j.Validity)
 	return ofSections(e.Sections, j, found)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // causes are the kinds that may have brought about all else, the likeliest first.
-var causes = []string{"process", "system", result.Machine, meter, "interrupt", "probe"}
+var causes = []string{"process", "system", result.Machine, meter, kindRunner, "interrupt", "probe"}
 
 // more is what one more of a kind is called, and several.
 var more = map[string][2]string{
@@ -21,6 +21,7 @@ var more = map[string][2]string{
 	"system":         {"operation", "operations"},
 	result.Machine:   {"check of the machine", "checks of the machine"},
 	meter:            {"fault of the generator", "faults of the generator"},
+	kindRunner:       {"runner", "runners"},
 	"interrupt":      {"part", "parts"},
 	"probe":          {"probe", "probes"},
 	"error":          {"operation", "operations"},

@@ -50,8 +50,9 @@ func systemEnded(checks []result.Validity) bool {
 	return failedCheck(checks, func(c result.Validity) bool { return c.Check == checkProcesses || c.Kind == "system" })
 }
 
+// isInterrupted: a part of what was planned did not happen, or is not in the figures.
 func isInterrupted(checks []result.Validity) bool {
-	return failedCheck(checks, func(c result.Validity) bool { return c.Check == checkComplete })
+	return failedCheck(checks, func(c result.Validity) bool { return c.Check == checkComplete || c.Kind == kindRunner })
 }
 
 func meterFailed(checks []result.Validity) bool {

@@ -3,50 +3,56 @@
 package record
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/klauspost/compress/zstd"
 	"go.k6.io/k6/metrics"
 )
 
 // Schema names the form of a record's file; docs/record.md describes it.
-const Schema = "windtunnel.record/1"
+const Schema = "windtunnel.record/2"
 
 // Extension is that of its name.
 const Extension = ".record"
 
-// header is the first line.
+// header is the first line of the index.
 type header struct {
 	Schema   string          `json:"schema"`
 	Evidence json.RawMessage `json:"evidence"`
 }
 
-// entry is the line of a series. After that of a trend without a histogram come its samples, sorted: Count differences, as
-// unsigned varints, the first as a signed one.
+// entry is the line of a series.
 type entry struct {
 	Metric string             `json:"metric"`
 	Kind   metrics.MetricType `json:"kind"`
 	Tags   map[string]string  `json:"tags"`
 	Count  int64              `json:"count"`
-	// Of what is no trend, and of a histogram.
+	// Of what is no trend.
 	Sum     float64 `json:"sum,omitempty"`
 	Min     float64 `json:"min,omitempty"`
 	Max     float64 `json:"max,omitempty"`
 	Last    float64 `json:"last,omitempty"`
 	Nonzero int64   `json:"nonzero,omitempty"`
-	// Histogram is one of HdrHistogram, V2 compressed encoding: https://github.com/HdrHistogram/HdrHistogram
-	Histogram []byte `json:"histogram,omitempty"`
+	// Blocks are how many bytes each block of its samples has; the blocks of all series follow one another.
+	Blocks []int `json:"blocks,omitempty"`
+	// Histogram is in place of samples where there were too many.
+	Histogram *histogram `json:"histogram,omitempty"`
 }
 
-// trailer is the last line: a file without it was cut short.
+// histogram is what is left of too many samples. Sum, Min and Max are exact, in millionths of the metric's unit.
+type histogram struct {
+	Sum sum   `json:"sum_millionths"`
+	Min int64 `json:"min_millionths"`
+	Max int64 `json:"max_millionths"`
+	// Counts are HdrHistogram's V2 compressed encoding: https://github.com/HdrHistogram/HdrHistogram
+	Counts []byte `json:"counts"`
+}
+
+// trailer is the last line of the index.
 type trailer struct {
 	End struct {
 		Series  int   `json:"series"`
@@ -54,195 +60,77 @@ type trailer struct {
 	} `json:"end"`
 }
 
-// Write writes a record, with what the run left beside it.
-func (r *Record) Write(to io.Writer, evidence json.RawMessage) error {
-	compressed, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(compressed)
-	line := json.NewEncoder(out)
-	if err := line.Encode(header{Schema, evidence}); err != nil {
-		return err
-	}
-	var end trailer
-	for _, s := range r.sorted() {
-		samples, err := s.write(out, line)
-		if err != nil {
-			return err
-		}
-		end.End.Series++
-		end.End.Samples += samples
-	}
-	return errors.Join(line.Encode(end), out.Flush(), compressed.Close())
+// A record begins and ends with a frame that Zstandard skips: https://www.rfc-editor.org/rfc/rfc8878#section-3.1.2
+const (
+	skippable   = 0x184d2a57
+	frameHead   = 8
+	beginBytes  = frameHead + len(Schema)
+	endBytes    = frameHead + 8
+	indexMost   = 256 << 20 // bytes, decompressed: the evidence, and a line for each series
+	samplesMost = blockSamples * binary.MaxVarintLen64
+)
+
+func skipped(content []byte) []byte {
+	frame := binary.LittleEndian.AppendUint32(nil, skippable)
+	frame = binary.LittleEndian.AppendUint32(frame, uint32(len(content)))
+	return append(frame, content...)
 }
 
-// sorted has the series in one order, whatever the VUs did first.
-func (r *Record) sorted() []*Series {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var all []*Series
-	for _, key := range slices.Sorted(maps.Keys(r.series)) {
-		all = append(all, r.series[key])
-	}
-	return all
-}
+func begin() []byte { return skipped([]byte(Schema)) }
 
-func (s *Series) write(out *bufio.Writer, line *json.Encoder) (samples int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := entry{Metric: s.metric, Kind: s.kind, Tags: s.tags, Count: s.count, Sum: s.sum, Min: s.min, Max: s.max, Last: s.last, Nonzero: s.nonzero}
-	if s.kind != metrics.Trend {
-		return 0, line.Encode(e)
-	}
-	e.Count = s.samples.number()
-	if rest := s.samples.rest; rest != nil {
-		e.Sum, e.Min, e.Max = s.samples.sum, inUnits(s.samples.min), inUnits(s.samples.max)
-		if e.Histogram, err = rest.Encode(hdrhistogram.V2CompressedEncodingCookieBase); err != nil {
-			return 0, err
-		}
-		return e.Count, line.Encode(e)
-	}
-	if err := line.Encode(e); err != nil {
-		return 0, err
-	}
-	slices.Sort(s.samples.exact)
-	var buffer [binary.MaxVarintLen64]byte
-	for i, value := range s.samples.exact {
-		n := 0
-		if i == 0 {
-			n = binary.PutVarint(buffer[:], value)
-		} else {
-			n = binary.PutUvarint(buffer[:], uint64(value-s.samples.exact[i-1]))
-		}
-		if _, err := out.Write(buffer[:n]); err != nil {
-			return 0, err
-		}
-	}
-	return e.Count, nil
-}
+// end says how many bytes the index before it has.
+func end(index int) []byte { return skipped(binary.LittleEndian.AppendUint64(nil, uint64(index))) }
 
 var (
-	// errCut is of a file that ends before its last line.
+	// errCut is of a file that ends before its last frame.
 	errCut = errors.New("it was cut short")
 	// errForeign is of a file that is something else.
 	errForeign = errors.New("it is no " + Schema)
 )
 
-// Read reads what Write wrote. The error is of a file that was cut short, that is damaged, or of another form.
-func Read(from io.Reader) (*Record, json.RawMessage, error) {
-	compressed, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, nil, err
+// indexOf is where a record's index is: after all samples, and before the last frame.
+func indexOf(from io.ReaderAt, size int64) (at int64, bytes int64, err error) {
+	first := make([]byte, min(size, int64(beginBytes)))
+	if _, err := from.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
+		return 0, 0, err
 	}
-	defer compressed.Close()
-	in := bufio.NewReader(compressed)
-	first, err := headerOf(in)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := New()
-	var samples int64
-	for {
-		text, err := in.ReadBytes('\n')
-		if err != nil {
-			return nil, nil, unreadable(err)
-		}
-		var e struct {
-			entry
-			trailer
-		}
-		if err := json.Unmarshal(text, &e); err != nil {
-			return nil, nil, fmt.Errorf("a line of it is no JSON: %w", err)
-		}
-		if e.Metric == "" {
-			if e.End.Series != len(r.series) || e.End.Samples != samples {
-				return nil, nil, fmt.Errorf("it ends with %d series and %d samples, and has %d and %d", e.End.Series, e.End.Samples, len(r.series), samples)
-			}
-			return r, first.Evidence, nil
-		}
-		s := r.Series(e.Metric, e.Kind, e.Tags)
-		if err := s.read(in, e.entry); err != nil {
-			return nil, nil, unreadable(err)
-		}
-		samples += s.samples.number()
-	}
-}
-
-func headerOf(in *bufio.Reader) (first header, err error) {
-	text, err := in.ReadBytes('\n')
-	if err != nil {
-		return first, unreadable(err)
-	}
-	if json.Unmarshal(text, &first) != nil || first.Schema != Schema {
-		return first, errForeign
-	}
-	return first, nil
-}
-
-func unreadable(err error) error {
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errCut
-	case errors.Is(err, zstd.ErrMagicMismatch):
-		return errForeign
+	case string(first) != string(begin()[:len(first)]):
+		return 0, 0, errForeign
+	case size < int64(beginBytes+endBytes):
+		return 0, 0, errCut
 	}
-	return err
+	last := make([]byte, endBytes)
+	if _, err := from.ReadAt(last, size-int64(endBytes)); err != nil && !errors.Is(err, io.EOF) {
+		return 0, 0, err
+	}
+	bytes = int64(binary.LittleEndian.Uint64(last[frameHead:]))
+	at = size - int64(endBytes) - bytes
+	if string(last) != string(end(int(bytes))) || bytes <= 0 || at < int64(beginBytes) {
+		return 0, 0, errCut
+	}
+	return at, bytes, nil
 }
 
-func (s *Series) read(in *bufio.Reader, e entry) error {
-	if e.Kind != metrics.Trend {
-		s.sum, s.min, s.max, s.last, s.count, s.nonzero = e.Sum, e.Min, e.Max, e.Last, e.Count, e.Nonzero
-		return nil
+// readIndex is the text of the index.
+func readIndex(from io.ReaderAt, at, bytes int64) ([]byte, error) {
+	if bytes > indexMost {
+		return nil, damaged(fmt.Errorf("an index of %d bytes", bytes))
 	}
-	if e.Histogram != nil {
-		rest, err := hdrhistogram.Decode(e.Histogram)
-		if err != nil {
-			return err
-		}
-		s.samples.rest, s.samples.sum, s.samples.min, s.samples.max = rest, e.Sum, millionths(e.Min), millionths(e.Max)
-		return nil
+	packed := make([]byte, bytes)
+	if _, err := from.ReadAt(packed, at); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
-	if e.Count == 0 {
-		return nil
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(indexMost))
+	if err != nil {
+		return nil, err
 	}
-	value, err := binary.ReadVarint(in)
-	for err == nil {
-		s.samples.exact = append(s.samples.exact, value)
-		if int64(len(s.samples.exact)) == e.Count {
-			return nil
-		}
-		var more uint64
-		more, err = binary.ReadUvarint(in)
-		value += int64(more)
+	defer decoder.Close()
+	text, err := decoder.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, damaged(err)
 	}
-	return err
+	return text, nil
 }
 
-// Rewrite copies a record with other evidence.
-func Rewrite(from io.Reader, to io.Writer, change func(evidence json.RawMessage) (json.RawMessage, error)) error {
-	compressed, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	defer compressed.Close()
-	in := bufio.NewReader(compressed)
-	first, err := headerOf(in)
-	if err != nil {
-		return err
-	}
-	if first.Evidence, err = change(first.Evidence); err != nil {
-		return err
-	}
-	out, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	if err := json.NewEncoder(out).Encode(first); err != nil {
-		return err
-	}
-	if _, err := in.WriteTo(out); err != nil {
-		return unreadable(err)
-	}
-	return out.Close()
-}
+func damaged(err error) error { return fmt.Errorf("it is damaged: %w", err) }

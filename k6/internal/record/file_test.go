@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"go.k6.io/k6/metrics"
@@ -41,10 +40,14 @@ func written(t *testing.T, r *Record) []byte {
 	return file.Bytes()
 }
 
+func opened(file []byte) (*Record, json.RawMessage, error) {
+	return Read(bytes.NewReader(file), int64(len(file)))
+}
+
 func TestAFileHoldsEveryFigureToTheLastDigit(t *testing.T) {
 	for _, mostExact := range []int{MostExact, 1000} {
 		r := filled(50_000, mostExact)
-		got, evidence, err := Read(bytes.NewReader(written(t, r)))
+		got, evidence, err := opened(written(t, r))
 		if err != nil || string(evidence) != `{"load_s":2}` {
 			t.Fatal(string(evidence), err)
 		}
@@ -75,18 +78,18 @@ func TestAFileIsTheSameWhateverCameFirst(t *testing.T) {
 func TestAFileThatIsCutShortOrDamagedIsRefused(t *testing.T) {
 	whole := written(t, filled(2000, MostExact))
 	for _, length := range []int{0, 1, 100, len(whole) / 2, len(whole) - 1} {
-		if _, _, err := Read(bytes.NewReader(whole[:length])); err == nil {
+		if _, _, err := opened(whole[:length]); err == nil {
 			t.Errorf("%d of %d bytes are read", length, len(whole))
 		}
 	}
 	for at := 0; at < len(whole); at += len(whole) / 20 {
 		damaged := slices.Clone(whole)
 		damaged[at] ^= 0x55
-		if _, _, err := Read(bytes.NewReader(damaged)); err == nil {
+		if _, _, err := opened(damaged); err == nil {
 			t.Errorf("byte %d may be anything", at)
 		}
 	}
-	if _, _, err := Read(strings.NewReader("{}")); err == nil {
+	if _, _, err := opened([]byte("{}")); err == nil {
 		t.Error("what is no record is read")
 	}
 }
@@ -111,13 +114,14 @@ func TestAHistogramIsWithinItsError(t *testing.T) {
 func TestOtherEvidence(t *testing.T) {
 	r := filled(100, MostExact)
 	var file bytes.Buffer
-	err := Rewrite(bytes.NewReader(written(t, r)), &file, func(evidence json.RawMessage) (json.RawMessage, error) {
+	whole := written(t, r)
+	err := Rewrite(bytes.NewReader(whole), int64(len(whole)), &file, func(evidence json.RawMessage) (json.RawMessage, error) {
 		return bytes.ReplaceAll(evidence, []byte("2"), []byte("3")), nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, evidence, err := Read(&file)
+	got, evidence, err := opened(file.Bytes())
 	if err != nil || string(evidence) != `{"load_s":3}` {
 		t.Fatal(string(evidence), err)
 	}

@@ -10,6 +10,7 @@ import (
 
 // Values are what a metric comes to, by the names that k6's summary has for them:
 // https://grafana.com/docs/k6/latest/results-output/end-of-test/custom-summary/
+// A trend some of whose samples were in a histogram has one more, "error": its percentiles are within this share.
 type Values map[string]float64
 
 // trendShares are the percentiles of a trend; k6 interpolates between the two nearest ranks.
@@ -17,28 +18,20 @@ var trendShares = map[string]float64{"med": 0.5, "p(90)": 0.9, "p(95)": 0.95, "p
 
 // Values aggregates all series of a metric that have these tags, whatever others they have; false where there is none.
 func (r *Record) Values(metric string, tags map[string]string) (Values, bool) {
+	return Together(r).Values(metric, tags)
+}
+
+// having are the series of a metric that have these tags.
+func (r *Record) having(metric string, tags map[string]string) (found []*Series) {
 	r.mu.Lock()
 	all := r.byMetric[metric]
 	r.mu.Unlock()
-	var found []*Series
 	for _, s := range all {
 		if s.has(tags) {
 			found = append(found, s)
 		}
 	}
-	if len(found) == 0 {
-		return nil, false
-	}
-	switch found[0].kind {
-	case metrics.Trend:
-		return trend(found), true
-	case metrics.Gauge:
-		return gauge(found), true
-	case metrics.Rate:
-		return rate(found), true
-	default:
-		return counter(found), true
-	}
+	return found
 }
 
 func (s *Series) has(tags map[string]string) bool {
@@ -50,20 +43,58 @@ func (s *Series) has(tags map[string]string) bool {
 	return true
 }
 
-// trend is exact as long as all series are; else its percentiles are within Error.
-func trend(all []*Series) Values {
-	if len(all) == 1 {
-		all[0].mu.Lock()
-		defer all[0].mu.Unlock()
-		return all[0].samples.values()
+func valuesOf(all []*Series) (Values, error) {
+	switch all[0].kind {
+	case metrics.Trend:
+		return trend(all)
+	case metrics.Gauge:
+		return gauge(all), nil
+	case metrics.Rate:
+		return rate(all), nil
+	default:
+		return counter(all), nil
 	}
-	samples := &samples{}
+}
+
+// trend is exact where all samples are; it is the same to the last digit in however many series and records they are.
+func trend(all []*Series) (Values, error) {
+	values := Values{"count": 0, "avg": 0, "min": 0, "max": 0}
+	var sources []*ordered
+	var total sum
 	for _, s := range all {
 		s.mu.Lock()
-		samples.merge(&s.samples)
+		own := s.samples.ordered()
 		s.mu.Unlock()
+		if own == nil {
+			continue
+		}
+		sources = append(sources, own)
+		total.merge(own.sum)
+		if own.rough {
+			values["error"] = Error
+		}
 	}
-	return samples.values()
+	if len(sources) == 0 {
+		for name := range trendShares {
+			values[name] = 0
+		}
+		return values, nil
+	}
+	least, most := sources[0].least(), sources[0].most()
+	for _, own := range sources {
+		least, most = min(least, own.least()), max(most, own.most())
+	}
+	together := rankedOf(sources)
+	values["count"], values["avg"] = float64(together.count), total.float()/1e6/float64(together.count)
+	values["min"], values["max"] = inUnits(least), inUnits(most)
+	for name, share := range trendShares {
+		value, err := together.percentile(share)
+		if err != nil {
+			return nil, err
+		}
+		values[name] = value
+	}
+	return values, nil
 }
 
 func counter(all []*Series) Values {

@@ -23,8 +23,12 @@ func (r *Redactor) RecordFile(path string) error {
 		return err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
 	var clean bytes.Buffer
-	err = record.Rewrite(file, &clean, func(evidence json.RawMessage) (json.RawMessage, error) {
+	err = record.Rewrite(file, info.Size(), &clean, func(evidence json.RawMessage) (json.RawMessage, error) {
 		redacted, err := r.result(evidence)
 		if err == nil && bytes.Equal(redacted, evidence) {
 			err = errClean

@@ -40,7 +40,7 @@ func TestARecordKeepsAllButItsFreeText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, evidence, err := record.Read(bytes.NewReader(clean))
+	kept, evidence, err := record.Read(bytes.NewReader(clean), int64(len(clean)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func section(e Entry, options Options) Section {
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r)},
 		protocolTables(*r), interopTables(*r), []Table{dnsTable(*r)}, componentTables(*r), databaseTables(*r),
-		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), repeatedTable(*r), processesTable(*r), restTable(*r)},
+		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r), repeatedTable(*r), processesTable(*r), restTable(*r)},
 	) {
 		if len(t.Rows) > 0 {
 			s.Tables = append(s.Tables, t)

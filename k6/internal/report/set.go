@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -170,7 +171,7 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 		e.because(planned.Message)
 	}
 	if measured != nil {
-		e.Outcome = combined(planned.Outcome, measured.Verdict)
+		e.Outcome = judge.Outcome(planned.Outcome, measured.Verdict)
 		if planned.Outcome != run.SetupFailed { // what was measured without the system says nothing of it
 			e.Reasons = append(e.Reasons, measured.Reasons...)
 		}
@@ -190,49 +191,28 @@ func (e *Entry) because(text string) {
 	e.Reasons = append(e.Reasons, result.Reason{Role: result.Cause, Text: text, Count: 1})
 }
 
-// combined is the outcome of a scenario from its record and its result: the record knows of
-// interrupts and of k6's exit code, the result of the measurement.
-func combined(recorded, verdict string) string {
-	switch recorded {
-	case run.Interrupted, run.SetupFailed, run.Skipped, run.LeftOut, run.Fail:
-		return recorded
-	case run.Inconclusive:
-		if verdict == result.Fail {
-			return verdict
-		}
-		return recorded
+// outcomes are those of all scenarios.
+func (s Set) outcomes() (all []string) {
+	for _, e := range s.Entries() {
+		all = append(all, e.Outcome)
 	}
-	return verdict // planned or running: the bench was killed before it took note
+	return all
 }
 
-// ExitCode is the exit code of the whole set: of the scenarios' outcomes and, where there is a record,
-// of what it tells of the run beyond them, such as a full disk. What was left out counts where nothing else
-// was planned and the record does not say what that comes to.
+// ExitCode is that of the whole set.
 func (s Set) ExitCode() int {
-	entries := s.Entries()
-	if len(entries) == 0 {
-		return exitcode.Inconclusive
+	if s.Run == nil {
+		return judge.ExitCode(s.outcomes(), nil)
 	}
-	var codes []int
-	if s.Run != nil && s.Run.ExitCode != nil {
-		codes = append(codes, *s.Run.ExitCode)
-	}
-	for _, e := range entries {
-		if e.Outcome != run.LeftOut || s.LeftOut() && len(codes) == 0 {
-			codes = append(codes, run.ExitCode(e.Outcome))
-		}
-	}
-	return exitcode.Worst(codes...)
+	return judge.ExitCode(s.outcomes(), s.Run.ExitCode)
 }
 
 // LeftOut reports whether all was left out, so that nothing was measured.
-func (s Set) LeftOut() bool {
-	return !slices.ContainsFunc(s.Entries(), func(e Entry) bool { return e.Outcome != run.LeftOut })
-}
+func (s Set) LeftOut() bool { return judge.AllLeftOut(s.outcomes()) }
 
 // Verdict is the word for the exit code, or for what was measured: nothing.
 func (s Set) Verdict() string {
-	if len(s.Entries()) > 0 && s.LeftOut() {
+	if s.LeftOut() {
 		return run.LeftOut
 	}
 	return exitcode.Verdict(s.ExitCode())

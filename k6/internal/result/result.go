@@ -42,6 +42,7 @@ type Result struct {
 	Validity    []Validity   `json:"validity"`
 	Disturbed   []Disturbed  `json:"disturbed"`
 	Repeated    []Repeated   `json:"repeated"`
+	Runners     []Runner     `json:"runners"`
 	Notes       []string     `json:"notes"`
 	Verdict     string       `json:"verdict"`
 	Reasons     []Reason     `json:"reasons"`

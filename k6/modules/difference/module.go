@@ -14,6 +14,7 @@ import (
 
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/jsvalue"
+	"windtunnel/k6/internal/profiles"
 )
 
 // ImportPath is the module's name in scripts.
@@ -38,7 +39,7 @@ func (i instance) Exports() modules.Exports {
 		"tellApart":   func(asked sobek.Value) (sobek.Value, error) { return answer(i.vu.Runtime(), asked, TellApart) },
 		"moreOften":   difference.MoreOften,
 		"nextLook":    difference.Next,
-		"mostMinutes": difference.MostMinutes,
+		"mostMinutes": profiles.MostMinutes,
 		"order":       func(sides, round int, name string) []int { return difference.Order(sides, round, difference.Lot(name)) },
 	}}
 }

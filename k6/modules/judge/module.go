@@ -52,7 +52,7 @@ func (i instance) thresholds(asked sobek.Value) sobek.Value {
 // judge gives the script the result as the text of its file, what the terminal shows of it, and the bytes of the record's file.
 func (i instance) judge(asked sobek.Value) sobek.Value {
 	evidence := told[judge.Evidence](i, asked, strict)
-	found, err := judge.Judge(evidence, record.OfProcess)
+	found, err := judge.Judge(evidence, record.Together(record.OfProcess))
 	if err != nil {
 		i.throw(err)
 	}

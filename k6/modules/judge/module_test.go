@@ -56,7 +56,7 @@ func TestAScriptGetsItsThresholds(t *testing.T) {
 
 const evidence = declared + `const evidence = {
   ...declared, run: { system: 'pulsar', scenario: 'ingest' }, headline: undefined, load_s: 12, counts: { iterations: 3, dropped_iterations: 0 },
-  silent_ms: 10000, usage: null, cpus: [], placement: undefined, rest_before: null, rest_after: null, leftovers: '', integrity: undefined,
+  silent_ms: 10000, usage: null, cpus: [], placement: undefined, rest_before: null, rest_after: null, leftovers: '', facts: undefined,
   notes: ['mine'], sections: { tunnels: [] },
 };
 `
@@ -79,7 +79,7 @@ const read = JSON.parse(result);
 	if !ok {
 		t.Fatalf("%T", value.Export())
 	}
-	_, said, err := record.Read(bytes.NewReader(buffer.Bytes()))
+	_, said, err := record.Read(bytes.NewReader(buffer.Bytes()), int64(len(buffer.Bytes())))
 	if err != nil || !strings.Contains(string(said), `"notes":["mine"]`) {
 		t.Error(string(said), err)
 	}
@@ -90,7 +90,7 @@ func TestAFieldThatTheJudgeDoesNotKnowIsAnExceptionThatNamesIt(t *testing.T) {
 		declared + `thresholds({ ...declared, setps: 1 })`:                                          `unknown field "setps"`,
 		declared + `declared.operations[0].againstControl = true; thresholds(declared)`:             `unknown field "againstControl"`,
 		evidence + `judge({ ...evidence, load: 1 })`:                                                `unknown field "load"`,
-		evidence + `judge({ ...evidence, integrity: [{ check: 'x', ok: true, reportd: 1 }] })`:      `unknown field "reportd"`,
+		evidence + `judge({ ...evidence, facts: [{ check: 'x', reportd: 1 }] })`:                    `unknown field "reportd"`,
 		evidence + `judge({ ...evidence, sections: { protocols: 7 } })`:                             "protocols: ",
 		evidence + `judge({ ...evidence, cpus: [{ at_unix_ms: 1 }], run: { start: 'yesterday' } })`: "run: ",
 	} {

@@ -31,18 +31,27 @@ type Module struct{ record *record.Record }
 
 // NewModuleInstance implements modules.Module.
 func (m *Module) NewModuleInstance(vu modules.VU) modules.Instance {
-	return &instance{vu: vu, record: m.record, operations: operationMetrics(vu)}
+	i := &instance{vu: vu, record: m.record, operations: operationMetrics(vu)}
+	i.named = map[string]any{}
+	for name, export := range i.exported() {
+		i.named[name] = vu.Runtime().ToValue(export)
+	}
+	return i
 }
 
 type instance struct {
 	vu         modules.VU
 	record     *record.Record
 	operations *known
+	named      map[string]any
 }
 
-// Exports implements modules.Instance.
-func (i *instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{
+// Exports implements modules.Instance. k6 asks for them whenever a script looks at one, which it does several times a request:
+// they are made once.
+func (i *instance) Exports() modules.Exports { return modules.Exports{Named: i.named} }
+
+func (i *instance) exported() map[string]any {
+	return map[string]any{
 		"Operation": i.newOperation,
 		"Counter":   i.metricClass(metrics.Counter),
 		"Gauge":     i.metricClass(metrics.Gauge),
@@ -50,7 +59,9 @@ func (i *instance) Exports() modules.Exports {
 		"say":       i.say,
 		"said":      i.said,
 		"measured":  i.measured,
-	}}
+		"now":       i.now,
+		"wholeMs":   i.wholeMs,
+	}
 }
 
 // throw makes an exception of the script of an error.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+	"math"
+
+	"windtunnel/k6/internal/result"
+)
+
+// Fact is what was found of the target's data, and what the run reported of it. Whether the two agree is judged here. Several
+// runners report by counters, which add up; what was found is said once, by the runner that looked.
+type Fact struct {
+	Check string `json:"check"`
+	// Source is who was asked: sql, api, dns.
+	Source   string `json:"source"`
+	Found    Amount `json:"found"`
+	Reported Amount `json:"reported"`
+	// Slack is by how many the two may differ: what was sent and got no clear answer.
+	Slack []Term `json:"slack"`
+	// MayGrow: others make such things, too, so that more than was reported are not the run's doing.
+	MayGrow bool `json:"may_grow"`
+}
+
+// Amount is a number that was said, or the sum of counters. Both are nil where nobody could count.
+type Amount struct {
+	Said    *int64 `json:"said"`
+	Counted []Term `json:"counted"`
+}
+
+// Term is a counter of the record, times 1 or -1.
+type Term struct {
+	Metric string            `json:"metric"`
+	Tags   map[string]string `json:"tags"`
+	Times  float64           `json:"times"`
+}
+
+// dns is the source of facts that are about queries.
+const dns = "dns"
+
+func sumOf(m Metrics, terms []Term) int64 {
+	var sum float64
+	for _, term := range terms {
+		values, _ := m.Values(term.Metric, term.Tags)
+		sum += term.Times * values["count"]
+	}
+	return int64(math.Round(sum))
+}
+
+func (a Amount) of(m Metrics) *int64 {
+	if a.Counted == nil {
+		return a.Said
+	}
+	sum := sumOf(m, a.Counted)
+	return &sum
+}
+
+// integrityOf judges each fact; nil where there is none.
+func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
+	for _, fact := range facts {
+		line := result.Integrity{Check: fact.Check, Source: fact.Source, Found: fact.Found.of(m), Reported: fact.Reported.of(m)}
+		slack := sumOf(m, fact.Slack)
+		if fact.Source == dns {
+			judgeQueries(&line, slack)
+		} else {
+			judgeRows(&line, slack, fact.MayGrow)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// judgeRows is of things that the target stores.
+func judgeRows(line *result.Integrity, slack int64, mayGrow bool) {
+	if line.Found == nil || line.Reported == nil {
+		line.Detail = "could not be counted"
+		return
+	}
+	found, reported := *line.Found, *line.Reported
+	more := found - reported
+	holds := max(more, -more) <= slack
+	detail := fmt.Sprintf("%d found, %d reported", found, reported)
+	switch {
+	case more == 0:
+		detail = fmt.Sprintf("%d, as reported", found)
+	case more > 0 && mayGrow:
+		holds, detail = true, fmt.Sprintf("%d, %d more than before the run: somebody else's", found, more)
+	case holds:
+		detail += fmt.Sprintf("; %d changes got no clear answer and may have been made", slack)
+	}
+	line.OK, line.Detail = &holds, detail
+}
+
+// judgeQueries tells whether what was meant to be cached was, and what was not meant to be was not.
+func judgeQueries(line *result.Integrity, slack int64) {
+	if line.Found == nil || line.Reported == nil || *line.Reported == 0 {
+		line.Reported, line.Detail = nil, "nothing was measured"
+		return
+	}
+	more := *line.Found - *line.Reported
+	holds := max(more, -more) <= slack
+	line.OK, line.Detail = &holds, "as many as there ought to be"
+	switch {
+	case holds:
+	case more < 0:
+		line.Detail = fmt.Sprintf("%d queries were answered from a cache", -more)
+	default:
+		line.Detail = fmt.Sprintf("%d queries too many reached the server", more)
+	}
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"slices"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/profiles"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+// Ended is the outcome of a k6 process that wrote a result, by its exit code and the result, and why where the result does not
+// say it. How says how k6 ended, message is what it said last. A k6 that failed has never passed.
+func Ended(code int, how, message string, measured result.Result) (outcome, why string) {
+	switch {
+	case measured.Verdict != result.Pass:
+		return measured.Verdict, ""
+	case code == exitcode.Fail && !profiles.LooksForLimit(measured.Run.Profile):
+		return run.Fail, "k6 says that a threshold failed: " + message
+	case code != exitcode.Pass && code != exitcode.Fail:
+		return run.Inconclusive, how + ": " + message
+	}
+	return run.Pass, ""
+}
+
+// Outcome is that of a scenario, by what the record of the run says of it and by the verdict of its result: the record knows
+// of interrupts and of k6's exit code.
+func Outcome(recorded, verdict string) string {
+	switch recorded {
+	case run.Interrupted, run.SetupFailed, run.Skipped, run.LeftOut, run.Fail:
+		return recorded
+	case run.Inconclusive:
+		if verdict == result.Fail {
+			return verdict
+		}
+		return recorded
+	}
+	return verdict // planned or running: the bench was killed before it took note
+}
+
+// AllLeftOut reports whether nothing was measured, as nothing here can run what was planned.
+func AllLeftOut(outcomes []string) bool {
+	return len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(outcome string) bool { return outcome != run.LeftOut })
+}
+
+// ExitCode is that of a whole run: of the outcomes of its scenarios, and of what its record tells beyond them, such as a full
+// disk; nil where it has none. What was left out counts where nothing else was planned and the record does not say what that
+// comes to.
+func ExitCode(outcomes []string, recorded *int) int {
+	if len(outcomes) == 0 {
+		return exitcode.Inconclusive
+	}
+	var codes []int
+	if recorded != nil {
+		codes = append(codes, *recorded)
+	}
+	for _, outcome := range outcomes {
+		if outcome != run.LeftOut || AllLeftOut(outcomes) && recorded == nil {
+			codes = append(codes, run.ExitCode(outcome))
+		}
+	}
+	return exitcode.Worst(codes...)
+}
+
+// Spoilt says why nothing but the machine and the generator made a result inconclusive, so that it may pass when it is measured
+// again; "" of any other: an error of the system, or too few samples, would come again.
+func Spoilt(measured result.Result) string {
+	if measured.Verdict != result.Inconclusive || len(measured.Reasons) == 0 {
+		return ""
+	}
+	for _, reason := range measured.Reasons {
+		if !slices.Contains([]string{result.Machine, result.Generator}, reason.Kind) {
+			return ""
+		}
+	}
+	return measured.Reasons[0].Text // causes come first, and the machine is one
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+func TestAK6ThatFailedHasNotPassed(t *testing.T) {
+	const exception, killed = 107, -1
+	for _, c := range []struct {
+		about, verdict, profile string
+		code                    int
+		outcome, why            string
+	}{
+		{"all is well", result.Pass, "quick", exitcode.Pass, run.Pass, ""},
+		{"k6 knows of a threshold", result.Pass, "quick", exitcode.Fail, run.Fail, "k6 says that a threshold failed: said last"},
+		{"a limit is looked for", result.Pass, "breakpoint", exitcode.Fail, run.Pass, ""},
+		{"a limit is looked for, and the script threw", result.Pass, "breakpoint", exception, run.Inconclusive, "it ended so: said last"},
+		{"the script threw", result.Pass, "quick", exception, run.Inconclusive, "it ended so: said last"},
+		{"k6 was killed", result.Pass, "quick", killed, run.Inconclusive, "it ended so: said last"},
+		{"it failed, and k6 says so too", result.Fail, "quick", exitcode.Fail, run.Fail, ""},
+		{"it failed, and the script threw", result.Fail, "quick", exception, run.Fail, ""},
+		{"it cannot be trusted", result.Inconclusive, "quick", exitcode.Fail, run.Inconclusive, ""},
+	} {
+		outcome, why := Ended(c.code, "it ended so", "said last", result.Result{Verdict: c.verdict, Run: result.Run{Profile: c.profile}})
+		if outcome != c.outcome || why != c.why {
+			t.Errorf("%s: %s %q, want %s %q", c.about, outcome, why, c.outcome, c.why)
+		}
+	}
+}
+
+func TestTheOutcomeOfAScenarioIsWhatItsRecordAndItsResultSay(t *testing.T) {
+	for _, c := range []struct{ recorded, verdict, want string }{
+		{run.Interrupted, result.Pass, run.Interrupted},
+		{run.SetupFailed, result.Pass, run.SetupFailed},
+		{run.Skipped, result.Pass, run.Skipped},
+		{run.LeftOut, result.Pass, run.LeftOut},
+		{run.Fail, result.Pass, run.Fail},
+		{run.Inconclusive, result.Pass, run.Inconclusive},
+		{run.Inconclusive, result.Fail, run.Fail},
+		{run.Pass, result.Fail, run.Fail},
+		{run.Running, result.Pass, run.Pass},
+		{run.Planned, result.Inconclusive, run.Inconclusive},
+	} {
+		if got := Outcome(c.recorded, c.verdict); got != c.want {
+			t.Errorf("%s and %s: %s, want %s", c.recorded, c.verdict, got, c.want)
+		}
+	}
+}
+
+func TestTheVerdictOfARunIsTheWorstOfItsScenarios(t *testing.T) {
+	disk := exitcode.Setup
+	for about, c := range map[string]struct {
+		outcomes []string
+		recorded *int
+		want     int
+	}{
+		"nothing was planned":            {nil, nil, exitcode.Inconclusive},
+		"all pass":                       {[]string{run.Pass, run.Pass}, nil, exitcode.Pass},
+		"one fails":                      {[]string{run.Pass, run.Fail, run.Inconclusive}, nil, exitcode.Fail},
+		"one is missing":                 {[]string{run.Pass, run.Planned}, nil, exitcode.Inconclusive},
+		"one has no system":              {[]string{run.Fail, run.SetupFailed}, nil, exitcode.Setup},
+		"interrupted":                    {[]string{run.SetupFailed, run.Interrupted, run.Skipped}, nil, exitcode.Interrupted},
+		"one was left out":               {[]string{run.Pass, run.LeftOut}, nil, exitcode.Pass},
+		"all were left out":              {[]string{run.LeftOut, run.LeftOut}, nil, exitcode.Setup},
+		"all were left out, and allowed": {[]string{run.LeftOut}, p(exitcode.Pass), exitcode.Pass},
+		"the disk was full":              {[]string{run.Pass}, &disk, exitcode.Setup},
+	} {
+		if got := ExitCode(c.outcomes, c.recorded); got != c.want {
+			t.Errorf("%s: %d, want %d", about, got, c.want)
+		}
+	}
+	if AllLeftOut(nil) || AllLeftOut([]string{run.LeftOut, run.Pass}) || !AllLeftOut([]string{run.LeftOut}) {
+		t.Error("what was left out")
+	}
+}
+
+func TestOnlyTheMachineAndTheGeneratorSpoilAMeasurement(t *testing.T) {
+	because := func(kinds ...string) (reasons []result.Reason) {
+		for _, kind := range kinds {
+			reasons = append(reasons, result.Reason{Kind: kind, Text: "because of " + kind})
+		}
+		return reasons
+	}
+	for _, c := range []struct {
+		verdict string
+		reasons []result.Reason
+		want    string
+	}{
+		{result.Inconclusive, because(result.Machine, result.Generator), "because of machine"},
+		{result.Inconclusive, because(result.Generator), "because of generator"},
+		{result.Inconclusive, because(result.Machine, "samples"), ""},
+		{result.Inconclusive, nil, ""},
+		{result.Fail, because(result.Machine), ""},
+		{result.Pass, nil, ""},
+	} {
+		if got := Spoilt(result.Result{Verdict: c.verdict, Reasons: c.reasons}); got != c.want {
+			t.Errorf("%s of %v: %q, want %q", c.verdict, c.reasons, got, c.want)
+		}
+	}
+}

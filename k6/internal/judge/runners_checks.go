@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/result"
+)
+
+const (
+	// startMostMS is by how much a runner's load may begin before or after the common start.
+	startMostMS = 100
+	// kindRunner is of a runner without a record that counts: what it measured is not in the figures.
+	kindRunner = "runner"
+)
+
+// judgeRunners adds what the result has of each runner. Validity is every runner's: one that is lost, late or short of CPU is
+// named, and the run does not pass.
+func (j *Judged) judgeRunners(e Evidence) {
+	if e.runners == nil {
+		return
+	}
+	crowded := crowdedRunners(e.runners, j.Validity)
+	sent := make([]float64, len(e.runners))
+	var all float64
+	for i, one := range e.runners {
+		sent[i] = requestsOf(one, e.Operations)
+		all += sent[i]
+	}
+	for i, one := range e.runners {
+		row := rowOfRunner(one)
+		if one.Lost != "" {
+			j.Validity = append(j.Validity, *check(one.name(), kindRunner, false, row.Detail))
+			j.Runners = append(j.Runners, row)
+			continue
+		}
+		if all > 0 {
+			share := rounded(sent[i] / all)
+			row.Share = &share
+		}
+		late, faults := latenessOf(one, j.Operations)
+		row.LateMS = late
+		faults = slices.Concat(startFaults(one), faults, e.cutFaults(one))
+		if len(faults) > 0 {
+			j.Validity = append(j.Validity, *check(one.name(), result.Generator, false, strings.Join(faults, "; ")))
+		}
+		if detail, ok := crowded[one.Number]; ok {
+			faults = append(faults, detail)
+		}
+		row.OK, row.Detail = len(faults) == 0, strings.Join(faults, "; ")
+		j.Runners = append(j.Runners, row)
+	}
+	if len(counting(e.runners)) == len(e.runners) {
+		j.Validity = append(j.Validity, *check("runners", kindRunner, true, startsOf(e.runners)))
+	}
+}
+
+func startsOf(all []Recorded) string {
+	var starts []float64
+	for _, one := range all {
+		starts = append(starts, one.Evidence.Runner.StartOffsetMS)
+	}
+	return fmt.Sprintf("%d records of %d; their loads began within %.1f ms", len(all), len(all), slices.Max(starts)-slices.Min(starts))
+}
+
+func requestsOf(one Recorded, operations []Operation) (requests float64) {
+	if one.Lost != "" {
+		return 0
+	}
+	for _, op := range operations {
+		requests += of(one.Record, "operation_ms", op.Name)["count"] + of(one.Record, "operation_failed", op.Name)["passes"]
+	}
+	return requests
+}
+
+func startFaults(one Recorded) []string {
+	if offset := one.Evidence.Runner.StartOffsetMS; math.Abs(offset) > startMostMS {
+		return []string{fmt.Sprintf("its load began %.0f ms from the common start, at most %d ms allowed", offset, startMostMS)}
+	}
+	return nil
+}
+
+// cutFaults: time bounds the run, and this runner had less of it.
+func (e Evidence) cutFaults(one Recorded) []string {
+	if own := one.Evidence.LoadS; e.Steps == nil && !lastedAsPlanned(e.Plan.Seconds, own) {
+		return []string{fmt.Sprintf("%.1f s of %.1f s: ended early", own, e.Plan.Seconds)}
+	}
+	return nil
+}
+
+// latenessOf is the worst of a runner's operations, and what is too much of it. Each runner goes by its own: among those of a
+// hundred, one late generator is no percentile.
+func latenessOf(one Recorded, rows []result.Operation) (worst *float64, faults []string) {
+	for _, row := range rows {
+		own := of(one.Record, "operation_lateness_ms", row.Name)
+		c := generatorLateness(row, own, nil)
+		if c == nil {
+			continue
+		}
+		if late := rounded(own["p(99)"]); worst == nil || late > *worst {
+			worst = &late
+		}
+		if !*c.OK {
+			faults = append(faults, row.Name+": "+c.Detail)
+		}
+	}
+	return worst, faults
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/result"
+)
+
+// ownCPUMostPercent of the CPUs that a runner may use, where nobody but it looked: with more it is the bottleneck.
+const ownCPUMostPercent = 90
+
+const checkGeneratorCPU = "generator CPU"
+
+// machine is where runners share the CPUs.
+type machine []Recorded
+
+// machinesOf groups those that run on one machine; one that cannot tell is on its own.
+func machinesOf(all []Recorded) (machines []machine) {
+	for _, one := range counting(all) {
+		own := one.Evidence.Runner.Machine
+		i := slices.IndexFunc(machines, func(m machine) bool { return own != "" && m[0].Evidence.Runner.Machine == own })
+		if i < 0 {
+			i, machines = len(machines), append(machines, nil)
+		}
+		machines[i] = append(machines[i], one)
+	}
+	return machines
+}
+
+// check is what to call that of a machine's generators.
+func (m machine) check(machines int) string {
+	if machines == 1 {
+		return checkGeneratorCPU
+	}
+	var names []string
+	for _, one := range m {
+		names = append(names, one.name())
+	}
+	return checkGeneratorCPU + ": " + strings.Join(names, ", ")
+}
+
+// generatorCPUs has a check for each machine: on one, all its runners together may be the bottleneck.
+func (e Evidence) generatorCPUs(controlled bool, unseen float64, placed bool) (checks []*result.Validity) {
+	if e.runners == nil {
+		return []*result.Validity{generatorCPU(e.Usage, controlled, unseen, placed)}
+	}
+	machines := machinesOf(e.runners)
+	for _, m := range machines {
+		c := generatorCPU(usageOf(m), controlled, unseen, placed)
+		if c.OK == nil && !slices.ContainsFunc(m, func(one Recorded) bool { return cpuPercentOf(one.Evidence) == nil }) {
+			c = m.ownCPU()
+		}
+		c.Check = m.check(len(machines))
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// ownCPU goes by what the runners say of themselves.
+func (m machine) ownCPU() *result.Validity {
+	ok := true
+	var told []string
+	for _, one := range m {
+		own := one.Evidence.Runner
+		used := *cpuPercentOf(one.Evidence)
+		text := fmt.Sprintf("%s used %.1f %% of one core", one.name(), used)
+		if own.CPUs != nil && *own.CPUs > 0 {
+			text += fmt.Sprintf(", and may use %g", *own.CPUs)
+			ok = ok && used <= ownCPUMostPercent**own.CPUs
+		}
+		told = append(told, text)
+	}
+	return check(checkGeneratorCPU, result.Generator, ok, strings.Join(told, "; "))
+}
+
+// crowdedRunners are those, by their numbers, on whose machine the generators were the bottleneck, with the check's detail.
+func crowdedRunners(all []Recorded, checks []result.Validity) map[int]string {
+	crowded := map[int]string{}
+	machines := machinesOf(all)
+	for _, m := range machines {
+		i := slices.IndexFunc(checks, func(c result.Validity) bool { return c.Check == m.check(len(machines)) })
+		if i < 0 || checks[i].OK == nil || *checks[i].OK {
+			continue
+		}
+		for _, one := range m {
+			crowded[one.Number] = checks[i].Detail
+		}
+	}
+	return crowded
+}
+
+// cpuPercentOf is what a runner's process used of one core, by the sidecar or by its own account; nil where nobody looked.
+func cpuPercentOf(e Evidence) *float64 {
+	used, seen := 0.0, false
+	if e.Usage != nil {
+		for _, p := range e.Usage.Processes {
+			if p.Role == "generator" {
+				used, seen = used+p.CPUPercent, true
+			}
+		}
+	}
+	if !seen {
+		if e.Runner == nil || e.Runner.CPUS == nil || e.LoadS <= 0 {
+			return nil
+		}
+		used = 100 * *e.Runner.CPUS / e.LoadS
+	}
+	used = rounded(used)
+	return &used
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"windtunnel/k6/internal/record"
+)
+
+// Open reads the record of each file, and keeps the files open until Close. Of one that is missing, cut short, damaged or of
+// another form there is why.
+func Open(paths ...string) []Recorded {
+	all := make([]Recorded, len(paths))
+	places := make(chan int, len(paths))
+	for place := range paths {
+		places <- place
+	}
+	close(places)
+	var readers sync.WaitGroup
+	for range min(len(paths), runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for place := range places {
+				all[place] = open(paths[place])
+			}
+		})
+	}
+	readers.Wait()
+	return all
+}
+
+// Close closes the files of all.
+func Close(all []Recorded) error {
+	var failed []error
+	for _, one := range all {
+		if one.close != nil {
+			failed = append(failed, one.close())
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// FileOf is the name of a runner's record, by that of the run's, such as pulsar-ingest.
+func FileOf(name string, number int) string {
+	return fmt.Sprintf("%s.runner-%d%s", name, number, record.Extension)
+}
+
+var runnerFile = regexp.MustCompile(`\.runner-([0-9]+)\` + record.Extension + `$`)
+
+func open(path string) Recorded {
+	one := Recorded{File: filepath.Base(path)}
+	// Of one that cannot be read only its name tells.
+	if named := runnerFile.FindStringSubmatch(one.File); named != nil {
+		one.Number, _ = strconv.Atoi(named[1])
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return one.without(err)
+	}
+	if err := one.read(file); err != nil {
+		_ = file.Close()
+		return one.without(err)
+	}
+	one.close = file.Close
+	return one
+}
+
+// without says why there is no record, without the file's place on this machine.
+func (r Recorded) without(err error) Recorded {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	r.Lost = err.Error()
+	return r
+}
+
+func (r *Recorded) read(file *os.File) error {
+	hash := sha256.New()
+	bytes, err := io.Copy(hash, file)
+	if err != nil {
+		return err
+	}
+	r.Bytes, r.SHA256 = bytes, hex.EncodeToString(hash.Sum(nil))
+	kept, said, err := record.Read(file, bytes)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(said, &r.Evidence); err != nil {
+		return fmt.Errorf("its evidence cannot be read: %w", err)
+	}
+	r.Record = kept
+	if own := r.Evidence.Runner; own != nil {
+		r.Number = own.Number
+	}
+	return nil
+}

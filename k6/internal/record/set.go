@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package record
+
+import "sync"
+
+// Set is records of one run, seen as one: whatever is asked of it has the answer that one record of all their samples would
+// have. It is for the time in which nothing is recorded any more.
+type Set struct {
+	records []*Record
+
+	mu sync.Mutex
+	// known is what was asked before.
+	known map[string]Values
+	err   error
+}
+
+// Together are these records, in this order.
+func Together(records ...*Record) *Set { return &Set{records: records, known: map[string]Values{}} }
+
+// Values aggregates all series of a metric that have these tags, whatever others they have; false where there is none.
+func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
+	key := keyOf(metric, tags)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if values, ok := s.known[key]; ok {
+		return values, values != nil
+	}
+	var found []*Series
+	for _, r := range s.records {
+		found = append(found, r.having(metric, tags)...)
+	}
+	if len(found) == 0 {
+		s.known[key] = nil
+		return nil, false
+	}
+	values, err := valuesOf(found)
+	if err != nil {
+		s.err = err
+		return nil, false
+	}
+	s.known[key] = values
+	return values, true
+}
+
+// Err is why a file could not be read when it was asked; what was asked then has no values.
+func (s *Set) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Shift moves a gauge of moments, such as a clock, by so much: another record's may have another zero.
+func (r *Record) Shift(metric string, by float64) {
+	for _, series := range r.having(metric, nil) {
+		series.mu.Lock()
+		if series.count > 0 {
+			series.min, series.max, series.last = series.min+by, series.max+by, series.last+by
+		}
+		series.mu.Unlock()
+	}
+}

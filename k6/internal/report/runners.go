@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// runnersTable has the k6 processes of a run of several.
+func runnersTable(r result.Result) Table {
+	t := Table{
+		Title:   "Runners",
+		Head:    []string{"", "Runner", "Segment", "Share", "CPU (% of one core)", "Late at P99 (ms)", "Start (ms)", "Clock set by (ms)", "Dropped", "Record"},
+		Numbers: 3, Texts: 9, State: 0,
+	}
+	for _, one := range r.Runners {
+		t.Rows = append(t.Rows, []string{
+			tick(&one.OK), fmt.Sprint(one.Number), orNone(one.Segment), format.Share(one.Share), percentOrNone(one.CPUPercent), format.MS(one.LateMS),
+			format.MS(one.StartOffsetMS), format.MS(one.ClockOffsetMS), format.Count(int64(one.DroppedIterations)), recordText(one.Record),
+		})
+		if one.Detail != "" {
+			t.Notes = append(t.Notes, fmt.Sprintf("Runner %d: %s.", one.Number, one.Detail))
+		}
+	}
+	return t
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return format.None
+	}
+	return text
+}
+
+func percentOrNone(value *float64) string {
+	if value == nil {
+		return format.None
+	}
+	return format.Percent(*value)
+}
+
+// recordText is a record's name, its size, and as much of its checksum as tells two apart.
+func recordText(file *result.RecordFile) string {
+	if file == nil {
+		return format.None
+	}
+	text := fmt.Sprintf("%s, %s MiB", file.File, format.MiB(file.Bytes))
+	if file.SHA256 != "" {
+		text += ", SHA-256 " + file.SHA256[:min(12, len(file.SHA256))]
+	}
+	return text
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package record
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/js/modules/k6/http"
+	"go.k6.io/k6/lib"
+)
+
+// Scripts ask these of each request. What k6 offers for them takes some µs each time: a property of its objects goes through
+// reflection.
+
+// now is the time since the test began, ms, on the one clock of all VUs, as of k6's exec.instance.currentTestRunDuration.
+func (i *instance) now(sobek.FunctionCall) sobek.Value {
+	execution := lib.GetExecutionState(i.vu.Context())
+	if execution == nil {
+		i.throw(errors.New("there is no time in the init context"))
+	}
+	return i.vu.Runtime().ToValue(float64(execution.GetCurrentTestRunDuration()) / float64(time.Millisecond))
+}
+
+// wholeMs is the whole of a request as k6 timed it, ms; a new connection counts.
+// https://grafana.com/docs/k6/latest/javascript-api/k6-http/response/
+func (i *instance) wholeMs(call sobek.FunctionCall) sobek.Value {
+	response, ok := call.Argument(0).Export().(*http.Response)
+	if !ok {
+		i.throw(fmt.Errorf("%s is no answer of k6/http", call.Argument(0)))
+	}
+	t := response.Timings
+	whole := t.Duration
+	if t.Connecting != 0 {
+		whole += t.Connecting + t.Blocked + t.TLSHandshaking
+	}
+	return i.vu.Runtime().ToValue(whole)
+}
