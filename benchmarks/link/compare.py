@@ -10,8 +10,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 SIDECAR = str(ROOT / "bin/sidecar")
@@ -27,7 +29,7 @@ def text(command: list[str]) -> str:
 
 
 @contextmanager
-def link(words: str):
+def link(words: str) -> Iterator[tuple[list[str], list[str], str]]:
     """A link that is up: how to run a command at each end, and the far end's address."""
     command = [SIDECAR, "link", "up", words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
@@ -43,7 +45,7 @@ def link(words: str):
 
 
 @contextmanager
-def server(command: list[str]):
+def server(command: list[str]) -> Iterator[None]:
     """A server that has said its first line, or has had the time for it."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
@@ -92,21 +94,25 @@ def iperf3(name: str, down: bool, rate_mbit_s: float) -> float:
 
 def sockperf(name: str) -> float:
     """The median of half a round trip, doubled; ms."""
-    with link(without_chance(name)) as (near, far_end, far):
-        with server([*far_end, "sockperf", "server", "-i", far, "-p", "11111"]):
-            out = text([*near, "sockperf", "ping-pong", "-i", far, "-p", "11111", "-t", str(SECONDS), "--msg-size", "16"])
+    at = ["-i", "198.18.2.2", "-p", "11111"]
+    load = ["-t", str(SECONDS), "--msg-size", "16"]
+    with link(without_chance(name)) as (near, far_end, _), server([*far_end, "sockperf", "server", *at]):
+        out = text([*near, "sockperf", "ping-pong", *at, *load])
     found = re.search(r"percentile 50\.0+ =\s+([\d.]+)", out)
     return 2 * float(found[1]) / 1000 if found else float("nan")
 
 
-def calibration(name: str) -> dict:
-    done = subprocess.run([SIDECAR, "link", "calibrate", "--json", name], capture_output=True, text=True, check=False)
+def calibration(name: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [SIDECAR, "link", "calibrate", "--json", name], capture_output=True, text=True, check=False
+    )
     if not done.stdout:
         sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
-def figure(found: dict | None, digits: int = 2) -> str:
+def figure(found: dict[str, Any] | None, digits: int = 2) -> str:
     return "–" if found is None else f"{found['measured']:.{digits}f}"
 
 
@@ -125,7 +131,9 @@ def row(name: str) -> str:
         " / ".join("–" if rate is None else f"{rate:g}" for rate in rates),
         " / ".join(figure(side["rate_mbit_s"]) for side in (up, down)),
         " / ".join("–" if rate is None else f"{rate:.2f}" for rate in seen),
-        " / ".join("–" if side["queue_ms"] is None else f"{side['queue_ms']['asked']:.1f}" for side in (up, down)),
+        " / ".join(
+            "–" if side["queue_ms"] is None else f"{side['queue_ms']['asked']:.1f}" for side in (up, down)
+        ),
         " / ".join(figure(side["queue_ms"], 1) for side in (up, down)),
         f"{up['loss']['per_1000']['asked']:g}",
         " / ".join(f"{side['loss']['per_1000']['measured']:g}" for side in (up, down)),
