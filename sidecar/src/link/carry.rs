@@ -4,6 +4,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
 use tun_rs::SyncDevice;
 
 use super::counts::Counts;
@@ -52,6 +56,7 @@ pub struct Seen {
     pub counts: [Counts; 2],
     /// Since the start, or the last restart, ns.
     pub since_ns: u64,
+    pub real_time: bool,
     /// Why it carries nothing any more.
     pub failed: Option<String>,
 }
@@ -101,6 +106,7 @@ impl Carrier {
     /// Carries until it is told to stop. An error is left in [`Shared`].
     pub fn run(mut self, orders: &Receiver<Order>, waker: &Waker) {
         self.shared.clock.enter();
+        self.shared.lock().real_time = go_first();
         if let Err(error) = self.carry(orders, waker) {
             self.shared.lock().failed = Some(error.to_string());
         }
@@ -241,6 +247,12 @@ impl Carrier {
             seen.settings = self.settings.clone();
         }
     }
+}
+
+/// Whether the calling thread goes before all others from now on: a packet that waits for it is late.
+fn go_first() -> bool {
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy).is_ok()
 }
 
 fn fates(spec: &Spec) -> [Fates; 2] {

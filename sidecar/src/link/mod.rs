@@ -37,9 +37,6 @@ use spec::Spec;
 /// How long the thread may take to carry out an order.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The thread's niceness, where it may have it.
-const BEFORE_OTHERS: i32 = -10;
-
 pub struct Link {
     pub spec: Spec,
     ends: Arc<[End; 2]>,
@@ -68,6 +65,8 @@ pub struct State {
     /// From near to far, and back.
     pub up: Counts,
     pub down: Counts,
+    /// Whether its thread goes before all others (SCHED_FIFO). Only root may: without it a busy machine makes packets late.
+    pub real_time: bool,
     /// CPU time of its thread.
     pub cpu_s: f64,
     /// Why it carries nothing any more; null while it does.
@@ -95,8 +94,6 @@ impl Link {
             .spawn(move || {
                 // They have been checked.
                 let _ = placement::pin(&cpus);
-                // A packet that waits for the thread is late. Only root may, and within a user namespace nobody.
-                let _ = rustix::process::setpriority_process(None, BEFORE_OTHERS);
                 carrier.run(&receiver, &own_waker);
             })
             .map_err(no_thread)?;
@@ -137,6 +134,7 @@ impl Link {
             seconds: seconds(seen.since_ns),
             up,
             down,
+            real_time: seen.real_time,
             cpu_s: seconds(self.shared.clock.used_ns()),
             failed: seen.failed,
         }
