@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/k6.js';
 import { binaryOf, probe } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
 
-const RTTS_MS = [40, 100];
+const RTTS_MS = [40, 240];
 const HANDSHAKES = 5;
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;

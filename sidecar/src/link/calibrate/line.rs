@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::flow::{Arrival, HEADERS, Pace, Plan};
 use super::flows::{clean, nothing_came, run, silence};
 use super::result::Figure;
-use super::{DELAY_WITHIN_MS, MS, delays, median};
+use super::{DELAY_WITHIN_MS, MS, at_share, delays};
 use crate::failure::Result;
 use crate::link::Link;
 use crate::link::ends::End;
@@ -71,7 +71,8 @@ impl Filled {
                 offered_mbit_s,
             });
         }
-        let waited_ms = median(&delays(full)) - base_ms;
+        // A sender that is held up lets the queue go down for a while.
+        let waited_ms = at_share(&delays(full), 0.9) - base_ms;
         Ok(Self {
             rate: Some(Figure::new(asked, measured, asked * RATE_WITHIN)),
             queue: Some(Figure::new(

@@ -66,7 +66,7 @@ impl Measured {
     ) -> Result<Self> {
         let clean = clean(&link.spec.settings);
         link.measure(clean.clone())?;
-        let base_ms = median(&delays(&delay_flow(link, from, to, side)?.arrivals));
+        let base_ms = at_share(&delays(&delay_flow(link, from, to, side)?.arrivals), 0.5);
         let line_ms = side.rate_bit_s.map_or(0.0, |rate| {
             ((LEAST_PAYLOAD + HEADERS) * 8) as f64 / rate as f64 * 1e3
         });
@@ -170,8 +170,10 @@ fn delays(arrivals: &[Arrival]) -> Vec<f64> {
     delays
 }
 
-fn median(sorted: &[f64]) -> f64 {
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+/// The value that this share of them is below.
+fn at_share(sorted: &[f64], share: f64) -> f64 {
+    let index = (sorted.len() as f64 * share) as usize;
+    sorted.get(index).copied().unwrap_or(0.0)
 }
 
 fn loss(flow: &Flow, counts: &Counts, side: &Side) -> Loss {
