@@ -24,7 +24,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack setup/prerequisites testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert
+SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -41,7 +41,7 @@ comma := ,
 within = $(if $(filter-out $(1) $(1)/% $(1)-%,$(subst $(comma), ,$(ONLY))),$(error ONLY=$(ONLY) names what is not of $(1): leave it out, or run `make bench`),$(or $(ONLY),$(1)))
 
 # What every run takes; what its testbeds start besides, testbeds/*.toml say.
-RUNNERS := bin/k6 bin/sidecar
+BINARIES := bin/k6 bin/sidecar
 
 # $(call build,COMMAND): the targets that COMMAND prints. In a recipe line that begins with +, so that `make -n` shows them
 # too, as far as the runners are there to be asked.
@@ -68,17 +68,17 @@ help: ## Show this list
 ## Running ------------------------------------------------------------------
 
 .PHONY: bench
-bench: ready-for-bench $(RUNNERS) ## Build what is missing, run the scenarios, print the verdict
+bench: ready-for-bench $(BINARIES) ## Build what is missing, run the scenarios, print the verdict
 	+@$(call build,bin/k6 x needs)
 	@bin/k6 x bench
 
 .PHONY: $(SYSTEMS)
-$(filter-out dataplane,$(SYSTEMS)): $(RUNNERS)
+$(filter-out dataplane,$(SYSTEMS)): $(BINARIES)
 	+@$(call build,ONLY='$(call within,$@)' bin/k6 x needs)
 	@ONLY='$(call within,$@)' bin/k6 x bench
 
 .PHONY: dataplane
-dataplane: $(RUNNERS) ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
+dataplane: $(BINARIES) ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 	+@$(call build,ONLY='$(call within,$@)' bin/k6 x needs $(addprefix --testbed ,$(if $(TESTBED),'$(TESTBED)',$(DATAPLANE_TESTBEDS))))
 	@export MAY_LEAVE_OUT='$(if $(TESTBED),,1)'; \
 	code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
@@ -92,7 +92,7 @@ only = $(call within,$(if $(findstring /,$@),$@,$(patsubst $(firstword $(subst -
 
 .PHONY: $(SCENARIO_TARGETS) $(SCENARIOS)
 # protocols-interop has programs of its own to build, below.
-$(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(RUNNERS)
+$(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(BINARIES)
 	+@$(call build,ONLY='$(only)' bin/k6 x needs)
 	@ONLY='$(only)' bin/k6 x bench
 
@@ -100,7 +100,7 @@ $(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(RUNNERS)
 compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' $(if $(WORSE_BY),--worse-by '$(WORSE_BY)')
 
 .PHONY: compare
-compare: $(RUNNERS) ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+compare: $(BINARIES) ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
 	+@$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)')
 	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' $(compare_length)
 
@@ -109,7 +109,7 @@ compare: $(RUNNERS) ## Two testbeds in turn, until it knows: make compare A=sing
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: $(RUNNERS) ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
+panel-compare: $(BINARIES) ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
 	+@$(call build,bin/k6 x needs --scenario panel/users-create --testbed '$(call panel_side,$(A))' --testbed '$(call panel_side,$(B))')
 	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
@@ -117,7 +117,7 @@ panel-compare: $(RUNNERS) ## Two database drivers of the panel in turn: make pan
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
-protocols-compare: $(RUNNERS) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
+protocols-compare: $(BINARIES) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
 	@test -n '$(CANDIDATE)$(CANDIDATE_CLIENT)$(CANDIDATE_SERVER)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
 	+@$(call build,ONLY='$(call within,protocols/matrix)' bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY='$(call within,protocols/matrix)' bin/k6 x bench
@@ -126,7 +126,7 @@ protocols-compare: $(RUNNERS) ## Each protocol, a candidate against sing-box: ma
 INTEROP_PROGRAMS := sing-box,sing-box-1.13,sing-box-next,xray
 
 .PHONY: protocols-interop
-protocols-interop: $(RUNNERS) ## Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
+protocols-interop: $(BINARIES) ## Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
 	+@$(call build,ONLY=protocols/interop bin/k6 x needs)
 	+@$(MAKE) --silent $(addprefix bin/,$(subst $(comma), ,$(or $(PROGRAMS),$(INTEROP_PROGRAMS))))
 	@PROGRAMS='$(or $(PROGRAMS),$(INTEROP_PROGRAMS))' ONLY=protocols/interop bin/k6 x bench
@@ -135,17 +135,26 @@ protocols-interop: $(RUNNERS) ## Which programs and versions understand each oth
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 	@bin/k6 x report $(or $(RUN),results/latest)
 
+.PHONY: keep
+keep: bin/k6 ## Keep a run as a baseline, or add it to one: make keep NAME=… [RUN=results/latest] [TO=folder] [RECORDS=1]
+	@test -n '$(NAME)' || { echo 'make: NAME is not set: say what the baseline is to be called' >&2; exit 2; }
+	@bin/k6 x keep --name '$(NAME)' $(if $(TO),--to '$(TO)') $(if $(RECORDS),--records) $(or $(RUN),results/latest)
+
+.PHONY: trend
+trend: bin/k6 .venv/trend/.installed ## Add runs to the history of their machine, and show where figures changed: make trend [RUN='results/A …'] [COMMIT=…] [STREAM=1]
+	@bin/k6 x trend $(if $(COMMIT),--commit '$(COMMIT)') $(if $(STREAM),--stream) $(RUN)
+
 .PHONY: validate
 validate: bin/k6 ## Check environments and testbeds against their schemas
 	@bin/k6 x validate
 
 .PHONY: benchmark-generators
-benchmark-generators: $(RUNNERS) .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
+benchmark-generators: $(BINARIES) .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	@bin/sidecar testbed run pulsar-relay -- .venv/benchmarks/bin/python benchmarks/generators/compare.py
 
 .PHONY: benchmark-meters
-benchmark-meters: $(RUNNERS) ## Compare our probes with sockperf, iperf3 and a plain Python script
+benchmark-meters: $(BINARIES) ## Compare our probes with sockperf, iperf3 and a plain Python script
 	+@$(call build,bin/sidecar testbed needs sing-box)
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
 
@@ -154,20 +163,20 @@ benchmark-link: bin/sidecar ## Compare links with ping, iperf3 and sockperf thro
 	@python3 benchmarks/link/compare.py
 
 .PHONY: benchmark-neighbours
-benchmark-neighbours: $(RUNNERS) ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]
+benchmark-neighbours: $(BINARIES) ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]
 	@$(call need,node,install Node.js 20.19 or newer)
 	+@$(call build,bin/sidecar testbed needs sing-box)
 	@node --import ./tests/fakes/register.js benchmarks/neighbours/run.js
 
 .PHONY: benchmark-streaming
-benchmark-streaming: $(RUNNERS) ## What streaming to InfluxDB costs a run, beside none and k6's own output
+benchmark-streaming: $(BINARIES) ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
 	+@$(call build,ONLY=pulsar/ingest bin/k6 x needs)
 	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: benchmark-protocols
-benchmark-protocols: $(RUNNERS) ## Compare sing-box with itself, and count the targets missed: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
+benchmark-protocols: $(BINARIES) ## Compare sing-box with itself, and count the targets missed: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
 	@$(call need,node,install Node.js 20.19 or newer)
 	+@$(call build,ONLY=protocols/matrix bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
@@ -176,6 +185,11 @@ benchmark-protocols: $(RUNNERS) ## Compare sing-box with itself, and count the t
 benchmark-judge: ## How often the engine of comparisons errs, and how soon it knows: simulated, about ten minutes
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/judge $(if $(COMPARISONS),--comparisons '$(COMPARISONS)')
+
+.PHONY: benchmark-records
+benchmark-records: bin/k6 ## What it takes to record ten million samples, and to judge a billion of 200 runners; a quarter of an hour
+	@$(call need,go,install Go 1.26 or newer)
+	@cd k6 && go run ./benchmarks/records --k6 ../bin/k6 --graph ../docs/images/judging-records.svg
 
 # quick is what one would compare with, so it is the default here.
 .PHONY: benchmark-variance
@@ -227,8 +241,17 @@ ready-for-bench:
 ready-for-test ready-for-lint: ready-for-%:
 	@setup/prerequisites missing $*
 
+.PHONY: dist
+dist: ready-for-bench ## Make the archives of a release, for users without toolchains: make dist [TO=dist]
+	@setup/dist '$(or $(TO),dist)'
+
+.PHONY: test-dist
+test-dist: ready-for-bench $(RUNNERS) ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
+	+@$(call build,bin/sidecar testbed needs pulsar-relay)
+	node --test tests/dist/dist.js
+
 .PHONY: build
-build: $(RUNNERS) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
+build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
 prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed ## Build and install all that lint and the tests need
@@ -299,6 +322,11 @@ bin/libcronet.so: testbeds/sing-box-1.13/go.sum
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	$(call venv,.venv/benchmarks,$<)
 
+.venv/trend/.installed: setup/trend-requirements.txt
+	@$(call need,python3,install Python 3.11 or newer with its venv module)
+	@echo 'installing Apache Otava into .venv/trend'
+	$(call venv,.venv/trend,$<)
+
 node_modules/.installed: package.json package-lock.json
 	@$(call need,npm,install Node.js 20.19 or newer)
 	npm ci --silent
@@ -327,8 +355,9 @@ test-sidecar: ready-for-test build ## Test the sidecar
 	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
 
 .PHONY: test-k6
-test-k6: ready-for-test build ## Test our k6
+test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
 	cd k6 && go test -trimpath ./...
+	cd setup/sbom && go test -trimpath ./...
 
 .PHONY: test-scripts
 test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
@@ -346,9 +375,11 @@ lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
-	@test -z "$$(gofmt -l k6 testbeds)" || { gofmt -l k6 testbeds; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	@test -z "$$(gofmt -l k6 testbeds setup)" || { gofmt -l k6 testbeds setup; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet -trimpath ./...
 	cd testbeds/naive-client && CGO_ENABLED=0 go vet -trimpath ./...
+	cd setup/sbom && go vet -trimpath ./...
+	@setup/version >/dev/null
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json
@@ -366,7 +397,7 @@ lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml
-	gofmt -w k6 testbeds
+	gofmt -w k6 testbeds setup
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 

@@ -3,7 +3,7 @@
  * system is, how to authenticate there, what is acceptable there.
  * k6/schemas/environment.schema.json describes the file.
  */
-import { isLoopback, problems } from 'k6/x/windtunnel/environment';
+import { isLoopback, problems, thresholdProblems } from 'k6/x/windtunnel/environment';
 import { pathOf } from './file.js';
 import { defaultOf } from './variables.js';
 
@@ -75,6 +75,36 @@ function readEnvironment(given) {
   return { file, value };
 }
 
+/**
+ * The bounds that a system's scripts bring along, with an environment's over them, bound by bound.
+ * @param {string} system
+ * @param {Record<string, Record<string, Bounds>>} own of the environment
+ * @returns {Record<string, Record<string, Bounds>>}
+ */
+function boundsOf(system, own) {
+  const file = `scripts/${system}/thresholds.json`;
+  let text = '';
+  try {
+    text = open(pathOf(import.meta.resolve(`../${file}`)));
+  } catch {
+    return own;
+  }
+  const [found] = __VU > 0 ? [] : thresholdProblems(text);
+  if (found) refuse(`${file}: ${found}`);
+  /** @type {Record<string, Record<string, Bounds>>} */
+  const brought = JSON.parse(text);
+  return Object.fromEntries(
+    [...new Set([...Object.keys(brought), ...Object.keys(own)])].map((scenario) => [
+      scenario,
+      Object.fromEntries(
+        [...new Set([...Object.keys(brought[scenario] ?? {}), ...Object.keys(own[scenario] ?? {})])].map(
+          (operation) => [operation, { ...brought[scenario]?.[operation], ...own[scenario]?.[operation] }],
+        ),
+      ),
+    ]),
+  );
+}
+
 /** The host of a URL, without its port. @param {string} url */
 const hostOf = (url) =>
   url
@@ -142,7 +172,7 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   }
   if (!pattern.test(url)) return refuse(`${variable}: not ${wanted}`);
   if (!host.ours) confirmHost(hostOf(url));
-  return { name: value.name, own, url, thresholds: own.thresholds ?? {} };
+  return { name: value.name, own, url, thresholds: boundsOf(system, own.thresholds ?? {}) };
 }
 
 /** The entry of a system that is spoken to over HTTP. @param {string} system */

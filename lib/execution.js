@@ -4,6 +4,7 @@
  * of a VU, so each VU keeps its own.
  */
 import exec from 'k6/execution';
+import { leave } from './runners.js';
 
 /** @type {typeof exec.scenario | undefined} */
 let scenario;
@@ -26,6 +27,7 @@ export const ownData = (given) => /** @type {T} */ (data ??= JSON.parse(JSON.str
  * @param {string} line @returns {never}
  */
 export function stop(line) {
+  leave(`could not set up: ${line}`);
   exec.test.abort(line);
   throw new Error(line);
 }

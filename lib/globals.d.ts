@@ -84,6 +84,8 @@ declare module 'k6/x/windtunnel/difference' {
 declare module 'k6/x/windtunnel/environment' {
   /** What is wrong with the text of an environment file, a line each; none: it is valid. */
   export function problems(text: string): string[];
+  /** The same of the thresholds that a system's scripts bring along. */
+  export function thresholdProblems(text: string): string[];
   /** Whether a host, without its port, is this machine. */
   export function isLoopback(host: string): boolean;
 }
@@ -101,8 +103,9 @@ declare module 'k6/x/windtunnel/variables' {
 /** The protocol matrix, in Go: k6/modules/protocols. */
 declare module 'k6/x/windtunnel/protocols' {
   /**
-   * The matrix of a folder as JSON: `rows`, each with its `name` and `row` (k6/schemas/protocol-row.schema.json), in the
-   * order of tables, and `engines` by name (protocol-engine.schema.json). A malformed file is an exception that names it.
+   * The matrix of a folder as JSON: `rows`, each with its `name`, its `protocol` and `row` (k6/schemas/protocol-row.schema.json),
+   * in the order of tables; `protocols` and `engines` (protocol-engine.schema.json) by name. A malformed file is an exception
+   * that names it.
    */
   export function matrix(folder: string): string;
 }
@@ -268,8 +271,48 @@ declare module 'k6/x/windtunnel/judge' {
     leftovers: string;
     facts: Fact[] | undefined;
     notes: string[];
-    sections: Record<string, unknown>;
+    /** Rows of programs, which decide where there are any. */
+    protocols?: { compared: boolean; rows: unknown[] };
+    interop?: { row: string; cells: unknown[] }[];
+    /** What the scenario shows beyond its operations. */
+    sections: Section[];
     runner?: Runner;
+  }
+  /** A number with the least and the most, or the ends of an interval. */
+  export interface Range {
+    value: number | null;
+    low: number | null;
+    high: number | null;
+    significant?: boolean;
+  }
+  /** What the judge alone knows of an operation, or how many times the same of another. */
+  export interface FigureOf {
+    operation: string;
+    figure: 'rate_per_s' | 'p50_ms' | 'p95_ms' | 'p99_ms' | 'lost_share';
+    by?: string;
+  }
+  export type Cell = number | string | boolean | null | Range | FigureOf;
+  export interface Column {
+    name: string;
+    /** Without the unit. */
+    title: string;
+    unit: string;
+    digits?: number;
+    print?: 'value' | 'none';
+    compare?: 'lower' | 'higher';
+  }
+  /** Of the result: k6/schemas/result.schema.json says what each field is for. */
+  export interface Section {
+    name: string;
+    title: string;
+    operation?: string;
+    columns: Column[];
+    rows: Cell[][];
+    finding?: string;
+    answer?: string;
+    headline?: { value: string; of: string; detail?: string };
+    notes?: string[];
+    plot?: { kind: 'line' | 'bars'; x: string; y: string[] };
   }
   /**
    * One k6 process of several: `start_offset_ms` after the common start its load began, `clock_offset_ms` sets its clock forward
@@ -296,6 +339,20 @@ declare module 'k6/x/windtunnel/judge' {
   export function carries(share: number, samples: number): boolean;
   /** Who else used the CPUs of a placement, where it was more than may be. */
   export function disturbances(byCpu: CpuUsage[], placement: Placement | undefined): Disturbance[];
-  /** Places of the rows of the section `protocols` that more turns would decide, what takes the fewest first. */
+  /** Places of the rows of protocols that more turns would decide, what takes the fewest first. */
   export function undecided(rows: unknown[]): number[];
+}
+
+/** One of several runners of a run, in Go: k6/modules/runner says what each function does, lib/runners.js when it is called. */
+declare module 'k6/x/windtunnel/runner' {
+  export function many(): boolean;
+  export function setsUp(definition: string): boolean;
+  export function made<T>(data: T): T;
+  export function data(): any;
+  export function start(): void;
+  export function stopAll(why: string): void;
+  export function tearsDown(early: string): boolean;
+  export function tornDown(): void;
+  export function deliver(evidence: import('k6/x/windtunnel/judge').Evidence, zeroUnixMs: number): void;
+  export function leave(why: string): void;
 }

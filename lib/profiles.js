@@ -265,6 +265,13 @@ export function clientLoad(base, iterationsVariable) {
   };
 }
 
+/** The most virtual users of a k6 scenario at once. @param {any} scenario */
+const mostOfScenario = ({ vus = 0, startVUs = 0, maxVUs = 0, stages = [] }) =>
+  Math.max(vus, startVUs, maxVUs, ...stages.map((/** @type {any} */ { target }) => (maxVUs ? 0 : target)));
+
+/** Clients of the loop that has fewest: with more runners than that, one would do nothing. @param {Load} load */
+export const leastClients = (load) => Math.min(...Object.values(load.scenarios).map(mostOfScenario));
+
 /** The most virtual users that a load has at once, for what each of them needs of its own. @param {Load} load */
 export function mostClients(load) {
   const all = /** @type {any[]} */ (Object.values(load.scenarios));

@@ -13,14 +13,18 @@ import { paceOf } from './pace.js';
 import { isForeign } from './environment.js';
 import { pathOf } from './file.js';
 import { Operation, beginRound } from './operations.js';
-import { currentProfile, limitSteps, loadAt, recordedSeconds } from './profiles.js';
+import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
 import { restSeconds } from './rest.js';
+import { cleanedOnce, deliver, leave, madeOnce, many, startTogether, waitSeconds } from './runners.js';
 import * as sidecar from './sidecar.js';
 import { SILENT_MS } from './silence.js';
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
+
+/** A load that ends so much before its time, ms, was stopped. */
+const EARLY_MS = 500;
 
 /** The bench says that others disturbed it the time before. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
@@ -69,13 +73,20 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   reported of it; `data` is what setup() returned
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
  *   depend on what was measured
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => Record<string, unknown>} [more] further
- *   sections of the result, by its names for them; `data` is what setup() returned
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => More} [more] what it shows beyond its operations;
+ *   `data` is what setup() returned
+ *
+ * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
  *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
+
+/** Made up where nobody gives one, by who sets up: a tag of the command line takes the place of all tags of a script. */
+const idOfRun = () => __ENV.RUN_ID || exec.test.options.tags?.testid || newId();
+
+const newId = () => `local-${Date.now().toString(36)}`;
 
 /** @param {Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
 function tagScenarios({ load, operations }) {
@@ -133,23 +144,31 @@ function stepsOf({ load, loadOfStep }) {
 
 /** @param {Definition} definition @param {import('k6/x/windtunnel/judge').Declared} declared */
 function optionsOf(definition, declared) {
+  const tags = {
+    testid: __ENV.RUN_ID || newId(),
+    system: definition.system,
+    scenario: definition.name,
+    profile: currentProfile(),
+  };
   return {
     scenarios: tagScenarios(definition),
     thresholds: thresholds(declared),
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code'],
-    tags: {
-      testid: __ENV.RUN_ID || `local-${Date.now().toString(36)}`,
-      system: definition.system,
-      scenario: definition.name,
-      profile: currentProfile(),
-    },
+    tags,
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
-    setupTimeout: `${(definition.setupSeconds ?? 60) + (MEASURED_AGAIN ? PATIENCE_S : 0)}s`,
-    teardownTimeout: `${definition.setupSeconds ?? 60}s`,
+    setupTimeout: `${(definition.setupSeconds ?? 60) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
+    teardownTimeout: `${(definition.setupSeconds ?? 60) + waitSeconds()}s`,
     noCookiesReset: true,
-    // `k6 inspect` shows them to those who check an environment's bounds (k6/internal/check).
-    ext: { windtunnel: { operations: Object.keys(definition.operations) } },
+    // For those who check an environment's bounds and the number of runners (k6/internal/check), and for our output: a tag of the
+    // command line takes the place of all tags here.
+    ext: {
+      windtunnel: {
+        operations: Object.keys(definition.operations),
+        clients: leastClients(definition.load),
+        tags,
+      },
+    },
   };
 }
 
@@ -231,7 +250,7 @@ function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, 
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
     notes: [...load.notes, ...notes, ...(definition.remarks?.(metrics, usage) ?? [])],
-    sections: definition.more?.(metrics, begun) ?? {},
+    ...(definition.more?.(metrics, begun) ?? { sections: [] }),
   };
 }
 
@@ -253,10 +272,13 @@ function summaryOf(definition, declared) {
   return (data) => {
     const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
     // Set-up failed: k6 has said why, and nothing was measured.
-    if (!begun) return {};
+    if (!begun) {
+      leave('could not set up');
+      return {};
+    }
     const watched = watchedOf(definition, begun, restFor);
     const durationMs = data.state.testRunDurationMs;
-    const { result, record, text } = judge({
+    const evidence = {
       ...declared,
       ...watched,
       ...saidBy(definition, begun, measured(data.metrics), watched.usage),
@@ -265,7 +287,12 @@ function summaryOf(definition, declared) {
       load_s: watched.usage?.duration_s ?? (durationMs - begun.loadFrom) / 1000,
       counts: countsOf(data.metrics),
       silent_ms: SILENT_MS,
-    });
+    };
+    if (many()) {
+      deliver(evidence, begun.wallOffset);
+      return {};
+    }
+    const { result, record, text } = judge(evidence);
     const files = filesOf(begun.runId, definition);
     return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
   };
@@ -333,21 +360,26 @@ export function defineScenario(definition) {
     /** now() after which no round should begin anything new. @param {Begun} data */
     endsAt: (data) => (load.seconds > 0 ? data.loadFrom + load.seconds * 1000 : Infinity),
 
-    /** In setup(): the run's id, for names of what the run makes. */
-    runId: () => /** @type {string} */ (exec.test.options.tags?.testid),
+    /** In what begin() is given: the run's id, for names of what the run makes. */
+    runId: idOfRun,
 
-    /** Last in setup(): opens the measuring window. @template T @param {T} data @returns {T & Begun} */
-    begin(data) {
+    /**
+     * setup(): `make` makes on the target what the load needs, once for all runners; then the measuring window opens.
+     * @template T @param {() => T} make @returns {T & Begun}
+     */
+    begin(make) {
+      const data = madeOnce(
+        () => JSON.stringify([VERSION, declared, definition.parameters]),
+        () => ({ ...make(), runId: idOfRun(), rest: sidecar.atRest(__ENV.INSTANCE, restSeconds()) }),
+      );
       const quiet = !MEASURED_AGAIN || awaitQuiet(definition.placement, PATIENCE_S * 1000);
-      const runId = /** @type {string} */ (exec.test.options.tags?.testid);
       const wallOffset = measureOffset();
+      startTogether();
       return {
         ...data,
-        runId,
         startedAt: new Date().toISOString(),
         loadFrom: now(),
         wallOffset,
-        rest: sidecar.atRest(__ENV.INSTANCE, restSeconds()),
         neighbourStays: !quiet,
         window: sidecar.openWindow(
           definition.ownInstances ? (/** @type {any} */ (data).instance ?? null) : __ENV.INSTANCE || null,
@@ -356,9 +388,14 @@ export function defineScenario(definition) {
       };
     },
 
-    /** First in teardown(): closes the measuring window. @param {Begun} data */
-    end(data) {
+    /**
+     * teardown(): closes the measuring window; then `cleanUp` removes what `make` of begin() made, once for all runners.
+     * @param {Begun} data @param {() => void} [cleanUp]
+     */
+    end(data, cleanUp = () => {}) {
       sidecar.closeWindow(data.window);
+      const planned = data.loadFrom + load.seconds * 1000 - EARLY_MS;
+      cleanedOnce(load.seconds > 0 && now() < planned ? 'its load ended before its time' : '', cleanUp);
     },
 
     summary: summaryOf(definition, declared),

@@ -4,6 +4,7 @@
  */
 import exec from 'k6/execution';
 import { Gauge } from 'k6/x/windtunnel/record';
+import { stopAll } from './runners.js';
 
 /** So long, and so many in a row, without any answer. docs/numbers.md tells them. */
 export const SILENT_MS = 10_000;
@@ -34,7 +35,7 @@ export function failedWith(kind, startedAt, endedAt) {
   inARow += 1;
   if (inARow < LEAST_IN_A_ROW || endedAt - since < SILENT_MS) return undefined;
   silentSince.add(since);
-  return exec.test.abort(
-    `the target has answered nothing for ${SILENT_MS / 1000} s (${kind}): the run is stopped`,
-  );
+  const line = `the target has answered nothing for ${SILENT_MS / 1000} s (${kind}): the run is stopped`;
+  stopAll(line);
+  return exec.test.abort(line);
 }

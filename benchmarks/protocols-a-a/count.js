@@ -1,16 +1,33 @@
 /** What the matrix said of two sides that are the same program. */
 
+const TARGETS = ['throughput', 'latency', 'memory', 'first reply'];
+
 /**
  * @typedef {{ target: string, judged: string | null }} Line of a result's comparison; what has no target is null
  * @typedef {object} Run of a result
  * @property {string} verdict
- * @property {{ rows: { row: string, turns?: number, comparison: Line[] }[] }} protocols
+ * @property {{ row: string, turns: number, comparison: Line[] }[]} compared
  *
  * @typedef {{ row: string, met: number, missed: number, uncertain: number, turns: number, untold: Record<string, number> }} Row
  *   targets of all runs by what was said of them; `turns` is the most of a run, `untold` are the targets that were not met
  * @typedef {{ runs: number, pass: number, fail: number, inconclusive: number, missing: number, rows: Row[] }} Count
  *   `missing` are the runs that missed a target
  */
+
+/** Of a result's table `comparison`. @param {any} result @returns {Run} */
+export function runOf({ verdict, sections }) {
+  const { columns, rows } = sections.find((/** @type {any} */ { name }) => name === 'comparison');
+  const names = columns.map((/** @type {any} */ { name }) => name);
+  const compared = rows.map((/** @type {any[]} */ row) => ({
+    row: row[names.indexOf('row')],
+    turns: row[names.indexOf('turns')],
+    comparison: TARGETS.map((target) => ({
+      target,
+      judged: row[names.indexOf(`${target.replace(' ', '_')}_judged`)],
+    })),
+  }));
+  return { verdict, compared };
+}
 
 /** @param {Line[]} comparison @param {string} as */
 const of = (comparison, as) => comparison.filter(({ judged }) => judged === as).length;
@@ -19,8 +36,7 @@ const of = (comparison, as) => comparison.filter(({ judged }) => judged === as).
 export function count(runs) {
   /** @type {Map<string, Row>} */
   const rows = new Map();
-  for (const { row, turns = 0, comparison } of runs.flatMap(({ protocols }) => protocols.rows)) {
-    if (comparison.length === 0) continue;
+  for (const { row, turns, comparison } of runs.flatMap(({ compared }) => compared)) {
     const own = rows.get(row) ?? { row, met: 0, missed: 0, uncertain: 0, turns: 0, untold: {} };
     rows.set(row, own);
     own.met += of(comparison, 'met');
@@ -37,8 +53,7 @@ export function count(runs) {
     pass: ended('pass'),
     fail: ended('fail'),
     inconclusive: ended('inconclusive'),
-    missing: runs.filter(({ protocols }) => protocols.rows.some((row) => of(row.comparison, 'missed') > 0))
-      .length,
+    missing: runs.filter(({ compared }) => compared.some((row) => of(row.comparison, 'missed') > 0)).length,
     rows: [...rows.values()],
   };
 }

@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { count } from './count.js';
+import { count, runOf } from './count.js';
 import { table } from './table.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -80,13 +80,15 @@ if (results.length === 0) {
   console.error('no run has ended: there is nothing to count; give more MINUTES, or fewer rows by PROTOCOL');
   process.exit(4);
 }
-const counted = count(results);
+const counted = count(results.map(runOf));
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
 const told = results.map(({ run, verdict, reasons }) => ({ id: run.id, verdict, reasons }));
 const all = { asked: runs, runs: told, first: results[0].run, count: counted };
 writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(all, null, 2)}\n`);
-const text = table(counted, results[0].protocols);
+const [{ run: first, sections }] = results;
+const { title } = sections.find((/** @type {any} */ { name }) => name === 'baseline');
+const text = table(counted, { title: title.replace('Baseline: ', ''), turns: first.parameters.turns });
 writeFileSync(join(folder, 'a-a.md'), text);
 console.log(text);
 process.exit(counted.missing > 0 ? MISSED : 0);

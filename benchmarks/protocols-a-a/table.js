@@ -2,10 +2,10 @@
 
 /**
  * @param {import('./count.js').Count} counted
- * @param {{ baseline: { engine: string, version: string | null }, turns: number }} of the first run's protocols
+ * @param {{ title: string, turns: number }} of the first run: its program, and the turns that were planned
  */
-export function table({ runs, pass, fail, inconclusive, missing, rows }, { baseline, turns }) {
-  const head = `# ${baseline.engine} ${baseline.version ?? ''} against itself, ${runs} runs of ${turns} turns and further ones`;
+export function table({ runs, pass, fail, inconclusive, missing, rows }, { title, turns }) {
+  const head = `# ${title} against itself, ${runs} runs of ${turns} turns and further ones`;
   const sum = (/** @type {'met' | 'missed' | 'uncertain'} */ name) =>
     rows.reduce((total, row) => total + row[name], 0);
   const [met, missed, uncertain] = [sum('met'), sum('missed'), sum('uncertain')];

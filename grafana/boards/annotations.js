@@ -1,6 +1,6 @@
 /** Marks on every graph: how long scenarios lasted, in their verdicts' colours, and what could not be streamed. */
 import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
-import { CHOSEN_SCENARIOS, DATASOURCE, RUN } from './influx.js';
+import { CHOSEN_SCENARIOS, DATASOURCE, OF_TREND, RUN } from './influx.js';
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/cog').Dataquery} Dataquery */
 
@@ -12,6 +12,22 @@ import { CHOSEN_SCENARIOS, DATASOURCE, RUN } from './influx.js';
  * @property {boolean} [region] from the event's time to its ended_ms
  * @property {boolean} [enable] until someone chooses otherwise
  */
+
+/** @param {{ refId: string, query: string, tagsColumn: string, timeEndColumn?: string }} query */
+const asked = (query) =>
+  /** @type {Dataquery} */ (
+    /** @type {unknown} */ ({
+      limit: 100,
+      matchAny: false,
+      tags: [],
+      type: 'tags',
+      fromAnnotations: true,
+      rawQuery: true,
+      titleColumn: 'title',
+      textColumn: 'text',
+      ...query,
+    })
+  );
 
 /**
  * The InfluxDB data source takes its query where the SDK knows of Grafana's own annotations only. Of what it finds,
@@ -29,24 +45,14 @@ const events = ({ name, colour, where, region = false, enable = true }) =>
     .iconColor(colour)
     .target({
       build: () =>
-        /** @type {Dataquery} */ (
-          /** @type {unknown} */ ({
-            limit: 100,
-            matchAny: false,
-            tags: [],
-            type: 'tags',
-            refId: name,
-            fromAnnotations: true,
-            rawQuery: true,
-            query:
-              `SELECT "title", "text", "kind", "scenario"${region ? ', "ended_ms"' : ''} ` +
-              `FROM "events" WHERE ${where.join(' AND ')}`,
-            titleColumn: 'title',
-            textColumn: 'text',
-            tagsColumn: 'kind,scenario',
-            ...(region ? { timeEndColumn: 'events.ended_ms' } : {}),
-          })
-        ),
+        asked({
+          refId: name,
+          query:
+            `SELECT "title", "text", "kind", "scenario"${region ? ', "ended_ms"' : ''} ` +
+            `FROM "events" WHERE ${where.join(' AND ')}`,
+          tagsColumn: 'kind,scenario',
+          ...(region ? { timeEndColumn: 'events.ended_ms' } : {}),
+        }),
     });
 
 /**
@@ -62,6 +68,23 @@ const verdict = (name, colour, condition) =>
     where: [...CHOSEN_SCENARIOS, `"kind" = 'scenario'`, `"verdict" ${condition}`],
     region: true,
   });
+
+/** Where Otava found a change, of the board about the trend. */
+export const changes = () => [
+  new AnnotationQueryBuilder()
+    .name('Changes')
+    .datasource(DATASOURCE)
+    .enable(true)
+    .iconColor('orange')
+    .target({
+      build: () =>
+        asked({
+          refId: 'Changes',
+          query: `SELECT "title", "text", "metric", "scenario" FROM "trend_changes" WHERE ${[...OF_TREND, '$timeFilter'].join(' AND ')}`,
+          tagsColumn: 'metric,scenario',
+        }),
+    }),
+];
 
 export const annotations = () => [
   verdict('Passed', 'green', `= 'pass'`),

@@ -25,25 +25,37 @@ import { links, uidOf } from './links.js';
  * @property {string} description
  * @property {import('@grafana/grafana-foundation-sdk/cog').Builder<import('@grafana/grafana-foundation-sdk/dashboard').VariableModel>[]} variables
  * @property {Row[]} rows
+ * @property {import('@grafana/grafana-foundation-sdk/dashboard').AnnotationQueryBuilder[]} [marks] on every graph, in place of those of a run
+ * @property {string} [from] where its time begins
+ * @property {string} [refresh] how often it asks
  */
 
 /** Of a second each, so one second is the least that a graph can show. */
 const REFRESH = ['5s', '10s', '30s', '1m', '5m'];
 
 /** @param {Board} board */
-export function boardOf({ name, title, description, variables, rows }) {
+export function boardOf({
+  name,
+  title,
+  description,
+  variables,
+  rows,
+  marks = annotations(),
+  from = 'now-15m',
+  refresh = '5s',
+}) {
   const board = new DashboardBuilder(title)
     .uid(uidOf(name))
     .description(description)
     .tags(['windtunnel'])
     .timezone('browser')
-    .time({ from: 'now-15m', to: 'now' })
+    .time({ from, to: 'now' })
     .timepicker(new TimePickerBuilder().refreshIntervals(REFRESH))
-    .refresh('5s')
+    .refresh(refresh)
     .tooltip(DashboardCursorSync.Crosshair)
     .readonly()
     .variables(variables)
-    .annotations(annotations())
+    .annotations(marks)
     .links(links(name));
   for (const row of rows) addRow(board, row);
   return board.build();

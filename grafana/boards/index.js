@@ -1,16 +1,19 @@
 /** The boards by their files' names. */
 import { dataplane } from './dataplane.js';
+import { described } from './described.js';
 import { overview } from './overview.js';
-import { panel } from './panel.js';
-import { relay } from './relay.js';
+import { systemBoard } from './system.js';
+import { trend } from './trend.js';
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/dashboard').Dashboard} Dashboard */
 
 /** As they are written to grafana/dashboards. @returns {Record<string, string>} */
 export const boards = () =>
   Object.fromEntries(
-    Object.entries({ overview, panel, relay, dataplane }).map(([name, board]) => [
-      `${name}.json`,
-      `${JSON.stringify(board(), null, 2)}\n`,
-    ]),
+    [
+      ['overview', overview()],
+      ['dataplane', dataplane()],
+      ['trend', trend()],
+      ...described.map((one) => [one.name, systemBoard(one)]),
+    ].map(([name, board]) => [`${name}.json`, `${JSON.stringify(board, null, 2)}\n`]),
   );

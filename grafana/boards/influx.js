@@ -21,6 +21,11 @@ export const CHOSEN = [RUN, SYSTEM, SCENARIO, OPERATION];
 export const CHOSEN_SCENARIOS = [RUN, SYSTEM, SCENARIO];
 export const CHOSEN_OF_BASELINE = [BASELINE, SYSTEM, SCENARIO, OPERATION];
 
+/** Of a history's series: one class of machine at a time. */
+export const CLASS = '"class" = ${class:singlequote}';
+export const METRIC = '"metric" =~ /^${metric:regex}$/';
+export const OF_TREND = [CLASS, SYSTEM, SCENARIO, OPERATION, METRIC];
+
 /** An amount a second, of points that have one. */
 export const aSecond = (/** @type {string} */ field) => `sum("${field}") * 1000 / $__interval_ms`;
 

@@ -1,18 +1,28 @@
 /** Ways from one board to another. Scenarios and operations differ from system to system and stay behind. */
 import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
+import { described } from './described.js';
 
 /** A board's uid by the name that it has in addresses and files. */
 export const uidOf = (/** @type {string} */ board) => `windtunnel-${board}`;
 
+/** Their titles by name. @type {Record<string, string>} */
 const BOARDS = {
   overview: 'Overview',
-  panel: 'Panel',
-  relay: 'Relay',
+  ...Object.fromEntries(described.map(({ name, title }) => [name, title])),
   dataplane: 'Data plane and protocols',
+  trend: 'Trend',
 };
 
+/** The board that is about all runs: no run is chosen there, and its time is of months. */
+const OF_NO_RUN = 'trend';
+
 /** The board that shows a system, where it is named otherwise; for value mappings. */
-export const BOARD_OF_SYSTEM = { pulsar: 'relay', protocols: 'dataplane' };
+export const BOARD_OF_SYSTEM = {
+  ...Object.fromEntries(
+    described.filter(({ name, system }) => name !== system).map(({ name, system }) => [system, name]),
+  ),
+  protocols: 'dataplane',
+};
 
 /**
  * Of a table's cell, to a board. A value of the row is `${__data.fields.COLUMN}`, of a hidden column too.
@@ -26,6 +36,9 @@ export const linkTo = (title, board, parameters) => ({
   targetBlank: false,
 });
 
+/** Whether two boards show the same run. @param {string[]} names */
+const together = (...names) => !names.includes(OF_NO_RUN);
+
 /**
  * Links to all boards but one. The SDK would have them in a menu, which is for what is seldom needed.
  * @param {string} own
@@ -37,9 +50,9 @@ export const links = (own) =>
       const link = new DashboardLinkBuilder(title)
         .type(DashboardLinkType.Link)
         .icon('dashboard')
-        .tooltip(`The same run on the board ${title}`)
-        .url(`/d/${uidOf(name)}?\${testid:queryparam}&\${baseline:queryparam}`)
-        .keepTime(true)
+        .tooltip(together(own, name) ? `The same run on the board ${title}` : `The board ${title}`)
+        .url(`/d/${uidOf(name)}${together(own, name) ? '?${testid:queryparam}&${baseline:queryparam}' : ''}`)
+        .keepTime(together(own, name))
         .build();
       delete link.placement;
       return { build: () => link };

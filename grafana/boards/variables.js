@@ -5,7 +5,7 @@ import {
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { DATASOURCE, RUN, SCENARIO, SYSTEM } from './influx.js';
+import { CLASS, DATASOURCE, OPERATION, RUN, SCENARIO, SYSTEM } from './influx.js';
 
 /**
  * `k6 x bench` tells of a scenario before k6 has anything of it, and of one that could not be set up; a k6 by itself
@@ -101,4 +101,29 @@ export const dataplanes = (systems) => [
   system().regex(`/^(?:${systems.join('|')})$/`),
   scenario(),
   operation('/^(?!.*direct$).+$/'),
+];
+
+/** Of the board about histories. Points of unlike machines are in no graph together, so that of classes one is chosen. */
+export const ofTrend = () => [
+  tagValues(
+    'class',
+    'The class of machine whose history is shown: the name of its file.',
+    ['trend'],
+    [],
+  ).label('Machine'),
+  several(tagValues('system', 'Systems of the history.', ['trend'], [CLASS]).label('System')),
+  several(tagValues('scenario', 'Scenarios of the history.', ['trend'], [CLASS, SYSTEM]).label('Scenario')),
+  several(
+    tagValues(
+      'operation',
+      'Operations of these scenarios; – is the whole run.',
+      ['trend'],
+      [CLASS, SYSTEM, SCENARIO],
+    ).label('Operation'),
+  ),
+  several(
+    tagValues('metric', 'Metrics, a graph for each.', ['trend'], [CLASS, SYSTEM, SCENARIO, OPERATION]).label(
+      'Metric',
+    ),
+  ),
 ];

@@ -1,5 +1,5 @@
 /**
- * Tunnels that are all open at once: what is recorded of them, and the section `tunnels` of a result.
+ * Tunnels that are all open at once: what is recorded of them, and the table of them.
  *
  * | metric             | type    | unit  | what                                                     |
  * |--------------------|---------|-------|----------------------------------------------------------|
@@ -9,6 +9,7 @@
  */
 import { Counter, Trend } from 'k6/x/windtunnel/record';
 import { submetric } from '../operations.js';
+import { sectionOf } from '../section.js';
 
 const asked = new Counter('tunnels_asked');
 const openAll = new Trend('tunnels_open_all_s');
@@ -26,6 +27,35 @@ export function recordOpening(operation, measured) {
 export function recordPerTunnel(operation, bytes) {
   if (bytes !== null) perTunnel.add(bytes, { operation });
 }
+
+const KIB = 1024;
+
+/** @type {import('../section.js').Column<ReturnType<typeof tunnelsOf>>[]} */
+const COLUMNS = [
+  { name: 'asked', title: 'Asked', unit: 'count' },
+  { name: 'open', title: 'Open', unit: 'count' },
+  { name: 'open_all_s', title: 'All within', unit: 's', digits: 3 },
+  { name: 'direct_open_all_s', title: 'Direct', unit: 's', digits: 3 },
+  {
+    name: 'kib_each',
+    title: 'Memory each',
+    unit: 'KiB',
+    of: ({ bytes_per_tunnel: bytes }) => bytes && bytes / KIB,
+  },
+];
+
+/** @param {ReturnType<typeof tunnelsOf>[]} rows */
+export const tunnelsSection = (rows) =>
+  sectionOf({
+    name: 'tunnels',
+    title: 'Tunnels open at once',
+    columns: COLUMNS,
+    rows,
+    notes: [
+      "Numbers of all rounds together, times and memory the median of them. Memory is what all of the system's processes grew by.",
+    ],
+    plot: { kind: 'line', x: 'asked', y: ['open_all_s', 'direct_open_all_s'] },
+  });
 
 /** What was recorded of so many at once. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {number} level */
 export function tunnelsOf(metrics, level) {

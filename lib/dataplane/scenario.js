@@ -51,8 +51,8 @@ const WARMUP = 50;
  * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
  * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
  * @property {(data: Prepared & Data) => void} [end] in teardown(), with the run's data
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => Record<string, unknown>} [more]
- *   further sections of the result
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../scenario.js').More} [more]
+ *   what it shows beyond its operations
  * @property {string[]} [notes]
  * @property {import('../scenario.js').Definition['facts']} [facts]
  * @property {boolean} [ownInstances]
@@ -261,7 +261,7 @@ export function planeScenario(definition) {
           stop(fault);
         }
       }
-      return scenario.begin({ ...prepared, echo });
+      return scenario.begin(() => ({ ...prepared, echo }));
     },
 
     /** @param {Prepared & Data} data */

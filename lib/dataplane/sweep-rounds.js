@@ -8,7 +8,7 @@ import { envCount, sizesOf } from '../profiles.js';
 import { findTestbed, tryFresh } from './fresh.js';
 import { stop } from './meter.js';
 import { record } from './held.js';
-import { sweepOf } from './sweep.js';
+import { sweepSection } from './sweep.js';
 
 /**
  * @typedef {import('./fresh.js').Found} Found
@@ -139,8 +139,8 @@ export class SweepRounds {
     say(ROUNDS, this.rounded);
   }
 
-  /** The sweep of the result, in handleSummary(). @param {Found} found */
-  result(found) {
+  /** The sweep as a table, in handleSummary(). @param {Found} found */
+  section(found) {
     /** @type {Rounds} */
     const { runs, refused } = said()[ROUNDS] ?? this.rounded;
     const values = this.values.map((value) => ({
@@ -148,7 +148,7 @@ export class SweepRounds {
       runs: runs[value] ?? [],
       refused: refused[value] ?? null,
     }));
-    return sweepOf(this.variable, values, found.variables[this.variable]);
+    return sweepSection(this.variable, values, found.variables[this.variable]);
   }
 }
 

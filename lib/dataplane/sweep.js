@@ -1,5 +1,6 @@
 /** From the runs of a sweep to its table and a recommendation. */
 import { tellApart } from 'k6/x/windtunnel/difference';
+import { rangeOf, sectionOf } from '../section.js';
 import { mostOf } from '../variables.js';
 
 /**
@@ -140,28 +141,63 @@ export function recommend(variable, values, inUse) {
 /** @param {number} share */
 const percent = (share) => `${(share * 100).toFixed(2)} %`;
 
+const MIB = 1024 * 1024;
+
+/** @param {string} variable @returns {import('../section.js').Column<SweepValue>[]} */
+const columnsOf = (variable) => [
+  {
+    name: 'value',
+    title: variable,
+    unit: 'text',
+    of: ({ value }) => (typeof value === 'boolean' ? String(value) : value),
+  },
+  { name: 'runs', title: 'Runs', unit: 'count', of: ({ runs }) => runs.length },
+  {
+    name: 'mbit_per_s',
+    title: 'Throughput',
+    unit: 'Mbit/s',
+    of: (entry) => rangeOf(spread(entry, 'mbit_per_s')),
+  },
+  { name: 'rtt_p95_ms', title: 'RTT P95', unit: 'ms', of: (entry) => rangeOf(spread(entry, 'rtt_p95_ms')) },
+  { name: 'rtt_p99_ms', title: 'RTT P99', unit: 'ms', of: (entry) => rangeOf(spread(entry, 'rtt_p99_ms')) },
+  {
+    name: 'peak_rss_mib',
+    title: 'Total peak RSS',
+    unit: 'MiB',
+    of: (entry) => rangeOf(spread(entry, 'peak_rss_bytes'), MIB),
+  },
+  { name: 'lost_share', title: 'Lost', unit: 'share', of: (entry) => rangeOf(spread(entry, 'lost_share')) },
+];
+
 /**
- * The sweep of a result.
+ * The sweep as a table, with its recommendation.
  * @param {string} variable
  * @param {SweepValue[]} values
  * @param {Value} inUse
  */
-export function sweepOf(variable, values, inUse) {
+export function sweepSection(variable, values, inUse) {
   const measured = values.filter(({ runs }) => runs.length > 0);
-  return {
-    variable,
-    values: values.map((entry) => ({
-      value: entry.value,
-      runs: entry.runs.length,
-      mbit_per_s: spread(entry, 'mbit_per_s'),
-      rtt_p95_ms: spread(entry, 'rtt_p95_ms'),
-      rtt_p99_ms: spread(entry, 'rtt_p99_ms'),
-      peak_rss_bytes: spread(entry, 'peak_rss_bytes'),
-      lost_share: spread(entry, 'lost_share'),
-      ...(entry.refused ? { refused: entry.refused } : {}),
-    })),
-    ...(measured.length < 2
+  const { recommended, reason } =
+    measured.length < 2
       ? { recommended: null, reason: 'fewer than two values were measured' }
-      : recommend(variable, measured, inUse)),
-  };
+      : recommend(variable, measured, inUse);
+  const none = recommended === null;
+  return sectionOf({
+    name: 'sweep',
+    title: `Sweep of ${variable}`,
+    columns: columnsOf(variable),
+    rows: values,
+    headline: none
+      ? { value: 'no best value', of: `of ${variable}`, detail: reason }
+      : { value: String(recommended), of: `is the best ${variable}`, detail: reason },
+    notes: [
+      `Recommendation: ${none ? 'none' : `${variable} = ${recommended}`}: ${reason}`,
+      ...values.flatMap(({ value, refused }) =>
+        refused ? [`The system refuses ${variable} = ${value}: ${refused}`] : [],
+      ),
+      'Medians of the runs with each value, the least and the most in brackets; the runs took turns.',
+      'Lost are round trips at the probe, wherever on the way a datagram or its answer was dropped.',
+    ],
+    plot: { kind: 'bars', x: 'value', y: ['mbit_per_s'] },
+  });
 }

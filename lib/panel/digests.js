@@ -97,7 +97,7 @@ const rounded = (value) => Math.round(value * 1e5) / 1e5;
 /**
  * In handleSummary.
  * @param {Load} load
- * @returns `database` of a result; undefined where there is none
+ * @returns undefined where there is none
  */
 export function databaseOf({ requests, waitedMs, routeMs }) {
   const found = /** @type {Between | undefined} */ (said()[SAID]);

@@ -13,6 +13,7 @@ import { bottleneckOf, bottleneckOfDatabase } from './bottleneck.js';
 import { Components, overlapsOf } from './components.js';
 import { databaseOf, keepDigests, takeDigests } from './digests.js';
 import { keepHistograms, prometheusTable, scrape } from './prometheus.js';
+import { databaseSections, partSections } from './time-sections.js';
 
 const requests = new Counter('panel_requests');
 const waited = new Counter('panel_waited_ms');
@@ -56,24 +57,26 @@ export class Evidence {
   }
 
   /**
-   * In handleSummary: the result's `components`, `bottlenecks` and `database`.
+   * In handleSummary.
    * @param {import('k6/x/windtunnel/record').Metrics} metrics
-   * @param {string[]} operations
+   * @param {Record<string, { title: string }>} operations
    */
-  found(metrics, operations) {
-    const table = this.components.table(metrics, operations);
+  sections(metrics, operations) {
+    const names = Object.keys(operations);
+    const table = this.components.table(metrics, names);
     const work = this.databaseWork(metrics);
-    const ofRows = operations.flatMap((name) => {
+    const bottlenecks = names.flatMap((name) => {
       const own = table.filter(({ operation }) => operation === name);
       const found = bottleneckOf(name, own, this.components.largestOf(metrics, name));
       return found ? withServerShare(found, table, work) : [];
     });
-    const bottlenecks = ofRows.length === 0 && work ? [bottleneckOfDatabase(work)] : ofRows;
-    return {
-      components: [...table, ...this.histograms()],
-      ...(bottlenecks.length > 0 ? { bottlenecks } : {}),
-      ...(work ? { database: work } : {}),
-    };
+    const titleOf = (/** @type {string} */ name) => operations[name].title;
+    return [
+      ...partSections([...table, ...this.histograms()], bottlenecks, titleOf),
+      ...(work
+        ? databaseSections(work, bottlenecks.length === 0 ? bottleneckOfDatabase(work) : undefined)
+        : []),
+    ];
   }
 
   histograms() {

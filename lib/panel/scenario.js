@@ -77,7 +77,7 @@ const defined = (spec, environment, evidence, existing) =>
       ...aboutGenerator(usage),
       ...evidence.overlaps(metrics, Object.keys(spec.operations)),
     ],
-    more: (metrics) => evidence.found(metrics, Object.keys(spec.operations)),
+    more: (metrics) => ({ sections: evidence.sections(metrics, spec.operations) }),
   });
 
 /** @param {import('k6/x/windtunnel/record').Metrics} metrics */
@@ -147,44 +147,47 @@ export function panelScenario(spec) {
   return {
     options: { ...scenario.options, batch: MOST_AT_ONCE, batchPerHost: MOST_AT_ONCE },
 
-    setup() {
-      const session = { token: panel.signIn(), runId: scenario.runId() };
-      if ((panel.total(session, `&search=${runPrefix(session.runId)}`) ?? 0) > 0)
-        stop(`panel: there are users of run ${session.runId} already: give another RUN_ID`);
-      const before = census(panel, session);
-      const fill =
-        existing === 0 && wanted > 0 ? toFill(panel, before, wanted) : { seeded: existing, made: 0 };
-      try {
-        addExisting(panel, session, fill.seeded);
-        panel.createAll(
-          session,
-          Array.from({ length: fill.made }, (_, index) => nameOfFilled(session.runId, index)),
-        );
-        panel.warmUp(session, Math.min(MOST_AT_ONCE, spec.clients));
-        const prepared = spec.prepare?.(panel, session) ?? {};
-        const there = { seeded: fill.seeded, existing: fill.seeded + fill.made };
-        return scenario.begin({ ...session, ...prepared, ...there, before, ...evidence.before() });
-      } catch (error) {
-        // k6 runs no teardown() where this ends the run.
-        removeAll(panel, session, fill.seeded);
-        return stop(messageOf(error));
-      }
-    },
+    setup: () => scenario.begin(set),
 
     ...requestLoops(scenario, iterate, () => panel.connect()),
 
     /** @param {Begun} given */
-    teardown(given) {
-      scenario.end(given);
-      const data = ownData(given);
-      evidence.after(data);
-      keepCensus('loaded', census(panel, data));
-      reportLeft(removeAll(panel, data, data.seeded));
-      keepCensus('removed', census(panel, data));
-    },
+    teardown: (given) => scenario.end(given, () => clear(ownData(given))),
 
     handleSummary: scenario.summary,
   };
+
+  /** Makes the users of the load. */
+  function set() {
+    const session = { token: panel.signIn(), runId: scenario.runId() };
+    if ((panel.total(session, `&search=${runPrefix(session.runId)}`) ?? 0) > 0)
+      stop(`panel: there are users of run ${session.runId} already: give another RUN_ID`);
+    const before = census(panel, session);
+    const fill = existing === 0 && wanted > 0 ? toFill(panel, before, wanted) : { seeded: existing, made: 0 };
+    try {
+      addExisting(panel, session, fill.seeded);
+      panel.createAll(
+        session,
+        Array.from({ length: fill.made }, (_, index) => nameOfFilled(session.runId, index)),
+      );
+      panel.warmUp(session, Math.min(MOST_AT_ONCE, spec.clients));
+      const prepared = spec.prepare?.(panel, session) ?? {};
+      const there = { seeded: fill.seeded, existing: fill.seeded + fill.made };
+      return { ...session, ...prepared, ...there, before, ...evidence.before() };
+    } catch (error) {
+      // k6 runs no teardown() where this ends the run.
+      removeAll(panel, session, fill.seeded);
+      return stop(messageOf(error));
+    }
+  }
+
+  /** Counts what the load has left, and removes it. @param {Begun} data */
+  function clear(data) {
+    evidence.after(data);
+    keepCensus('loaded', census(panel, data));
+    reportLeft(removeAll(panel, data, data.seeded));
+    keepCensus('removed', census(panel, data));
+  }
 }
 
 /**

@@ -1,27 +1,19 @@
 /** Chains of two rows: the first row's server sends all to the second row's client, and that one's server to the target. */
+import { hasHop } from './matrix.js';
 import { rowNamed } from './sides.js';
 
 /** @typedef {import('./matrix.js').Row} Row */
 /** @typedef {import('./sides.js').Engine} Engine */
 /** @typedef {{ row: Row, hops: Row[] }} Chain of two hops, or one row alone; `row` is what all hops can do */
 
-/** Why a row cannot send all that it takes to a second hop; null where it can. @param {Row} row @param {Engine} engine */
-function endsThere({ variables: { protocol } }, engine) {
-  if (protocol === 'ssh')
-    return 'ssh cannot be the first hop: its server is sshd, which sends nothing to a proxy';
-  if (protocol === 'wireguard' && engine === 'xray')
-    return 'wireguard cannot be the first hop with xray: its server would ask the second hop for an address inside the tunnel';
-  return null;
-}
-
 /** @param {string} chain such as trojan+vless @param {Engine} engine @returns {Row[]} its hops */
 function hopsOf(chain, engine) {
   const hops = chain.split('+').map((name) => rowNamed(name.trim(), 'CHAINS'));
-  const odd = hops.find(({ variables }) => variables.protocol === 'direct');
-  if (hops.length !== 2 || odd)
+  if (hops.length !== 2 || !hops.every(hasHop))
     throw `CHAINS=${chain}: two rows with a client and a server are wanted, as trojan+vless`;
-  const wrong = endsThere(hops[0], engine);
-  if (wrong) throw `CHAINS=${chain}: ${wrong}`;
+  const [{ row, firstHop }] = hops;
+  if (firstHop?.[engine])
+    throw `CHAINS=${chain}: ${row} cannot be the first hop with ${engine}: ${firstHop[engine]}`;
   return hops;
 }
 

@@ -12,6 +12,7 @@ import { record } from '../dataplane/held.js';
 import { ask } from '../dataplane/meter.js';
 import { controlName } from '../dataplane/scenario.js';
 import { submetric } from '../operations.js';
+import { sectionOf } from '../section.js';
 
 const queries = new Counter('operation_upstream_queries');
 const expected = new Counter('operation_upstream_expected');
@@ -91,17 +92,56 @@ function upstreamOf(metrics, operation) {
   return { queries: count('queries'), expected: count('expected') };
 }
 
+/** @typedef {Kind & { via: string, counts: ReturnType<typeof upstreamOf> | null }} Line null: direct */
+
+/** @param {import('k6/x/windtunnel/judge').FigureOf['figure']} figure */
+const own =
+  (figure) =>
+  (/** @type {Line} */ { operation }) => ({ operation, figure });
+
+/** @type {import('../section.js').Column<Line>[]} */
+const COLUMNS = [
+  { name: 'operation', title: 'Operation', unit: 'text', print: 'none' },
+  { name: 'names', title: 'Names', unit: 'text', of: ({ repeated }) => (repeated ? 'known' : 'new') },
+  { name: 'in_flight', title: 'In flight', unit: 'count', of: ({ inFlight }) => inFlight ?? 'open loop' },
+  { name: 'via', title: 'Via', unit: 'text' },
+  { name: 'rate_per_s', title: 'Queries/s', unit: 'per_s', of: own('rate_per_s') },
+  { name: 'p50_ms', title: 'P50', unit: 'ms', of: own('p50_ms') },
+  { name: 'p95_ms', title: 'P95', unit: 'ms', of: own('p95_ms') },
+  { name: 'p99_ms', title: 'P99', unit: 'ms', of: own('p99_ms') },
+  { name: 'lost_share', title: 'Lost', unit: 'share', of: own('lost_share') },
+  {
+    name: 'by_direct',
+    title: 'By direct P50',
+    unit: 'times',
+    of: ({ operation, counts }) => counts && { operation, figure: 'p50_ms', by: controlName(operation) },
+  },
+  { name: 'upstream', title: 'Upstream queries', unit: 'count', of: ({ counts }) => counts?.queries },
+  {
+    name: 'expected',
+    title: 'Upstream queries expected',
+    unit: 'count',
+    print: 'none',
+    of: ({ counts }) => counts?.expected,
+  },
+];
+
 /**
- * Rows of the section `dns`, each with its control.
+ * Each kind of query as a table, through the proxy above the same direct.
  * @param {import('k6/x/windtunnel/record').Metrics} metrics
  * @param {Kind[]} kinds
+ * @param {{ via: string, cache: boolean }} about the client that takes the queries, in words
  */
-export const upstreamRows = (metrics, kinds) =>
-  kinds.flatMap(({ operation, repeated, inFlight }) => {
-    const { queries: found, expected: reported } = upstreamOf(metrics, operation);
-    const common = { names: repeated ? 'known' : 'new', in_flight: inFlight };
-    return [
-      { operation, via: 'proxy', ...common, upstream: { queries: found, expected: reported } },
-      { operation: controlName(operation), via: 'direct', ...common, upstream: null },
-    ];
+export const dnsSection = (metrics, kinds, { via, cache }) =>
+  sectionOf({
+    name: 'dns',
+    title: 'DNS queries',
+    columns: COLUMNS,
+    rows: kinds.flatMap((kind) => [
+      { ...kind, via, counts: upstreamOf(metrics, kind.operation) },
+      { ...kind, operation: controlName(kind.operation), via: 'direct', counts: null },
+    ]),
+    notes: [
+      `${cache ? 'The client caches: of known names each ought to get through once a probe.' : 'The client does not cache.'} Upstream queries are those that the authoritative server behind the proxy got, warm-up included.`,
+    ],
   });

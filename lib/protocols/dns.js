@@ -22,8 +22,8 @@ const STOP_MOST_MS = 60_000;
 /** The row of PROTOCOL that is asked through: the first that has a client with DNS. @param {import('./sides.js').Engine} engine */
 export function rowWithDns(engine) {
   const row = selectedRows('protocols/dns').find(
-    ({ engines, variables, needs, dialsAtStart }) =>
-      engines[engine] === true && !variables.inbound && needs !== 'naive-client' && !dialsAtStart,
+    ({ engines, variables, foreign, dialsAtStart }) =>
+      engines[engine] === true && !variables.inbound && !foreign?.client && !dialsAtStart,
   );
   if (row) return row;
   throw `PROTOCOL=${__ENV.PROTOCOL}: none has a client with DNS that ${engine} runs: add a row, such as trojan`;

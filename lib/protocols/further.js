@@ -3,7 +3,7 @@ import { nextLook } from 'k6/x/windtunnel/difference';
 import { undecided as undecidedRows } from 'k6/x/windtunnel/judge';
 import { said, say } from 'k6/x/windtunnel/record';
 import { mostOf } from '../variables.js';
-import { protocolsOf } from './result.js';
+import { protocolsOf, shownOf } from './result.js';
 
 /** The note that has the looks; no row is called so. */
 const LOOKS = '-looks';
@@ -65,11 +65,11 @@ export function measureFurther(measured, asked, minutes) {
 }
 
 /**
- * In handleSummary: the section `protocols` of all turns.
+ * In handleSummary: what is shown of all turns.
  * @param {import('./result.js').Asked} asked
  * @param {number[]} planned looks of a run that had no further turns
  */
 export function comparedOf(asked, planned) {
   const { [LOOKS]: looks = planned, ...notes } = said();
-  return protocolsOf(notes, { ...asked, looks });
+  return shownOf(notes, { ...asked, looks });
 }

@@ -1,16 +1,12 @@
-/** Who understands whom: the section `interop` of a result. */
+/** Who understands whom. */
 import { hasHop } from './matrix.js';
 
 /**
  * @typedef {import('./programs.js').Program} Program
  * @typedef {import('./matrix.js').Row} Row
  * @typedef {{ client: string, server: string, outcome: import('./hop.js').Name, detail: string | null }} Cell
- * @typedef {{ row: string, encrypted: boolean, udp: boolean, cells: Cell[] }} RowCells
  * @typedef {{ client: Program, server: Program, name: string }} Pair
  */
-
-/** What one program of a row stands for in both, such as sshd. */
-const FOREIGN = { sshd: 'server', 'naive-client': 'client' };
 
 /**
  * Why two programs are not tried with each other, or null.
@@ -22,8 +18,8 @@ export function untried(row, { client, server }) {
   for (const { engine } of [client, server])
     if (row.engines[engine] !== true) return String(row.engines[engine]);
   if (client === server) return null;
-  if (row.needs && row.needs in FOREIGN)
-    return `its ${FOREIGN[/** @type {keyof typeof FOREIGN} */ (row.needs)]} is ${row.needs}, whoever the other is`;
+  for (const [end, program] of Object.entries(row.foreign ?? {}))
+    return `its ${end} is ${program}, whoever the other is`;
   if (row.multiplex && client.engine !== server.engine)
     return "sing-box's multiplex (h2mux) and xray's mux (Mux.Cool) are two protocols";
   return null;
@@ -38,14 +34,11 @@ export const pairsOf = (programs) =>
     programs.map((server) => ({ client, server, name: `${client.name}-to-${server.name}` })),
   );
 
-/** @param {Row} row @param {Cell[]} cells @returns {RowCells} */
-const rowCells = (row, cells) => ({ row: row.row, encrypted: row.encrypts, udp: row.udp, cells });
-
 /** Of a row that the run did not come to. */
 const NOT_REACHED = /** @type {const} */ ({ outcome: 'not reached', detail: null, version: null });
 
 /**
- * The section `interop`.
+ * The cells of all rows.
  * @param {Record<string, import('./hop.js').Heard[]>} notes of the pairs that were tried, by row
  * @param {{ rows: Row[], programs: Program[], digests: (string | null)[] }} asked digests of the programs' files
  */
@@ -64,7 +57,7 @@ export function interopOf(notes, { rows, programs, digests }) {
       return { client, server, outcome, detail };
     });
   };
-  const all = rows.map((row) => rowCells(row, cellsOf(row)));
+  const all = rows.map((row) => ({ row: row.row, cells: cellsOf(row) }));
   return {
     programs: programs.map(({ name, engine, binary }, index) => ({
       name,

@@ -1,15 +1,14 @@
 /**
- * Every proxy protocol that the testbed `protocols` starts, a row each, and what of sing-box the rows cover. A row is a file
- * in testbeds/protocols/rows; what only a new protocol has, its users and its parts of the configuration, is in the
- * templates beside it.
+ * Every proxy protocol that the testbed `protocols` starts, a row each, and what of sing-box the rows cover. A protocol is a
+ * file in testbeds/protocols/rows, with its rows; an engine is a file in testbeds/protocols/engines.
  */
 import { matrix } from 'k6/x/windtunnel/protocols';
 import { pathOf } from '../file.js';
-import { EXTENT } from './extent.js';
 
 /**
  * What may be said of an engine: it runs the row, or why it does not.
  * @typedef {true | string} Runs
+ * @typedef {'sing-box' | 'xray'} Engine whose configuration a program reads
  *
  * @typedef {object} Row
  * @property {string} row its name: the protocol, then what carries it
@@ -20,33 +19,41 @@ import { EXTENT } from './extent.js';
  * @property {string} security
  * @property {boolean} multiplex
  * @property {boolean} udp whether datagrams go through
- * @property {{ 'sing-box': Runs, xray: Runs }} engines
+ * @property {Record<Engine, Runs>} engines
  * @property {string} [since] the first version of sing-box that has it, where that is newer than 1.12: an older one refuses it, and says so
  * @property {boolean} [dialsAtStart] its client dials when it starts, and refuses all until it has got through
  * @property {boolean} encrypts whether nobody in between may read what goes through its hop
- * @property {Partial<Record<'sing-box' | 'xray', string>>} [known] what an engine is known to get wrong now and then
- * @property {'namespaces' | 'sshd' | 'naive-client'} [needs] what it needs besides the two engines
+ * @property {Partial<Record<Engine, string>>} [known] what an engine is known to get wrong now and then
+ * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
+ * @property {'namespaces'} [needs] what of the machine it needs
+ * @property {{ client?: string, server?: string }} [foreign] the program that is an end of it, in place of any engine
  * @property {Record<string, string | number | boolean>} variables of the testbed, besides the engine
  */
 
-/** @typedef {{ faults: Record<string, string>, inbounds: string[], outbounds: string[], uncovered: Record<'inbound' | 'outbound', Record<string, string>>, instead: Record<string, string> }} Engine */
+/** @typedef {{ needs?: string, carried_by?: string, left_out?: string[], alone?: boolean }} Protocol */
+/** @typedef {{ faults: Record<string, string>, carriers: Record<string, Protocol>, types: Record<'inbound' | 'outbound', string[]>, uncovered: Record<'inbound' | 'outbound', Record<string, string>>, instead: Record<string, string>, parts: { reads: Engine, program: string } }} EngineFile */
 
-/** @type {{ rows: { name: string, row: any }[], engines: Record<'sing-box' | 'xray', Engine> }} */
-const { rows, engines: byEngine } = JSON.parse(
-  matrix(pathOf(import.meta.resolve('../../testbeds/protocols'))),
-);
+/** @type {{ rows: { name: string, protocol: string, row: any }[], protocols: Record<string, Protocol>, engines: Record<string, EngineFile> }} */
+const {
+  rows,
+  protocols,
+  engines: byEngine,
+} = JSON.parse(matrix(pathOf(import.meta.resolve('../../testbeds/protocols'))));
 
-/** The texts of the faults that a row names. @param {Record<'sing-box' | 'xray', string>} known */
+/** The texts of the faults that a row names. @param {Record<Engine, string>} known */
 const faultsOf = (known) =>
-  Object.fromEntries(
-    Object.entries(known).map(([engine, fault]) => [
-      engine,
-      byEngine[/** @type {'sing-box' | 'xray'} */ (engine)].faults[fault],
-    ]),
-  );
+  Object.fromEntries(Object.entries(known).map(([engine, fault]) => [engine, byEngine[engine].faults[fault]]));
 
 /** @param {{ name: string, row: any }} file @returns {Row} */
-function rowOf({ name, row: { without, known, encrypts = false, dials_at_start: dialsAtStart, ...own } }) {
+function rowOf({ name, row }) {
+  const {
+    without,
+    known,
+    encrypts = false,
+    dials_at_start: dialsAtStart,
+    first_hop: firstHop,
+    ...own
+  } = row;
   const { protocol, transport = 'tcp', security = 'none', multiplex = false } = own.variables;
   return {
     row: name,
@@ -60,20 +67,31 @@ function rowOf({ name, row: { without, known, encrypts = false, dials_at_start: 
     engines: { 'sing-box': true, xray: true, ...without },
     ...(known ? { known: faultsOf(known) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),
+    ...(firstHop ? { firstHop } : {}),
     ...own,
   };
 }
 
 export const MATRIX = rows.map(rowOf);
 
-const { inbounds, outbounds, uncovered, instead } = byEngine['sing-box'];
-
 /**
- * @param {'inbound' | 'outbound'} side
- * @param {string[]} types
+ * The program of an engine's file that no target of ours builds as bin/NAME: whose configuration it reads, and its path.
+ * @param {string} name
+ * @returns {{ engine: Engine, binary: string } | null} null where there is no such file; binary is '' of our own builds
  */
-const coverageOf = (side, types) =>
-  types.map((type) => {
+export function programNamed(name) {
+  const found = byEngine[name]?.parts;
+  if (!found) return null;
+  const root = pathOf(import.meta.resolve('../..')).replace(/\/$/, '');
+  const binary = name === found.reads ? '' : found.program.replace(/\{\{ *root *\}\}/, root);
+  return { engine: found.reads, binary };
+}
+
+const { carriers, types, uncovered, instead } = byEngine['sing-box'];
+
+/** @param {'inbound' | 'outbound'} side */
+const coverageOf = (side) =>
+  types[side].map((type) => {
     const covered = MATRIX.filter((row) => row[side] === type).map(({ row }) => row);
     return {
       type,
@@ -84,25 +102,30 @@ const coverageOf = (side, types) =>
   });
 
 /** Whether a row has a hop: a client and a server. @param {Pick<Row, 'variables'>} row */
-export const hasHop = ({ variables }) => variables.protocol !== 'direct' && variables.protocol !== 'block';
+export const hasHop = ({ variables }) => !protocols[String(variables.protocol)].alone;
 
-/** A row's protocol: its name's first word. @param {Row} row */
-export const protocolOf = ({ row }) => row.split('-')[0];
+/** @param {string} protocol */
+function extentOf(protocol) {
+  const { needs, carried_by: carriedBy, left_out: leftOut = [] } = protocols[protocol];
+  const carrier = carriedBy ? carriers[carriedBy] : {};
+  const all = [carrier.needs, needs].filter(Boolean);
+  return {
+    protocol,
+    rows: rows.filter((row) => row.protocol === protocol).map(({ name }) => name),
+    needs: all.length > 0 ? all.join('; ') : null,
+    left_out: [...leftOut, ...(carrier.left_out ?? [])],
+  };
+}
 
 /**
  * Each inbound and outbound type of sing-box 1.12 to 1.14 with the rows that cover it, or why none does; and each protocol
  * with what it needs besides a plain sing-box, and which of its ways no row measures, and why.
  */
 export const coverage = {
-  inbound: coverageOf('inbound', inbounds),
-  outbound: coverageOf('outbound', outbounds),
-  protocols: [...new Set(MATRIX.map(protocolOf))].map((protocol) => ({
-    protocol,
-    rows: MATRIX.filter((row) => protocolOf(row) === protocol).map(({ row }) => row),
-    needs: EXTENT[protocol]?.needs ?? null,
-    left_out: EXTENT[protocol]?.leftOut ?? [],
-  })),
+  inbound: coverageOf('inbound'),
+  outbound: coverageOf('outbound'),
+  protocols: [...new Set(rows.map(({ protocol }) => protocol))].map(extentOf),
 };
 
-/** @param {'sing-box' | 'xray'} engine */
+/** @param {Engine} engine */
 export const rowsOf = (engine) => MATRIX.filter(({ engines }) => engines[engine] === true);

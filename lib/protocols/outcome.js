@@ -11,9 +11,6 @@
 /** Kinds of errors that say that payload was changed on the way. */
 export const CORRUPT = ['corrupted', 'truncated'];
 
-/** The end of a row that is no program under test. */
-const FOREIGN = { sshd: 'server', 'naive-client': 'client', namespaces: null };
-
 /** Whether the file that a start lacks is the program under test. @param {string} path @param {string} binary */
 const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-box|xray)$/.test(path));
 /** What a package manager installs; what `make` builds is missing by the user's own fault. @param {string} path */
@@ -72,17 +69,17 @@ function ofMachine(cause, binary, cannot) {
 
 /**
  * The program is to blame where it is of its process.
- * @param {Pick<import('./matrix.js').Row, 'needs'>} row
+ * @param {Pick<import('./matrix.js').Row, 'foreign'>} row
  * @param {string} binary path of the program under test, '' for the one that `make testbeds` builds
  * @param {{ error: string, cause?: Cause }} failure the sidecar's, of a start
  * @param {boolean} [cannot] the sidecar says that this machine or user cannot run it
  * @returns {Outcome}
  */
-export function ofFailedStart({ needs }, binary, { error, cause }, cannot = false) {
+export function ofFailedStart({ foreign }, binary, { error, cause }, cannot = false) {
   const end = cause?.process;
   if (!cause || cannot || (end !== 'server' && end !== 'client'))
     return { outcome: ofMachine(cause, binary, cannot), detail: error };
-  if (needs && FOREIGN[needs] === end) return { outcome: 'impossible here', detail: error };
+  if (foreign?.[end]) return { outcome: 'impossible here', detail: error };
   const outcome = ofProgram(cause);
   const detail = outcome === 'missing binary' ? `cannot be executed: ${error}` : error;
   return { outcome, detail, ...lackOf((cause.said ?? []).join(' ')) };

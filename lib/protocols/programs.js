@@ -10,6 +10,19 @@ const OWN = /^(sing-box|xray)(-[a-z0-9.]+)?$/;
 /** The name of CANDIDATE among them. */
 export const CANDIDATE = 'candidate';
 
+/**
+ * @typedef {{ engine: string, binary: string, version: string | null, sha256?: string | null, ran?: { file: string, sha256: string }[] }} Ran what
+ *   ran as client and server: `binary` is the file's name, `sha256` its digest, and `ran` are the files that its processes really
+ *   ran, which are others where it is a script
+ */
+
+/** `sing-box 1.12.12`, where the version is known, and the file's name where it is another. @param {Ran} program */
+export function programTitle({ engine, binary, version }) {
+  // What sing-box says of itself, built without one.
+  const known = version !== null && version !== 'unknown' ? ` ${version}` : '';
+  return `${engine}${known}${binary === engine ? '' : ` (${binary})`}`;
+}
+
 /** @param {string} name @returns {Program} */
 function ownBuild(name) {
   const engine = /** @type {import('./sides.js').Engine | undefined} */ (OWN.exec(name)?.[1]);

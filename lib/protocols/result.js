@@ -1,6 +1,9 @@
-/** The section `protocols` of a result. */
+/** What became of the rows of a run, and what is shown of it. */
 import { MEASURING_BOUND, compareRows, figuresOf } from './compare.js';
 import { besideBaseline, excused, older, wanting } from './excuse.js';
+import { comparisonSection } from './comparison.js';
+import { coverageSections } from './coverage.js';
+import { sideSection } from './figures.js';
 import { coverage } from './matrix.js';
 import { shown, worst } from './outcome.js';
 
@@ -34,6 +37,25 @@ import { shown, worst } from './outcome.js';
 
 /** @typedef {Record<string, Record<string, Notes>>} AllNotes by row, then by side */
 
+/** @typedef {ReturnType<typeof protocolsOf>} Found */
+
+/**
+ * What the scenario shows, and what the judge decides by. @param {AllNotes} notes @param {Asked} asked
+ * @returns {import('../scenario.js').More}
+ */
+export function shownOf(notes, asked) {
+  const found = protocolsOf(notes, asked);
+  const compared = found.candidate !== null;
+  return {
+    protocols: { compared, rows: found.rows },
+    sections: [
+      sideSection(found, 'baseline'),
+      ...(compared ? [sideSection(found, 'candidate'), comparisonSection(found)] : []),
+      ...coverageSections(found),
+    ],
+  };
+}
+
 /** @param {AllNotes} notes @param {Asked} asked */
 export function protocolsOf(notes, asked) {
   const { rows, baseline, candidate, turns, extraTurns, targets, digests, covers = true } = asked;
@@ -47,7 +69,7 @@ export function protocolsOf(notes, asked) {
     measuring_bound_cpus: MEASURING_BOUND,
     targets: candidate ? targets : null,
     rows: rows.map((row) => rowOf(row, notes[row.row], asked, compared?.byRow[row.row] ?? [])),
-    coverage: covers ? coverage : { inbound: [], outbound: [] },
+    coverage: covers ? coverage : { inbound: [], outbound: [], protocols: [] },
   };
 }
 

@@ -1,8 +1,8 @@
 /** Which two programs are compared, and which rows of the matrix they run. */
 import { defaultOf, envChoice, envList, envNumber } from '../variables.js';
-import { MATRIX } from './matrix.js';
+import { MATRIX, programNamed } from './matrix.js';
 
-/** @typedef {'sing-box' | 'xray'} Engine */
+/** @typedef {import('./matrix.js').Engine} Engine */
 /**
  * @typedef {object} Program
  * @property {Engine} engine whose configuration it reads
@@ -30,10 +30,10 @@ function binaryOf(variable) {
 export function candidateOf(variable, fallback) {
   const given = __ENV[variable] || '';
   if (given === '') return null;
-  const own = given === 'xray' || given === 'sing-box';
+  const named = programNamed(given);
   return {
-    engine: own ? given : /** @type {Engine} */ (envChoice('CANDIDATE_ENGINE', fallback)),
-    binary: own ? '' : binaryOf(variable),
+    engine: named?.engine ?? /** @type {Engine} */ (envChoice('CANDIDATE_ENGINE', fallback)),
+    binary: named?.binary ?? binaryOf(variable),
     args: __ENV.CANDIDATE_ARGS || '',
     env: __ENV.CANDIDATE_ENV || '',
     filter: binaryOf('CANDIDATE_FILTER'),
@@ -42,7 +42,7 @@ export function candidateOf(variable, fallback) {
 
 /**
  * BASELINE and CANDIDATE are absolute paths, BASELINE_ENGINE and CANDIDATE_ENGINE whose configuration each reads;
- * CANDIDATE=xray is our own xray. Of CANDIDATE_CLIENT and CANDIDATE_SERVER the one that is not set is the baseline's.
+ * CANDIDATE=xray is our own xray, and any other name of testbeds/protocols/engines is what its file says. Of CANDIDATE_CLIENT and CANDIDATE_SERVER the one that is not set is the baseline's.
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {

@@ -53,14 +53,13 @@ export function publishScenario(spec) {
   return {
     options: scenario.options,
 
-    setup: () => scenario.begin(relay.open(topicNames(scenario.runId(), spec.name, topicCount))),
+    setup: () => scenario.begin(() => relay.open(topicNames(scenario.runId(), spec.name, topicCount))),
 
     ...loops,
 
     /** @param {Data} data */
     teardown(data) {
-      scenario.end(data);
-      relay.close(data);
+      scenario.end(data, () => relay.close(data));
     },
 
     handleSummary: scenario.summary,

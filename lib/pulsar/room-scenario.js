@@ -82,7 +82,8 @@ export function roomScenario(spec) {
   return {
     options: scenario.options,
 
-    setup: () => scenario.begin(relay.open(topicNames(scenario.runId(), spec.name, topicCount * rooms))),
+    setup: () =>
+      scenario.begin(() => relay.open(topicNames(scenario.runId(), spec.name, topicCount * rooms))),
 
     /** @param {Data} data */
     async room(data) {
@@ -105,8 +106,7 @@ export function roomScenario(spec) {
 
     /** @param {Data} data */
     teardown(data) {
-      scenario.end(data);
-      relay.close(data);
+      scenario.end(data, () => relay.close(data));
     },
 
     handleSummary: scenario.summary,

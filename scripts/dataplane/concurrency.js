@@ -8,7 +8,12 @@
  */
 import { currentProfile, envCount, envList, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
-import { recordOpening, recordPerTunnel, tunnelsOf } from '../../lib/dataplane/open-tunnels.js';
+import {
+  recordOpening,
+  recordPerTunnel,
+  tunnelsOf,
+  tunnelsSection,
+} from '../../lib/dataplane/open-tunnels.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { bytesPerTunnel, findOwn, stopOwn } from '../../lib/dataplane/tunnel-memory.js';
 import { mostOf } from '../../lib/variables.js';
@@ -85,7 +90,7 @@ const script = planeScenario({
       recordPerTunnel(names[0], bytesPerTunnel(plane, plane.data.found, fresh));
     }
   },
-  more: (metrics) => ({ tunnels: levels.map((level) => tunnelsOf(metrics, level)) }),
+  more: (metrics) => ({ sections: [tunnelsSection(levels.map((level) => tunnelsOf(metrics, level)))] }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -68,7 +68,7 @@ const script = planeScenario({
     plane.part(partName(turn.operation, index), () => steps.forEach((step) => step()));
   },
   end: ({ found }) => stopFresh(found),
-  more: (_metrics, { found }) => ({ sweep: sweep.result(found) }),
+  more: (_metrics, { found }) => ({ sections: [sweep.section(found)] }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

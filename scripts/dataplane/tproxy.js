@@ -103,7 +103,7 @@ const script = planeScenario({
     if (found) stopFresh(found);
     stopFarEnds(ends);
   },
-  more: (_metrics, { found }) => (sweep && found ? { sweep: sweep.result(found) } : {}),
+  more: (_metrics, { found }) => ({ sections: sweep && found ? [sweep.section(found)] : [] }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

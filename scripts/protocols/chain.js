@@ -13,7 +13,7 @@ import { chainsOf } from '../../lib/protocols/chains.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { MeasuredChain } from '../../lib/protocols/measured-chain.js';
-import { protocolsOf } from '../../lib/protocols/result.js';
+import { shownOf } from '../../lib/protocols/result.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { candidateLeft, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 
@@ -64,8 +64,8 @@ const script = planeScenario({
       measured[chain.row.row].go(index);
     }
   },
-  more: () => ({
-    protocols: protocolsOf(said(), {
+  more: () =>
+    shownOf(said(), {
       rows,
       baseline,
       candidate: null,
@@ -75,7 +75,6 @@ const script = planeScenario({
       digests,
       covers: false,
     }),
-  }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -11,7 +11,8 @@ import { closedOf, openParameters, plannedOf, probeLoad, probeOf } from '../../l
 import { partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount } from '../../lib/profiles.js';
 import { resolverAsked, rowWithDns, startDns, stopDns, viasOf } from '../../lib/protocols/dns.js';
-import { countUpstream, factsOf, upstreamRows } from '../../lib/protocols/dns-upstream.js';
+import { countUpstream, dnsSection, factsOf } from '../../lib/protocols/dns-upstream.js';
+import { programTitle } from '../../lib/protocols/programs.js';
 import { candidateLeft, sidesOf } from '../../lib/protocols/sides.js';
 import { defaultNumber } from '../../lib/variables.js';
 
@@ -107,7 +108,12 @@ const script = planeScenario({
   end: stopDns,
   facts: () => factsOf(kinds),
   more: (metrics, { client }) => ({
-    dns: { ...about, version: client.version, cache: resolver.cache, rows: upstreamRows(metrics, kinds) },
+    sections: [
+      dnsSection(metrics, kinds, {
+        via: `${programTitle({ engine: baseline.engine, binary: baseline.engine, version: client.version })}, ${row.row}`,
+        cache: resolver.cache,
+      }),
+    ],
   }),
 });
 

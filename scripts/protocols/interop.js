@@ -13,6 +13,7 @@ import { digestOf } from '../../lib/protocols/digest.js';
 import { hear } from '../../lib/protocols/hop.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { interopOf, pairsOf, untried, withHop } from '../../lib/protocols/interop.js';
+import { interopSections } from '../../lib/protocols/interop-sections.js';
 import { programsOf } from '../../lib/protocols/programs.js';
 import { operationOf, rowOperation } from '../../lib/protocols/row-operation.js';
 import { selectedRows } from '../../lib/protocols/sides.js';
@@ -48,7 +49,10 @@ const script = planeScenario({
     const tried = pairs.filter((pair) => untried(row, pair) === null);
     say(row.row, hear(row, tried, plane, { operation: operationOf(row.row) }));
   },
-  more: () => ({ interop: interopOf(said(), { rows, programs, digests }) }),
+  more() {
+    const found = interopOf(said(), { rows, programs, digests });
+    return { interop: found.rows, sections: interopSections(found) };
+  },
 });
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -12,6 +12,7 @@ import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
+import { MANY_TUNNELS } from '../../lib/protocols/figures.js';
 import { comparedOf, measureFurther } from '../../lib/protocols/further.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { MeasuredRow } from '../../lib/protocols/measured-row.js';
@@ -32,8 +33,6 @@ const SIZES = {
 };
 /** Round trips and transfers of a turn are in so many parts, in turn with those of the other side: A B, B A, A B, B A. */
 const PASSES = 4;
-/** So many tunnels at once take seconds to open: in half of the extra turns. */
-const MANY_TUNNELS = 500;
 
 const why = 'the matrix compares protocols under one load, so that its shape does not apply';
 const base = sizesOf(TURNS, why);
@@ -74,6 +73,7 @@ const measures = {
     both.each((turn) => turn.extras(sizes, bytes, both.row.udp));
   },
   tunnels(turn, number) {
+    // So many at once take seconds to open: in half of the extra turns.
     for (const count of fewestFirst) if (count < MANY_TUNNELS || number < extra / 2) turn.tunnels(count);
   },
 };
@@ -101,7 +101,7 @@ const script = planeScenario({
     measured[index] = new MeasuredRow(plane, rows[index], asked, measures);
     return measured[index].go(turns);
   },
-  more: () => ({ protocols: comparedOf(asked, minutes > 0 ? [turns] : []) }),
+  more: () => comparedOf(asked, minutes > 0 ? [turns] : []),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

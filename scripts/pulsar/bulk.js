@@ -63,7 +63,7 @@ function accepted(response, operation) {
 
 export const { options } = scenario;
 
-export const setup = () => scenario.begin(relay.open(topicNames(scenario.runId(), 'bulk', topicCount)));
+export const setup = () => scenario.begin(() => relay.open(topicNames(scenario.runId(), 'bulk', topicCount)));
 
 /** @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
 function publish({ data: { session, topics }, index, time }) {
@@ -78,8 +78,7 @@ export default closedLoop;
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */
 export function teardown(data) {
-  scenario.end(data);
-  relay.close(data);
+  scenario.end(data, () => relay.close(data));
 }
 
 export const handleSummary = scenario.summary;

@@ -61,7 +61,7 @@ const wait = scenario.operation('wait');
 export const { options } = scenario;
 
 export const setup = () =>
-  scenario.begin(relay.open(topicNames(scenario.runId(), 'poll', mostClients(load))));
+  scenario.begin(() => relay.open(topicNames(scenario.runId(), 'poll', mostClients(load))));
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic @param {number} seq */
 async function wakeOnce(session, topic, seq) {
@@ -102,8 +102,7 @@ export default async function round(data) {
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */
 export function teardown(data) {
-  scenario.end(data);
-  relay.close(data);
+  scenario.end(data, () => relay.close(data));
 }
 
 export const handleSummary = scenario.summary;

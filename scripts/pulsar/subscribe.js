@@ -46,7 +46,8 @@ const subscribe = scenario.operation('subscribe');
 
 export const { options } = scenario;
 
-export const setup = () => scenario.begin(relay.open(topicNames(scenario.runId(), 'subscribe', topicCount)));
+export const setup = () =>
+  scenario.begin(() => relay.open(topicNames(scenario.runId(), 'subscribe', topicCount)));
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function connectOnce(data) {
@@ -70,8 +71,7 @@ export default async function connectOnce(data) {
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */
 export function teardown(data) {
-  scenario.end(data);
-  relay.close(data);
+  scenario.end(data, () => relay.close(data));
 }
 
 export const handleSummary = scenario.summary;

@@ -1,11 +1,12 @@
 /** Candidates whose fault is one of time: beside others it would be theirs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CANDIDATE, matrix, rowOf } from '../support/candidate.js';
+import { CANDIDATE, matrix } from '../support/candidate.js';
+import { protocolRow } from '../support/sections.js';
 
 test('a candidate that burns a core at rest is told so', () =>
   matrix({ CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=burns', PROTOCOL: 'vless' }, ({ result }) => {
-    const { baseline, candidate } = rowOf(result, 'vless');
+    const { baseline, candidate } = protocolRow(result, 'vless');
     assert.ok(
       candidate.figures.rest_cpu_percent.median > 20,
       JSON.stringify(candidate.figures.rest_cpu_percent),
@@ -22,7 +23,7 @@ test('a candidate with Nagle on each hop is told so', () =>
     { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=nagle', PROTOCOL: 'vless' },
     ({ code, result, bench }) => {
       assert.equal(code, 99);
-      const { candidate } = rowOf(result, 'vless');
+      const { candidate } = protocolRow(result, 'vless');
       assert.equal(candidate.outcome, 'too slow', candidate.detail);
       const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
       assert.match(

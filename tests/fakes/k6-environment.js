@@ -4,4 +4,5 @@ import { asking } from './asked.js';
 const ask = asking('k6/x/windtunnel/environment');
 
 export const problems = ask('problems');
+export const thresholdProblems = ask('thresholdProblems');
 export const isLoopback = ask('isLoopback');

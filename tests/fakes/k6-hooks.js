@@ -8,6 +8,7 @@ const FAKES = new Map([
   ['k6/execution', './k6-execution.js'],
   ['k6/http', './k6-http.js'],
   ['k6/x/windtunnel/record', './k6-record.js'],
+  ['k6/x/windtunnel/runner', './k6-runner.js'],
   ['k6/timers', './k6-timers.js'],
   ['k6/websockets', './k6-websockets.js'],
   ['k6/x/sql', './k6-sql.js'],

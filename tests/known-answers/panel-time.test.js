@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { within, withPanel } from '../support/faulty.js';
 import { operation, runPanel } from '../support/k6.js';
 import { assertVerdict } from '../support/verdict.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
 
 /** @typedef {import('../fakes/panel-timings.js').Durations} Durations */
 
@@ -17,19 +18,19 @@ const PROMETHEUS = {
  * @param {any} result @param {string} name
  */
 const tableOf = (result, name) =>
-  Object.fromEntries(
-    result.components
-      .filter((/** @type {any} */ row) => row.operation === name)
-      .map((/** @type {any} */ row) => [row.name, [row.calls, row.avg_ms, row.share]]),
-  );
+  Object.fromEntries(partsOf(result, name).map((row) => [row.component, [row.calls, row.avg_ms, row.share]]));
+
+/** @param {any} result @param {string} of an operation; '' is the whole run */
+const partsOf = (result, of) =>
+  result.sections
+    .filter((/** @type {any} */ one) => one.columns[0].name === 'component' && (one.operation ?? '') === of)
+    .flatMap(rowsOf);
 
 /** @param {any} result @param {string} of an operation @param {string} name */
-const component = (result, of, name) =>
-  result.components.find((/** @type {any} */ row) => row.operation === of && row.name === name);
+const component = (result, of, name) => partsOf(result, of).find((row) => row.component === name);
 
-/** @param {any} result @param {string} name */
-const bottleneck = (result, name) =>
-  result.bottlenecks?.find((/** @type {any} */ found) => found.operation === name);
+/** What is named as an operation's bottleneck. @param {any} result @param {string} name */
+const bottleneck = (result, name) => sectionOf(result, 'component', name);
 
 test('each part of each operation is told exactly, and what is outside the route', async () => {
   const timings = /** @type {Record<string, Durations>} */ ({
@@ -94,7 +95,7 @@ test('each part of each operation is told exactly, and what is outside the route
       within(outside(name), avg - route, 0.001);
       within(component(result, name, OUTSIDE).latency_share, (avg - route) / avg, 0.001);
       // The delay of 40 ms is no part of what the panel tells.
-      assert.equal(bottleneck(result, name).component, OUTSIDE);
+      assert.equal(bottleneck(result, name).answer, OUTSIDE);
     }
   });
 });
@@ -109,10 +110,9 @@ const parts = (database, xray) => [
 test('the part that takes most of nearly all requests is the bottleneck', async () => {
   await withPanel({ timings: { create: parts(1500, 400) } }, async (panel) => {
     const { result } = await runPanel('users-create', panel.url, { USERS: '100' });
-    const { reason, ...found } = bottleneck(result, 'create');
-    const expected = { component: 'database', latency_share: 0.75, largest_in: 100, requests: 100 };
-    assert.deepEqual(found, { operation: 'create', ...expected });
-    assert.match(reason, /^The bottleneck is database: it took 75 % .* the most of 100 of 100 requests/);
+    const { answer, finding } = bottleneck(result, 'create');
+    assert.equal(answer, 'database');
+    assert.match(finding, /^The bottleneck is database: it took 75 % .* the most of 100 of 100 requests/);
     assert.equal(component(result, 'create', OUTSIDE).avg_ms, 0);
   });
 });
@@ -124,9 +124,12 @@ test('of parts that take turns in being the largest, none is a bottleneck', asyn
   };
   await withPanel({ timings }, async (panel) => {
     const { result } = await runPanel('users-create', panel.url, { USERS: '100' });
-    const { component: named, largest_in: count, requests, reason } = bottleneck(result, 'create');
-    assert.deepEqual([named, count, requests], [null, 50, 100]);
-    assert.match(reason, /^No single bottleneck: the largest part, xray_add, took 50 %/);
+    const { answer, finding, notes } = bottleneck(result, 'create');
+    assert.deepEqual([answer, finding], ['', undefined]);
+    assert.match(
+      notes[0],
+      /^No single bottleneck: the largest part, xray_add, took 50 % .* the most of 50 of 100/,
+    );
   });
 });
 
@@ -151,10 +154,10 @@ test('parts that add up to more than the route are told to overlap', async () =>
 test('a few requests are too few for a bottleneck', async () => {
   await withPanel({ timings: { create: parts(1500, 400) } }, async (panel) => {
     const { result } = await runPanel('users-create', panel.url, { USERS: '20', CLIENTS: '2' });
-    const { component: named, reason } = bottleneck(result, 'create');
+    const { answer, notes } = bottleneck(result, 'create');
     assertVerdict(result, 'pass');
-    assert.equal(named, null);
-    assert.match(reason, /^Too few requests to name a bottleneck/);
+    assert.equal(answer, '');
+    assert.match(notes[0], /^Too few requests to name a bottleneck/);
   });
 });
 
@@ -166,15 +169,14 @@ test('without Server-Timing, Prometheus tells the same of the whole run', async 
   await withPanel({ timings, serverTiming: false, prometheus: true }, async (panel) => {
     const { result } = await runPanel('users-create', panel.url, { USERS: '100' }, PROMETHEUS);
     assertVerdict(result, 'pass');
-    assert.equal(result.bottlenecks, undefined);
     // Without the warm-up's creations and the lists of set-up and clean-up, which the panel tells too.
     assert.deepEqual(tableOf(result, ''), {
       route: [100, 2000, 1],
       database: [100, 1500, 0.75],
       xray_add: [100, 400, 0.2],
     });
-    const sources = new Set(result.components.map((/** @type {any} */ row) => row.source));
-    assert.deepEqual([...sources], ['prometheus']);
+    const told = result.sections.map((/** @type {any} */ { name, answer }) => [name, answer]);
+    assert.deepEqual(told, [['prometheus', undefined]]);
   });
 });
 
@@ -182,7 +184,7 @@ test('without either there is no table, one line says why, and the run passes', 
   await withPanel({}, async (panel) => {
     const { result, stderr } = await runPanel('users-create', panel.url, { USERS: '100' }, PROMETHEUS);
     assertVerdict(result, 'pass');
-    assert.deepEqual([result.components, result.bottlenecks], [[], undefined]);
+    assert.deepEqual(result.sections, []);
     assert.match(stderr, /panel: \/metrics: 404: its metrics are not in the result/);
     assert.deepEqual(panel.truth.mistakes.splice(0), ['GET /metrics', 'GET /metrics']);
   });
@@ -195,7 +197,7 @@ test('both loops of a full run have a table of their own', async () => {
     for (const name of ['create', 'create_open']) {
       const { success } = operation(result, name);
       assert.deepEqual(tableOf(result, name).database, [success, 1500, 0.75], name);
-      assert.equal(bottleneck(result, name).component, 'database', name);
+      assert.equal(bottleneck(result, name).answer, 'database', name);
     }
   });
 });

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT, operation } from '../support/k6.js';
 import { faultsOf } from '../support/reasons.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
 
 const LEAKS = join(ROOT, 'tests/fixtures/leaking-queue');
 const VARIABLE = 'udp_session_recv_channel_capacity';
@@ -32,10 +33,10 @@ async function sweep(values, check) {
 
 test('a queue that ends each association at once has lost all, and says why', async () => {
   await sweep('1,65535', ({ result, report }) => {
-    const [one, most] = result.sweep.values;
+    const [one, most] = rowsOf(sectionOf(result, 'sweep'));
     // It ends before the first answer is read, or right after it.
-    assert.ok(one.lost_share.min >= 0.99, JSON.stringify(one));
-    assert.equal(most.lost_share.max, 0);
+    assert.ok(one.lost_share.low >= 0.99, JSON.stringify(one));
+    assert.equal(most.lost_share.high, 0);
     const { requests, success, errors } = operation(result, 'value_1');
     assert.ok(requests === 400 && success <= 4, `${success} of ${requests}`);
     assert.ok(errors.control_closed > 0, JSON.stringify(errors));
@@ -46,10 +47,13 @@ test('a queue that ends each association at once has lost all, and says why', as
 
 test('a value that the system refuses is named, and the others are measured', async () => {
   await sweep('512,65535,65536', ({ result, report }) => {
-    const [first, second, refused] = result.sweep.values;
+    const [first, second, refused] = rowsOf(sectionOf(result, 'sweep'));
     assert.deepEqual([first.runs, second.runs, refused.runs], [2, 2, 0]);
-    assert.match(refused.refused, /is 65536, and must be an integer from 1 to 65535/);
-    assert.equal(first.refused, undefined);
+    const [told, ...others] = sectionOf(result, 'sweep').notes.filter((/** @type {string} */ note) =>
+      /refuses/.test(note),
+    );
+    assert.match(told, /is 65536, and must be an integer from 1 to 65535/);
+    assert.deepEqual(others, []);
     assert.deepEqual(faultsOf(result), []);
     assert.equal(operation(result, 'value_65536').requests, 0);
     assert.match(report, /The system refuses udp_session_recv_channel_capacity = 65536: /);

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { within } from '../support/faulty.js';
 import { ROOT } from '../support/k6.js';
+import { protocolRows } from '../support/sections.js';
 
 /** As tests/fixtures/known-memory has it; what Python itself takes for a connection is a tenth of it. */
 const TUNNEL_BYTES = 256 * 1024;
@@ -38,7 +39,7 @@ test('the matrix tells the memory with tunnels, whatever the processes of the tr
   });
   try {
     await bench.ended;
-    const { outcome, detail, figures } = bench.result('protocols-matrix').protocols.rows[0].baseline;
+    const { outcome, detail, figures } = protocolRows(bench.result('protocols-matrix'))[0].baseline;
     assert.equal(outcome, 'measured', detail);
     const [few, many] = [10, 100].map((count) => figures[`tunnels_${count}_anon_mib`].median);
     within(many - few, (90 * TUNNEL_BYTES * 1.08) / 1024 ** 2, 0.2);

@@ -1,4 +1,7 @@
-/** A system that nobody here has heard of is three folders of its user's: its scripts, its testbed, its environment. */
+/**
+ * A system that nobody here has heard of is three folders of its user's: its scripts, with what they bring along (the schema
+ * of its settings, thresholds, a board), its testbed, its environment.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -86,9 +89,24 @@ const environment = (name, system) =>
 
 write('scripts/web/list.js', SCRIPT);
 write('scripts/web/settings.schema.json', JSON.stringify(SETTINGS));
+write('scripts/web/thresholds.json', JSON.stringify({ list: { get: { 'p(95)': 60_000, rate: 1 } } }));
+write(
+  'scripts/web/board.json',
+  JSON.stringify({
+    title: 'Web',
+    description: 'A web server.',
+    rows: ['status', 'requests', 'errors', 'processes'],
+  }),
+);
 write('testbeds/python-web.toml', TESTBED);
 write('testbeds/python-web/a-file', 'found');
-environment('mine', { web: { testbed: { name: 'python-web' }, settings: { path: '/' } } });
+environment('mine', {
+  web: {
+    testbed: { name: 'python-web' },
+    settings: { path: '/' },
+    thresholds: { list: { get: { 'p(95)': 50_000 } } },
+  },
+});
 
 /** @param {string} command @param {string[]} args @param {Record<string, string>} [variables] */
 async function run(command, args, variables = {}) {
@@ -110,6 +128,26 @@ test('own system: make runs its scenario against its testbed, and the report has
     result.processes.some((/** @type {any} */ { role, name }) => role === 'system' && name === 'web'),
   );
   assert.match(readFileSync(join(checkout, 'results/own/report.md'), 'utf8'), /web\/list/);
+  const bounds = result.thresholds.map((/** @type {any} */ { expression }) => expression);
+  assert.ok(bounds.includes('p(95)<50000'), `the environment's bound goes first: ${bounds}`);
+  assert.ok(bounds.includes('rate>=1'), `the system's own bound holds beside it: ${bounds}`);
+});
+
+test('own system: its board is generated, and the others lead to it', async () => {
+  const { code, stderr } = await run('node', ['grafana/generate.js']);
+  assert.equal(code, 0, stderr);
+  const board = (/** @type {string} */ name) =>
+    JSON.parse(readFileSync(join(checkout, `grafana/dashboards/${name}.json`), 'utf8'));
+  assert.equal(board('web').uid, 'windtunnel-web');
+  assert.ok(board('web').panels.length > 4);
+  assert.ok(board('panel').links.some((/** @type {any} */ { title }) => title === 'Web'));
+});
+
+test('own system: bounds that it brings along for no scenario of its are refused', async () => {
+  write('scripts/web/thresholds.json', JSON.stringify({ lsit: { get: { max: 1 } } }));
+  const { code, stderr } = await run('bin/k6', ['x', 'validate', 'scripts/web/thresholds.json']);
+  assert.equal(code, 2);
+  assert.match(stderr, /thresholds\.json: lsit: there is no such scenario; there are: list; did you mean list\?/);
 });
 
 test('own system: its files are valid', async () => {

@@ -8,6 +8,7 @@ import { commandLines, descendants, isAlive, until } from '../support/processes.
 import { startSidecar } from '../support/sidecar.js';
 import { reasonsOf } from '../support/reasons.js';
 import { assertDied, assertVerdict } from '../support/verdict.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
 
 const SECRET = 'correct-horse-battery-staple-43';
 const folder = temporaryFolder('real-panel');
@@ -98,10 +99,10 @@ test('smoke on SQLite: all six measure, leave no secret behind, and nothing runn
       assert.deepEqual(processesOf(result), ['k6', 'panel', 'total', 'xray'], name);
       assert.equal(result.run.parameters.existing, name === 'users-list' ? 2000 : 0);
       for (const row of result.operations) {
-        const own = result.components.filter((/** @type {any} */ part) => part.operation === row.name);
-        assert.deepEqual([own[0]?.name, own[0]?.calls], ['route', row.success], `${name}/${row.name}`);
+        const [own] = rowsOf(sectionOf(result, 'component', row.name));
+        assert.deepEqual([own.component, own.calls], ['route', row.success], `${name}/${row.name}`);
       }
-      assert.equal(result.database, undefined, 'SQLite keeps no statement digests');
+      assert.equal(sectionOf(result, 'database'), undefined, 'SQLite keeps no statement digests');
     }
     assertSecret(bench, shown, /sqlite:\/\/\/\/\S+panel\.sqlite3/);
     assert.ok(shown.includes('panel.app:create'), 'the processes were watched');

@@ -8,21 +8,19 @@ import { assertRefused, startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 import { descendants, until } from '../support/processes.js';
 import { reasonsOf } from '../support/reasons.js';
+import { protocolRow, protocolRows, sectionOf } from '../support/sections.js';
 
 const ONLY = 'protocols/matrix';
 const CANDIDATE = join(ROOT, 'tests/fixtures/candidate');
 const folder = temporaryFolder('protocols-matrix');
 after(folder.remove);
 
-/** @param {any} result @param {string} name */
-const rowOf = (result, name) => result.protocols.rows.find((/** @type {any} */ { row }) => row === name);
-
 test('a row has its figures, and the coverage says what was measured', async () => {
   const bench = startBench({ ONLY, PROFILE: 'smoke', PROTOCOL: 'trojan,ssh,direct' });
   try {
     await bench.ended;
     const result = bench.result('protocols-matrix');
-    const { figures, outcome, detail } = rowOf(result, 'trojan').baseline;
+    const { figures, outcome, detail } = protocolRow(result, 'trojan').baseline;
     assert.equal(outcome, 'measured', detail);
     for (const name of [
       'handshake_ms',
@@ -43,13 +41,12 @@ test('a row has its figures, and the coverage says what was measured', async () 
     ])
       assert.ok(figures[name]?.median > 0, name);
     assert.equal(figures.udp_lost_share.median < 0.05, true);
-    assert.equal(rowOf(result, 'direct').baseline.outcome, 'measured');
-    assert.match(rowOf(result, 'ssh').baseline.outcome, /measured|impossible here/);
+    assert.equal(protocolRow(result, 'direct').baseline.outcome, 'measured');
+    assert.match(protocolRow(result, 'ssh').baseline.outcome, /measured|impossible here/);
     const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
     const program = createHash('sha256')
       .update(readFileSync(join(ROOT, 'bin/sing-box')))
       .digest('hex');
-    assert.equal(result.protocols.baseline.sha256, program);
     assert.ok(report.includes(`SHA-256 of the program: ${program}.`));
     assert.match(report, /### Baseline: sing-box 1\.12\.12/);
     assert.match(report, /\| ✓ \| inbound \| direct \| direct: measured/);
@@ -66,7 +63,7 @@ test('rows of every way in are measured, or say what this machine lacks', async 
     await bench.ended;
     const result = bench.result('protocols-matrix');
     for (const name of rows) {
-      const { outcome, detail, figures } = rowOf(result, name).baseline;
+      const { outcome, detail, figures } = protocolRow(result, name).baseline;
       if (outcome === 'impossible here' && !['naive', 'wireguard'].includes(name)) continue;
       assert.equal(outcome, 'measured', `${name}: ${detail}`);
       for (const figure of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'peak_anon_mib', 'tunnels_10_p95_ms'])
@@ -89,7 +86,7 @@ test('a candidate with faults has a named outcome in each row, and the other row
   try {
     assert.equal(await bench.ended, 99);
     const result = bench.result('protocols-matrix');
-    const outcome = (/** @type {string} */ row) => rowOf(result, row).candidate.outcome;
+    const outcome = (/** @type {string} */ row) => protocolRow(result, row).candidate.outcome;
     assert.deepEqual(['socks', 'http', 'mixed', 'vmess', 'vless', 'tuic', 'anytls'].map(outcome), [
       'corrupted payload',
       'measured',
@@ -99,17 +96,20 @@ test('a candidate with faults has a named outcome in each row, and the other row
       'not ready',
       'refused configuration',
     ]);
-    const few = rowOf(result, 'http-tls').candidate;
+    const few = protocolRow(result, 'http-tls').candidate;
     assert.deepEqual(
       [few.outcome, few.detail.split(':')[0]],
       ['errors', 'over many tunnels at once it carried less than the baseline'],
     );
-    assert.match(rowOf(result, 'anytls').candidate.detail, /unknown inbound type: anytls/);
-    assert.match(rowOf(result, 'vmess').candidate.detail, /^server ended: exit status 3/);
-    assert.ok(rowOf(result, 'vmess').candidate.figures.rtt_ms.median > 0, 'it died after it had worked');
-    const mute = rowOf(result, 'mixed').candidate.figures;
-    assert.deepEqual([mute.rtt_ms, 'mbit_64k' in mute], [null, false], 'what never answers is not asked on');
-    for (const { row, baseline } of result.protocols.rows)
+    assert.match(protocolRow(result, 'anytls').candidate.detail, /unknown inbound type: anytls/);
+    assert.match(protocolRow(result, 'vmess').candidate.detail, /^server ended: exit status 3/);
+    assert.ok(
+      protocolRow(result, 'vmess').candidate.figures.rtt_ms.median > 0,
+      'it died after it had worked',
+    );
+    const mute = protocolRow(result, 'mixed').candidate.figures;
+    assert.deepEqual([mute.rtt_ms, mute.mbit_64k], [null, null], 'what never answers is not asked on');
+    for (const { row, baseline } of protocolRows(result))
       assert.equal(baseline.outcome, 'measured', `${row}: ${baseline.detail}`);
     assert.equal(result.verdict, 'fail');
     assert.ok(
@@ -135,7 +135,7 @@ test('a candidate that is slower misses its targets, and one that is the same do
     assert.equal(await bench.ended, 99);
     const result = bench.result('protocols-matrix');
     const judged = (/** @type {string} */ row, /** @type {string} */ target) =>
-      rowOf(result, row).comparison.find((/** @type {any} */ line) => line.target === target).judged;
+      protocolRow(result, row).judged[target];
     assert.equal(judged('trojan', 'throughput'), 'missed', 'the server runs a sixth of the time');
     const delayed = judged('shadowsocks-aes-128-gcm', 'latency');
     assert.equal(delayed, 'missed', 'each answer is held for 2 ms');
@@ -164,12 +164,12 @@ test('a row that the planned turns cannot decide goes on, and a fixed number of 
   try {
     const code = await bench.ended;
     assert.ok([0, 3].includes(Number(code)), bench.output.stdout);
-    const { protocols } = bench.result('protocols-matrix');
-    assert.equal(protocols.turns, 2);
-    assert.equal(protocols.looks[0].turns, 8);
-    const { turns, comparison } = rowOf({ protocols }, row);
-    assert.ok(turns >= 8, `${turns} turns`);
-    for (const { judged, target } of comparison) assert.notEqual(judged, 'missed', target);
+    const result = bench.result('protocols-matrix');
+    assert.match(sectionOf(result, 'baseline').notes.join(), /Medians of 2 turns, and further ones/);
+    assert.match(sectionOf(result, 'comparison').notes.join(), /interval at [\d.]+ % after 8 turns/);
+    const { compared, judged } = protocolRow(result, row);
+    assert.ok(compared.turns >= 8, `${compared.turns} turns`);
+    assert.ok(!Object.values(judged).includes('missed'), JSON.stringify(judged));
   } finally {
     bench.remove();
   }
@@ -177,8 +177,11 @@ test('a row that the planned turns cannot decide goes on, and a fixed number of 
   try {
     assert.equal(await few.ended, 3);
     const result = few.result('protocols-matrix');
-    assert.equal(rowOf(result, row).turns, 4);
-    assert.equal(result.protocols.turns_to_miss, 10);
+    assert.equal(protocolRow(result, row).compared.turns, 4);
+    assert.match(
+      sectionOf(result, 'comparison').notes.join(),
+      /^.*4 turns tell no difference: it takes \d+\./,
+    );
     const told = /latency: 4 turns cannot tell.*; about \d+ would: TURNS=\d+$/;
     assert.ok(
       reasonsOf(result).some((line) => told.test(line)),
@@ -201,7 +204,7 @@ test('a candidate that cannot be executed is told, and the baseline is measured 
   });
   try {
     assert.equal(await bench.ended, 99);
-    for (const { baseline, candidate } of bench.result('protocols-matrix').protocols.rows) {
+    for (const { baseline, candidate } of protocolRows(bench.result('protocols-matrix'))) {
       assert.deepEqual(
         [baseline.outcome, candidate.outcome],
         ['measured', 'missing binary'],
@@ -273,9 +276,9 @@ test('a result is written though the sidecar ends in mid-run', async () => {
     assert.equal(sidecar.length, 1, JSON.stringify(children));
     process.kill(sidecar[0].pid, 'SIGKILL');
     assert.notEqual(await bench.ended, 0);
-    const { verdict, protocols } = bench.result('protocols-matrix');
-    assert.notEqual(verdict, 'pass');
-    assert.equal(protocols.rows[0].baseline.outcome, 'not reached');
+    const result = bench.result('protocols-matrix');
+    assert.notEqual(result.verdict, 'pass');
+    assert.equal(protocolRow(result, 'socks').baseline.outcome, 'not reached');
   } finally {
     bench.remove();
   }
@@ -286,14 +289,13 @@ test('xray is compared in the rows that it has, and says why not in the others',
   try {
     await bench.ended;
     const result = bench.result('protocols-matrix');
-    assert.equal(result.protocols.candidate.engine, 'xray');
-    assert.equal(rowOf(result, 'vless').candidate.outcome, 'measured');
-    assert.deepEqual(
-      rowOf(result, 'vless').comparison.map((/** @type {any} */ { target }) => target),
-      ['throughput', 'latency', 'memory', 'first reply', 'CPU'],
-    );
-    assert.equal(rowOf(result, 'tuic').candidate.outcome, 'impossible here');
-    assert.deepEqual(rowOf(result, 'tuic').comparison, []);
+    assert.match(sectionOf(result, 'candidate').title, /^Candidate: xray /);
+    assert.equal(protocolRow(result, 'vless').candidate.outcome, 'measured');
+    const { compared } = protocolRow(result, 'vless');
+    for (const target of ['throughput', 'latency', 'memory', 'first_reply', 'cpu'])
+      assert.ok(compared[target], target);
+    assert.equal(protocolRow(result, 'tuic').candidate.outcome, 'impossible here');
+    assert.equal(protocolRow(result, 'tuic').compared, null);
   } finally {
     bench.remove();
   }

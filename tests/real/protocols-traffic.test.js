@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertRefused, startBench } from '../support/bench.js';
 import { ROOT, operation } from '../support/k6.js';
+import { protocolRows } from '../support/sections.js';
 
 test('a chain of two rows carries payload, and each row alone beside it', async () => {
   const bench = startBench({ ONLY: 'protocols/chain', PROFILE: 'smoke', CHAINS: 'trojan+socks' });
   try {
     await bench.ended;
-    const { rows } = bench.result('protocols-chain').protocols;
+    const rows = protocolRows(bench.result('protocols-chain'));
     assert.deepEqual(
       rows.map((/** @type {any} */ { row, baseline }) => [row, baseline.outcome]),
       [
@@ -43,7 +44,7 @@ test('the hop that dies is named', async () => {
   });
   try {
     assert.equal(await bench.ended, 99);
-    const { rows } = bench.result('protocols-chain').protocols;
+    const rows = protocolRows(bench.result('protocols-chain'));
     const { outcome, detail } = rows[2].baseline;
     assert.equal(outcome, 'died in mid-run', detail);
     assert.match(detail, /^server of hop 2 ended: exit status 3/);

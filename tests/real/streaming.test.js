@@ -216,6 +216,49 @@ test('a scenario of 48 operations has few series for each, and none is left out'
   }
 });
 
+test('what a probe measured is in the seconds in which it did, not at its end', async () => {
+  const { outputs, influx: db, stop } = await database.start();
+  // One probe of 5 s through the proxy, and one direct.
+  const bench = startBench({
+    ONLY: 'dataplane/socks-tcp',
+    PROFILE: 'soak',
+    DURATION: '10s',
+    RATE: '200',
+    TESTBED: 'sing-box',
+    ...outputs,
+  });
+  try {
+    assertFine(await bench.ended);
+    assert.deepEqual(linesOf(bench.output), []);
+    const result = bench.result('dataplane-socks-tcp');
+    await assertSums(db, idOf(bench), result);
+    for (const { name, success, window_s: window } of result.operations) {
+      assert.equal(success, 1000, name);
+      for (const [field, metric] of [
+        ['count', 'operation_ms'],
+        ['count', 'operation_failed'],
+        ['count', 'operation_items'],
+      ]) {
+        const rows = await db.rows(
+          `SELECT sum(${field}) AS had FROM ${metric} WHERE testid='${idOf(bench)}' AND operation='${name}' GROUP BY time(1s) fill(none)`,
+        );
+        const seconds = rows.filter(({ had }) => had > 0);
+        const about = `${name}, ${metric}: ${JSON.stringify(seconds)} in ${window} s`;
+        assert.ok(seconds.length >= Math.floor(window) && seconds.length <= Math.ceil(window) + 2, about);
+        assert.ok(
+          seconds.every(({ had }) => had < success / 2),
+          about,
+        );
+        const times = seconds.map(({ time }) => time);
+        assert.ok(Math.max(...times) - Math.min(...times) >= Math.floor(window) - 1, about);
+      }
+    }
+  } finally {
+    bench.remove();
+    await stop();
+  }
+});
+
 test('InfluxDB is killed in mid-run and comes back: all is sent again', async () => {
   let running = await database.start();
   const bench = startBench({

@@ -20,7 +20,3 @@ export async function matrix(variables, check) {
     bench.remove();
   }
 }
-
-/** @param {any} result @param {string} name */
-export const rowOf = (result, name) =>
-  result.protocols.rows.find((/** @type {any} */ { row }) => row === name);

@@ -14,6 +14,9 @@ import { ROOT, start, temporaryFolder } from '../support/k6.js';
 const boards = () =>
   Object.fromEntries(Object.entries(committed()).map(([name, text]) => [name, JSON.parse(text)]));
 
+/** Those that show a run: the trend is of all runs. */
+const boardsOfRuns = () => Object.entries(boards()).filter(([name]) => name !== 'trend.json');
+
 test('grafana/dashboards is up to date', () => {
   assert.deepEqual(outdated(), [], 'run make boards');
   assert.deepEqual(Object.keys(committed()).toSorted(), [
@@ -21,6 +24,7 @@ test('grafana/dashboards is up to date', () => {
     'overview.json',
     'panel.json',
     'relay.json',
+    'trend.json',
   ]);
 });
 
@@ -218,7 +222,7 @@ for (const [what, change, line] of FAULTS) {
 }
 
 test('by default marks are verdicts, as regions, and seconds that are missing', () => {
-  for (const [name, { annotations }] of Object.entries(boards())) {
+  for (const [name, { annotations }] of boardsOfRuns()) {
     const shown = annotations.list.filter((/** @type {any} */ { enable }) => enable);
     assert.deepEqual(
       shown.map((/** @type {any} */ mark) => [mark.name, mark.target.timeEndColumn]),
@@ -234,7 +238,7 @@ test('by default marks are verdicts, as regions, and seconds that are missing', 
 });
 
 test('each row of the table of scenarios leads to its own time, on its system’s board and on this one', () => {
-  for (const [name, board] of Object.entries(boards())) {
+  for (const [name, board] of boardsOfRuns()) {
     const urls = ['scenario', 'began_ms'].map(
       (column) => propertyOf(board, 106, column, 'links').value[0].url,
     );
@@ -250,6 +254,20 @@ test('each row of the table of scenarios leads to its own time, on its system’
       /"began_ms" - \d+ AS "from", "ended_ms" \+ \d+ AS "to"/,
     );
   }
+});
+
+test('the trend shows one class of machine at a time, and no run', () => {
+  const { 'trend.json': board } = boards();
+  const [machine] = board.templating.list;
+  assert.equal(machine.name, 'class');
+  assert.ok(!machine.multi && !machine.includeAll, 'classes are never shown together');
+  const queries = board.panels.flatMap((/** @type {any} */ { targets = [] }) => targets);
+  const marks = board.annotations.list.map((/** @type {any} */ { target }) => target);
+  assert.ok(queries.length >= 2 && marks.length === 1);
+  for (const { query } of [...queries, ...marks]) assert.match(query, /"class" = \$\{class:singlequote\}/);
+  assert.ok(
+    board.links.every((/** @type {any} */ { url, keepTime }) => !url.includes('testid') && !keepTime),
+  );
 });
 
 test('links to the other boards are in sight, marks in the menu', () => {

@@ -3,7 +3,7 @@ import { afterEach, test } from 'node:test';
 import { cpusOf } from '../../lib/dataplane/environment.js';
 import { wholeOf } from '../../lib/dataplane/meter.js';
 import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
-import { recommend, spreadOf, sweepOf } from '../../lib/dataplane/sweep.js';
+import { recommend, spreadOf, sweepSection } from '../../lib/dataplane/sweep.js';
 
 afterEach(() => {
   globalThis.__ENV = {};
@@ -186,16 +186,31 @@ test('a run that is missing leaves its round out, and the others are compared by
 test('a table of spreads, with a gap where nothing was measured', () => {
   assert.deepEqual(spreadOf([3, 1, 2]), { median: 2, min: 1, max: 3 });
   assert.deepEqual(spreadOf([4, 1, 2, 3]).median, 2.5);
-  const { values, reason } = sweepOf(
+  const { rows, headline, notes } = sweepSection(
     'queue',
     [
       { value: 1, runs: runsAt([5]) },
-      { value: 2, runs: [] },
+      { value: 2, runs: [], refused: 'too many' },
     ],
     1,
   );
-  assert.deepEqual([values[0].mbit_per_s.median, values[1].mbit_per_s], [5, null]);
-  assert.equal(reason, 'fewer than two values were measured');
+  const all = { value: 5, low: 5, high: 5 };
+  assert.deepEqual(
+    [rows[0].slice(0, 3), rows[1].slice(0, 3)],
+    [
+      [1, 1, all],
+      [2, 0, null],
+    ],
+  );
+  assert.deepEqual(headline, {
+    value: 'no best value',
+    of: 'of queue',
+    detail: 'fewer than two values were measured',
+  });
+  assert.deepEqual(notes?.slice(0, 2), [
+    'Recommendation: none: fewer than two values were measured',
+    'The system refuses queue = 2: too many',
+  ]);
 });
 
 test('what a probe did not begin, because the system ended it, has failed', () => {

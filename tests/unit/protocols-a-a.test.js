@@ -1,7 +1,8 @@
 /** The count of what the matrix said of equal sides. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { count } from '../../benchmarks/protocols-a-a/count.js';
+import { count, runOf } from '../../benchmarks/protocols-a-a/count.js';
 import { table } from '../../benchmarks/protocols-a-a/table.js';
 
 /** @param {string} row @param {(string | null)[]} judged throughput, latency, memory, first reply @param {number} [turns] */
@@ -17,19 +18,14 @@ const compared = (row, judged, turns = 8) => ({
 const RUNS = [
   {
     verdict: 'fail',
-    protocols: {
-      rows: [compared('socks', ['met', 'met', 'met']), compared('trojan', ['bound', 'missed', 'missed'], 18)],
-    },
+    compared: [
+      compared('socks', ['met', 'met', 'met']),
+      compared('trojan', ['bound', 'missed', 'missed'], 18),
+    ],
   },
   {
     verdict: 'inconclusive',
-    protocols: {
-      rows: [
-        compared('socks', ['uncertain', 'met', 'met']),
-        compared('trojan', ['met', 'met', 'met']),
-        { row: 'ssh', turns: 0, comparison: [] },
-      ],
-    },
+    compared: [compared('socks', ['uncertain', 'met', 'met']), compared('trojan', ['met', 'met', 'met'])],
   },
 ];
 
@@ -55,7 +51,7 @@ test('targets are counted by row, and a run that missed some once', () => {
 });
 
 test('the table says what was counted, or that nothing was', () => {
-  const of = { baseline: { engine: 'sing-box', version: '1.12.12' }, turns: 8 };
+  const of = { title: 'sing-box 1.12.12', turns: 8 };
   const text = table(count(RUNS), of);
   assert.match(text, /^# sing-box 1\.12\.12 against itself, 2 runs of 8 turns and further ones\n/);
   assert.match(
@@ -64,4 +60,19 @@ test('the table says what was counted, or that nothing was', () => {
   );
   assert.match(text, /\| trojan \| 3 \| 2 \| 1 \| throughput 1, latency 1, memory 1 \| 18 \|/);
   assert.match(table(count([]), of), /No row was compared/);
+});
+
+test('what was compared is read from the table of a kept result', () => {
+  const path = '../../results/baselines/protocols-sing-box-1.13.14-16-turns/protocols-matrix.json';
+  const { verdict, compared: found } = runOf(
+    JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')),
+  );
+  assert.equal(verdict, 'pass');
+  assert.deepEqual(
+    found.map(({ row }) => row),
+    ['trojan-mux', 'hysteria', 'anytls', 'selector'],
+  );
+  for (const { comparison } of found)
+    for (const { target, judged } of comparison)
+      assert.equal(judged, target === 'first reply' ? null : 'met', target);
 });

@@ -1,7 +1,6 @@
 /** The matrix as a list: rows differ, and what none covers has a reason. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EXTENT } from '../../lib/protocols/extent.js';
 import { MATRIX, coverage } from '../../lib/protocols/matrix.js';
 
 /** Each row costs time in every profile. */
@@ -23,21 +22,23 @@ test('the coverage has every inbound and outbound of sing-box 1.12 to 1.14, each
     assert.ok(rows.length > 0 ? reason === null : Boolean(reason), type);
 });
 
-test('every row is of one protocol, and all that is said of a protocol has a row', () => {
+test('every row is of one protocol', () => {
   const rows = coverage.protocols.flatMap((protocol) => protocol.rows);
   assert.deepEqual(rows.sort(), MATRIX.map(({ row }) => row).sort());
-  const protocols = coverage.protocols.map(({ protocol }) => protocol);
-  for (const [protocol, { leftOut = [] }] of Object.entries(EXTENT)) {
-    assert.ok(protocols.includes(protocol), protocol);
-    for (const line of leftOut) assert.match(line, /^[^:]+: .{10}/, 'what is left out, and why');
-  }
+});
+
+test('what carries a protocol adds what it needs, and what it leaves out', () => {
+  const found = coverage.protocols.find(({ protocol }) => protocol === 'vless');
+  assert.match(found?.needs ?? '', /with_quic.*; build tag with_utls/);
+  assert.ok(found?.left_out.some((line) => line.startsWith('smux and yamux: ')));
 });
 
 /** Which transports of sing-box's trojan, vmess and vless have a row, or a reason. */
 for (const protocol of ['trojan', 'vmess', 'vless'])
   test(`${protocol}: no transport of sing-box is passed over in silence`, () => {
     const measured = MATRIX.filter(({ inbound }) => inbound === protocol).map(({ transport }) => transport);
-    const leftOut = (EXTENT[protocol].leftOut ?? []).map((line) => line.split(':')[0]);
+    const found = coverage.protocols.find((one) => one.protocol === protocol);
+    const leftOut = (found?.left_out ?? []).map((line) => line.split(':')[0]);
     for (const transport of ['tcp', 'http', 'ws', 'quic', 'grpc', 'httpupgrade'])
       assert.ok(measured.includes(transport) || leftOut.includes(transport), transport);
   });

@@ -18,9 +18,9 @@ test('a transfer is as long as the faster side needs, where the slower one can b
 
 test('a start that failed has a name', () => {
   const of = (/** @type {object | undefined} */ cause, more = {}) => {
-    const { needs = undefined, binary = '/x/candidate', cannot = false } = /** @type {any} */ (more);
+    const { foreign = undefined, binary = '/x/candidate', cannot = false } = /** @type {any} */ (more);
     const failure = { error: 'as the sidecar says', cause: /** @type {any} */ (cause) };
-    return ofFailedStart({ needs }, binary, failure, cannot).outcome;
+    return ofFailedStart({ foreign }, binary, failure, cannot).outcome;
   };
   const ended = (/** @type {number} */ status, said = '', process = 'server') => ({
     is: 'ended',
@@ -35,14 +35,14 @@ test('a start that failed has a name', () => {
     [missing('/x y/candidate'), 'missing binary', { binary: '/x y/candidate' }],
     [missing('/r/bin/sing-box'), 'missing binary', { binary: '' }],
     [missing('/usr/sbin/sshd'), 'impossible here'],
-    [missing('/r/bin/naive-client'), 'not reached', { needs: 'naive-client' }],
+    [missing('/r/bin/naive-client'), 'not reached', { foreign: { client: 'naive-client' } }],
     [{ is: 'missing_program', program: 'iptables', process: null }, 'impossible here', { cannot: true }],
     [{ is: 'missing_program', program: '/x/candidate', process: 'client' }, 'missing binary'],
     [undefined, 'not reached'],
     [undefined, 'impossible here', { cannot: true }],
     [ended(1, 'no such device'), 'impossible here', { cannot: true }],
-    [ended(1), 'impossible here', { needs: 'sshd' }],
-    [ended(1), 'ended at start', { needs: 'naive-client' }],
+    [ended(1), 'impossible here', { foreign: { server: 'sshd' } }],
+    [ended(1), 'ended at start', { foreign: { client: 'naive-client' } }],
     [ended(2, 'x', 'site'), 'not reached'],
     [ended(126, 'Exec format error'), 'missing binary'],
     [ended(127), 'missing binary'],

@@ -83,9 +83,9 @@ const wholeRun = () =>
       'A',
       points({
         select:
-          '"scenario", "operation", "component", "source", "calls", "avg_ms", "p95_ms", "latency_share"',
-        from: ['components'],
-        where: CHOSEN_SCENARIOS,
+          '"scenario", "operation", "row" AS "component", "section" AS "source", "calls", "avg_ms", "p95_ms", "latency_share"',
+        from: ['sections'],
+        where: [...CHOSEN_SCENARIOS, `"section" =~ /^(component|prometheus)$/`],
       }),
     ),
   );

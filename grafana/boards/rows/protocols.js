@@ -82,7 +82,7 @@ const soFar = () =>
     ),
   );
 
-/** Of `protocols`, by what it is called here. */
+/** Of the tables `baseline` and `candidate`, by what it is called here. */
 const MEDIANS = {
   'First reply': { field: 'handshake_ms', unit: units.ms },
   'Round trip': { field: 'rtt_ms', unit: units.ms },
@@ -119,12 +119,12 @@ const results = () =>
       'A',
       points({
         select: [
-          '"row", "side", "outcome"',
+          '"row", "section" AS "side", "outcome_text" AS "outcome"',
           ...Object.entries(MEDIANS).map(([name, { field }]) => `"${field}" AS "${name}"`),
-          '"detail"',
+          '"detail_text" AS "detail"',
         ].join(', '),
-        from: ['protocols'],
-        where: CHOSEN_SCENARIOS,
+        from: ['sections'],
+        where: [...CHOSEN_SCENARIOS, `"section" =~ /^(baseline|candidate)$/`],
       }),
     ),
   );
@@ -132,6 +132,8 @@ const results = () =>
 const TARGETS = ['throughput', 'latency', 'memory'];
 /** What is known of a target, by the title of its column beside the ratio's. */
 const BESIDE = { low: 'low', high: 'high', judged: 'target' };
+/** The ends of its fields. */
+const FIELDS = { low: 'low', high: 'high', judged: 'judged_text' };
 
 const candidate = () =>
   table({
@@ -162,12 +164,12 @@ const candidate = () =>
         select: [
           '"row"',
           ...TARGETS.flatMap((target) => [
-            `"${target}_ratio" AS "${target}"`,
-            ...Object.keys(BESIDE).map((what) => `"${target}_${what}" AS "${target}, ${what}"`),
+            `"${target}"`,
+            ...Object.entries(FIELDS).map(([what, end]) => `"${target}_${end}" AS "${target}, ${what}"`),
           ]),
         ].join(', '),
-        from: ['protocols'],
-        where: [...CHOSEN_SCENARIOS, `"side" = 'candidate'`],
+        from: ['sections'],
+        where: [...CHOSEN_SCENARIOS, `"section" = 'comparison'`],
       }),
     ),
   );

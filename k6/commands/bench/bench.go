@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/variables"
 )
 
 func init() {
@@ -23,6 +24,7 @@ func init() {
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o bench.Options
+	var runners, name string
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Start testbeds, run scenarios, report, and end with a verdict",
@@ -31,7 +33,7 @@ a fresh testbed for each where the environment has one, runs k6, writes results/
 the report, and ends with a summary. Everything that it starts ends with it.
 
 Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, TESTBED,
-DASHBOARD, MAY_LEAVE_OUT, RUN_ID, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on hosts that are not
+DASHBOARD, MAY_LEAVE_OUT, RUNNERS, RUN_ID, BASELINE, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on hosts that are not
 loopback, and a database there. PLACEMENT=shared|split|free says on which CPUs probes and
 data planes run. INFLUX=URL, with INFLUX_PASSWORD or INFLUX_TOKEN, streams the run to an
 InfluxDB (docs/streaming.md).
@@ -44,18 +46,39 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	cmd.Flags().StringVar(&o.Testbed, "testbed", gs.Env["TESTBED"], "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	cmd.Flags().BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while scenarios run")
 	cmd.Flags().BoolVar(&o.MayLeaveOut, "may-leave-out", truth(gs.Env["MAY_LEAVE_OUT"]), "end with 0, not 4, where this machine or user can run none of the scenarios")
+	cmd.Flags().StringVar(&runners, "runners", gs.Env["RUNNERS"], "k6 processes that make the load together, of the relay and the panel (docs/runners.md; default 1)")
+	cmd.Flags().StringVar(&name, "baseline", gs.Env[variable], "judge the run by a baseline that was kept, too: its name, or the absolute path of its folder; WORSE_BY is the bound")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
 			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; see k6 x bench --help\n", args[0])
 			return exitcode.Usage
 		}
+		if why := wrongRunners(runners); why != "" {
+			fmt.Fprintln(gs.Stderr, why)
+			return exitcode.Usage
+		}
+		o.Runners = int(variables.Number("RUNNERS", runners))
 		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
 		if code != exitcode.Pass {
 			return code
 		}
 		defer stop()
-		return bench.Run(o)
+		if !isKept(name) {
+			return bench.Run(o)
+		}
+		return againstBaseline(gs.Stdout, gs.Stderr, o, name)
 	})
+}
+
+// wrongRunners says why a number of runners cannot be, "" where it can or is not given.
+func wrongRunners(text string) string {
+	if text == "" {
+		return ""
+	}
+	if why := variables.Find("RUNNERS").Wrong(text); why != "" {
+		return fmt.Sprintf("--runners %s: %s", text, why)
+	}
+	return ""
 }
 
 // truth reads a switch such as DASHBOARD=1.

@@ -22,7 +22,6 @@ import (
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/profiles"
-	"windtunnel/k6/internal/testbed"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -147,7 +146,7 @@ func (o Options) wrongBound() string {
 
 // Measured runs the scenarios on both testbeds, compares and returns the exit code.
 func Measured(o Options, b bench.Options) int {
-	common := compare.Request{SpecA: o.A, SpecB: o.B, WorseBy: o.WorseBy, Beds: beds(b.Root)}
+	common := compare.Request{SpecA: o.A, SpecB: o.B, WorseBy: o.WorseBy, Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
 	dir, all, code := compare.Measure(b, o.Scenario, length, common)
 	if code != exitcode.Pass {
@@ -214,18 +213,4 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string) i
 	}
 	fmt.Fprintf(stdout, "\ncomparison: %s\n", filepath.Join(dir, name))
 	return made.ExitCode()
-}
-
-// beds tells what a testbed of the checkout declares.
-func beds(base string) func(string) testbed.Testbed {
-	return func(name string) testbed.Testbed {
-		if base == "" {
-			return testbed.Testbed{}
-		}
-		bed, err := check.Testbed(base, name)
-		if err != nil {
-			return testbed.Testbed{} // the names of its variables tell
-		}
-		return bed
-	}
 }

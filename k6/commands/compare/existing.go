@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
@@ -40,7 +41,7 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 	dir := o.out(base)
 	var all []compare.Request
 	for _, part := range parts {
-		q := compare.Request{ID: filepath.Base(dir), Folder: part.folder, WorseBy: o.WorseBy, Beds: beds(base)}
+		q := compare.Request{ID: filepath.Base(dir), Folder: part.folder, WorseBy: o.WorseBy, Beds: check.Beds(base)}
 		if part.folder != "" {
 			q.ID += "/" + part.folder
 		}

@@ -85,7 +85,7 @@ func collect(paths []string, rootFlag, rootVariable, dir string) ([]file, []stri
 		if err != nil {
 			return nil, []string{err.Error()}
 		}
-		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml", "testbeds/protocols/rows/*.json", "testbeds/protocols/engines/*.json"} {
+		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml", "scripts/*/thresholds.json", "testbeds/protocols/rows/*.toml", "testbeds/protocols/engines/*.toml"} {
 			found, _ := fs.Glob(os.DirFS(base), pattern)
 			for _, display := range found {
 				files = append(files, file{filepath.Join(base, display), display})

@@ -56,7 +56,7 @@ func Run(o Options) int {
 		screen.Error("%s", line)
 	}
 	if o.RunID == "" {
-		o.RunID = newRunID(o.Profile, time.Now())
+		o.RunID = NewRunID(o.Profile, time.Now())
 	}
 	if !runIDPattern.MatchString(o.RunID) || o.RunID == "latest" {
 		screen.Error("run id %q: give letters, digits, dots, dashes and underscores", o.RunID)
@@ -79,8 +79,8 @@ func Run(o Options) int {
 	return b.run(ctx)
 }
 
-// newRunID is yyyymmdd-hhmmss-PROFILE-xxxx in UTC.
-func newRunID(profile string, now time.Time) string {
+// NewRunID is yyyymmdd-hhmmss-PROFILE-xxxx in UTC.
+func NewRunID(profile string, now time.Time) string {
 	var random [2]byte
 	_, _ = rand.Read(random[:])
 	return now.UTC().Format("20060102-150405-") + profile + "-" + hex.EncodeToString(random[:])

@@ -54,6 +54,12 @@ func newTrial(t *testing.T, env, only string, environ ...string) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(root, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(root, "bin/sidecar")); err != nil {
+		t.Fatal(err)
+	}
 	tr := &trial{out: &output{}, err: &output{}, events: filepath.Join(root, "events"), signals: make(chan os.Signal, 4)}
 	tr.Options = Options{RunID: "test", K6: program, Stdout: tr.out, Stderr: tr.err, Signals: tr.signals,
 		Asked: plan.Asked{Root: root, Profile: "smoke", Env: env, Only: only, Sidecar: program, Environ: append([]string{"BESIDE=1", "PATH=" + os.Getenv("PATH"), "HOME=" + root, "FAKE_EVENTS=" + tr.events}, environ...)}}

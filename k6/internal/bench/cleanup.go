@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/fault"
@@ -18,17 +19,23 @@ const setupTimeout = 100
 // teardown then. It runs scripts/SYSTEM/_cleanup.js, where there is one, with the environment of
 // the child that was cut.
 func (b *session) cleanUp(j job, child children.K6, code int) {
-	cut := b.interrupts.Any() || code == setupTimeout || code == children.Killed
+	if b.interrupts.Any() || code == setupTimeout || code == children.Killed {
+		b.runCleanUp(j, child)
+	}
+}
+
+// runCleanUp runs the script that removes what a run made, where there is one.
+func (b *session) runCleanUp(j job, child children.K6) {
 	script := filepath.Join("scripts", j.scenario.System, "_cleanup.js")
-	if _, err := os.Stat(filepath.Join(b.Root, script)); err != nil || !cut {
+	if _, err := os.Stat(filepath.Join(b.Root, script)); err != nil {
 		return
 	}
 	child.Script = script
 	child.LogPath = j.log(".cleanup.log")
 	child.Progress = func(string) {}
-	child.Env = append(child.Env, "K6_OUT=") // it is no part of what is measured
+	child.Env = append(slices.Clone(child.Env), "K6_OUT=", "COORDINATOR_URL=") // it is no part of what is measured
 	// An interrupt is what this mends: it is not passed on.
-	child.Started, child.Ended = func(int) {}, func() {}
+	child.Started, child.Ended = func(int) {}, func(int) {}
 	code, message, err := child.Run()
 	if err != nil {
 		message = fmt.Sprint(fault.Reason(err))

@@ -47,11 +47,10 @@ export function handleSummary(data) {
   const latency_ms = { count: 500, avg: ms, min: ms / 2, p50: ms, p90: ms, p95: 1.5 * ms, p99: 2 * ms, p99_9: null, max: 3 * ms };
   const operation = { name: 'NAME', title: 'NAME users', loop: 'closed', latency_is: 'l', requests: 500, success: 500, errors: {},
     window_s: ms / 100, rate_per_s: 50000 / ms, latency_ms };
-  const component = (name, share) => ({ operation: 'NAME', name, source: 'server_timing', calls: 500, avg_ms: share * ms,
-    p95_ms: null, p99_ms: null, share, latency_share: share });
-  const bottleneck = { operation: 'NAME', component: 'database', latency_share: 0.6, largest_in: 400, requests: 500, reason: 'database.' };
-  const files = write(data, 'NAME', 'pass', { operations: [operation], components: [component('route', 1), component('database', 0.6)],
-    bottlenecks: [bottleneck] });
+  const section = { name: 'component', title: 'Where the time goes: NAME users', operation: 'NAME', answer: 'database',
+    columns: [{ name: 'component', title: 'Component', unit: 'text' }, { name: 'avg_ms', title: 'Avg', unit: 'ms', compare: 'lower' }],
+    rows: [['route', ms], ['database', 0.6 * ms]] };
+  const files = write(data, 'NAME', 'pass', { operations: [operation], sections: [section] });
   const [path, text] = Object.entries(files)[0];
   return { [path.replace('pulsar-', 'dataplane-')]: text.replace('"system":"pulsar"', '"system":"dataplane"')
     .replace('2026-01-02T03:04:05Z', new Date().toISOString()) };
@@ -96,7 +95,7 @@ func TestComparisonOfSeveralScenarios(t *testing.T) {
 	for _, part := range []string{"| Metric | Baseline (proxy) | Candidate (other:queue=9) | Improvement |", "| disable users RPS | 249.0 | 166.0 | -33.33% | -33.33% to -33.33% | &lt;0.001 | worse, beyond the bound |",
 		"| create users avg latency | 100 ms | 151 ms | +50.00% |", "| create users success rate | 100% | 100% | 0.00 pp |",
 		"| create users: database (ms) | 60.2 | 90.4 | +50.00% | +50.00% to +50.00% | &lt;0.001 | worse |",
-		"create users: the bottleneck of A is database in 12 of 12 runs; of B database in 12 of 12 runs"} {
+		"Where the time goes: create users: A: database in 12 of 12 runs; B: database in 12 of 12 runs"} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %q in\n%s", part, page)
 		}
@@ -215,7 +214,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 		"two systems":   {"dataplane/tell,pulsar/passes", "proxy", "other", nil, exitcode.Usage, "testbeds/proxy.toml does not start the system pulsar of pulsar/passes"},
 		"testbed":       {"dataplane/tell", "proxy", "othr", nil, exitcode.Usage, `there is no testbed "othr"; there are: bare, needy, other, proxy, pulsar-relay; did you mean other?`},
 		"other system":  {"dataplane/tell", "proxy", "pulsar-relay", nil, exitcode.Usage, "starts the system pulsar"},
-		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exitcode.Usage, `variable queue: "x" is not an integer`},
+		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exitcode.Usage, "testbed proxy: variable queue: is a string, and must be an integer"},
 		"placement":     {"dataplane/tell", "proxy", "proxy:cpus=7", nil, exitcode.Usage, "do not run on the same CPUs"},
 		"profile":       {"dataplane/tell", "proxy", "other", []string{"PLACEMENT=x"}, exitcode.Usage, "unknown placement x"},
 		"first set-up":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=refuse"}, exitcode.Setup, "pair01-a: testbed proxy: port 8081 is taken"},

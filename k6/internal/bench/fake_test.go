@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,7 +32,7 @@ const (
 )
 
 // TestMain lets the test binary stand for the programs that the bench starts: `run` and `inspect` are the real k6,
-// `serve` a fake sidecar, `bench` a whole bench that a test can kill.
+// `serve` and `testbed` a fake sidecar, `bench` a whole bench that a test can kill.
 func TestMain(m *testing.M) {
 	claimApart()
 	if len(os.Args) > 1 {
@@ -42,6 +43,9 @@ func TestMain(m *testing.M) {
 		case "serve":
 			serveFake()
 			return
+		case "testbed":
+			checkFake(os.Args[2:])
+			return
 		case "bench":
 			signals := make(chan os.Signal, 4)
 			signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -51,6 +55,28 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// checkFake answers `sidecar testbed check`: queue is a number, every other value a text.
+func checkFake(arguments []string) {
+	given, problems := map[string]any{}, []map[string]any{}
+	for _, argument := range arguments {
+		pair, ok := strings.CutPrefix(argument, "--var=")
+		if !ok {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		number, err := strconv.Atoi(value)
+		switch {
+		case name != "queue":
+			given[name] = value
+		case err == nil:
+			given[name] = number
+		default:
+			problems = append(problems, map[string]any{"variable": name, "is": "value", "text": "is a string, and must be an integer"})
+		}
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"given": given, "problems": problems})
 }
 
 // claimApart gives the benches of this test and its children names of their own: those of the host are no matter here.

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -105,6 +106,11 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	for _, value := range instance.SecretOutputs {
 		secrets = append(secrets, value)
 	}
+	token := ""
+	if b.Runners > 1 {
+		token = rand.Text()
+		secrets = append(secrets, token)
+	}
 	redactor := redact.New(secrets)
 	child := children.K6{
 		Program:  b.K6,
@@ -117,10 +123,13 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		Report:   func(r influx.Report) { b.stream.Heard(b.of(j), r) },
 		Ended:    b.interrupts.Ended,
 	}
+	if b.Runners > 1 {
+		return b.runTogether(ctx, j, together{child: child, token: token, instance: instance}, entry)
+	}
 	stopSampling := func() {}
 	child.Started = func(pid int) {
 		b.interrupts.Started(pid)
-		stopSampling = b.sample(j, instance, pid)
+		stopSampling = b.sample(j, instance, map[string]int{"k6": pid})
 	}
 	stopWatching := func() {}
 	if j.needsSidecar() {

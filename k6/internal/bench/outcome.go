@@ -73,6 +73,9 @@ const (
 	scriptAborted   = 108
 )
 
+// externallyAborted is k6's exit code where a signal stopped it.
+const externallyAborted = 105
+
 // setUpFails are k6's exit codes where a set-up did not get through to the system.
 var setUpFails = []int{setupTimeout, scriptException, scriptAborted}
 

@@ -121,7 +121,7 @@ func prepare(o Options, scenarios, testbeds []string) (*Session, *fault.Fault) {
 		}
 	}
 	if s.RunID == "" {
-		s.RunID = newRunID("compare", time.Now())
+		s.RunID = NewRunID("compare", time.Now())
 	}
 	if !runIDPattern.MatchString(s.RunID) || s.RunID == "latest" {
 		return nil, fault.Usage("run id %q: give letters, digits, dots, dashes and underscores", s.RunID)

@@ -71,11 +71,11 @@ func (b *session) addOutput(set map[string]string) {
 }
 
 // sample streams each second what k6 and the testbed use, until stop is called.
-func (b *session) sample(j job, instance sidecar.Instance, pid int) (stop func()) {
+func (b *session) sample(j job, instance sidecar.Instance, k6 map[string]int) (stop func()) {
 	if b.stream == nil || b.sidecar == nil {
 		return func() {}
 	}
-	return b.sidecar.Sample(instance.ID, pid, environment.Probed(j.scenario.System), func(spans []stream.Span, at time.Time, over bool) {
+	return b.sidecar.Sample(instance.ID, k6, environment.Probed(j.scenario.System), func(spans []stream.Span, at time.Time, over bool) {
 		b.stream.Used(b.of(j), spans, at, over)
 	})
 }

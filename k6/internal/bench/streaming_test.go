@@ -80,7 +80,8 @@ export const options = { vus: 1, iterations: 3, systemTags: ['status'],
 const items = new Counter('operation_items');
 export default function () { items.add(2, { operation: 'op' }); sleep(0.8); }
 export const handleSummary = (data) => write(data, 'streams', 'fail', {
-  components: [{ operation: '', name: 'route', source: 'prometheus', calls: 2, avg_ms: null, p95_ms: null, p99_ms: null, share: 0.5, latency_share: null }],
+  sections: [{ name: 'prometheus', title: 'Time', columns: [{ name: 'part', title: 'Part', unit: 'text' }, { name: 'calls', title: 'Calls', unit: 'count' },
+    { name: 'avg_ms', title: 'Avg', unit: 'ms' }, { name: 'share', title: 'Share', unit: 'share' }], rows: [['route', 2, null, 0.5]] }],
   thresholds: [{ operation: 'op', metric: 'operation_ms', expression: 'p(95)<1e2', value: null, unit: 'ms', ok: false }],
   validity: [{ check: 'generator CPU', ok: null, detail: 'not measured' }],
 });
@@ -107,7 +108,7 @@ func TestStreams(t *testing.T) {
 		"results":    {"results,operation=op" + scenario + " avg_ms=1,failed=0i,max_ms=1,min_ms=1,p50_ms=1,rate_per_s=1,requests=1i,success=1i"},
 		"thresholds": {"thresholds,operation=op" + scenario[:len(scenario)-len(",testid=test")] + `,testid=test,threshold=operation_ms\ p(95)<1e2 bound=100,expression="p(95)<1e2",metric="operation_ms",ok=0i,unit="ms"`},
 		"validity":   {`validity,check=generator\ CPU` + scenario + ` detail="not measured",ok=-1i`},
-		"components": {"components,component=route,operation=-,profile=smoke,scenario=streams,source=prometheus,system=pulsar,testid=test calls=2i,share=0.5"},
+		"sections":   {`sections,operation=-,profile=smoke,row=route,scenario=streams,section=prometheus,system=pulsar,testid=test calls=2,part_text="route",share=0.5`},
 	} {
 		if got := f.find(measurement); strings.Join(got, "\n") != strings.Join(lines, "\n") {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(lines, "\n"))

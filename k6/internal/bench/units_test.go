@@ -13,7 +13,7 @@ import (
 
 func TestRunID(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
-	id := newRunID("quick", now)
+	id := NewRunID("quick", now)
 	if !regexp.MustCompile(`^20260102-020405-quick-[0-9a-f]{4}$`).MatchString(id) || !runIDPattern.MatchString(id) {
 		t.Error(id)
 	}

@@ -34,6 +34,8 @@ func File(root, path, display string) []string {
 		problems = checkEnvironment(root, path, doc)
 	case kind == schema.Testbed:
 		problems = checkTestbed(root, path, doc)
+	case kind == schema.Thresholds:
+		problems = checkBroughtAlong(path, doc)
 	case kind == runRecord:
 		if err := run.Check(doc); err != nil {
 			problems = []schema.Problem{{Message: err.Error()}}
@@ -103,23 +105,29 @@ func names(dir, ext string) []string {
 // runRecord is a results/RUN/run.json: ours alone, so its types are its schema.
 const runRecord schema.Kind = "run"
 
-// byFolder is the kind of the documents that lie in a folder.
-func byFolder(folder string) (kind schema.Kind, ok bool) {
-	if filepath.Base(folder) == "environments" {
-		return schema.Environment, true
+// ofTOML is the kind of the TOML files that lie in a folder.
+func ofTOML(folder string) schema.Kind {
+	if filepath.Base(filepath.Dir(folder)) == "protocols" {
+		switch filepath.Base(folder) {
+		case "rows":
+			return schema.ProtocolRow
+		case "engines":
+			return schema.ProtocolEngine
+		}
 	}
-	if filepath.Base(filepath.Dir(folder)) != "protocols" {
-		return "", false
-	}
-	kind, ok = map[string]schema.Kind{"rows": schema.ProtocolRow, "engines": schema.ProtocolEngine}[filepath.Base(folder)]
-	return kind, ok
+	return schema.Testbed
 }
 
 // kindOf tells the kind of a document by what it says it is, else by its place; the second value
 // says what is wrong where it cannot.
 func kindOf(path string, doc any) (schema.Kind, string) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err.Error()
+	}
+	folder := filepath.Dir(absolute)
 	if filepath.Ext(path) == ".toml" {
-		return schema.Testbed, ""
+		return ofTOML(folder), ""
 	}
 	object, ok := doc.(map[string]any)
 	if !ok {
@@ -127,6 +135,8 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	}
 	says, _ := object["schema"].(string)
 	switch {
+	case filepath.Base(filepath.Dir(folder)) == "scripts" && filepath.Base(path) == broughtAlong:
+		return schema.Thresholds, ""
 	case strings.HasPrefix(says, "windtunnel.environment/"):
 		return schema.Environment, ""
 	case strings.HasPrefix(says, "windtunnel.result/"):
@@ -138,17 +148,11 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	case strings.HasPrefix(says, "windtunnel.run/"):
 		return runRecord, ""
 	}
-	absolute, err := filepath.Abs(path)
-	if err == nil {
-		if kind, ok := byFolder(filepath.Dir(absolute)); ok {
-			return kind, ""
-		}
-	}
-	if _, ok := object["systems"]; ok {
+	if _, ok := object["systems"]; ok || filepath.Base(folder) == "environments" {
 		return schema.Environment, ""
 	}
 	if _, ok := object["operations"]; ok {
 		return schema.Result, ""
 	}
-	return "", `schema: missing or unknown; give "windtunnel.environment/1" or "windtunnel.result/1"`
+	return "", `schema: missing or unknown; give "windtunnel.environment/1" or "windtunnel.result/2"`
 }

@@ -126,15 +126,6 @@ func TestProblems(t *testing.T) {
 		{env, `"name": "here"`, `"name": "there"`, `name: "there" is not the file's name; make it "here" or rename the file`},
 		{env, `windtunnel.environment/1`, `windtunnel.environment/2`, `schema: "windtunnel.environment/2" must be "windtunnel.environment/1"`},
 		{env, `"name": "relay"`, `"name": "rely"`, `systems.pulsar.testbed.name: there is no testbeds/rely.toml; there are: relay; did you mean relay?`},
-		{env, `"queue": 5`, `"queue": 500`, `systems.pulsar.testbed.variables.queue: 500 is too large, the most is 100`},
-		{env, `"queue": 5`, `"queue": 0`, `variables.queue: 0 is too small, the least is 1`},
-		{env, `"queue": 5`, `"queue": 5.5`, `variables.queue: 5.5 is not an integer`},
-		{env, `"queue": 5`, `"queue": "5"`, `variables.queue: "5" is not an integer`},
-		{env, `"queue": 5`, `"queu": 5`, `variables.queu: testbeds/relay.toml declares no such variable; it declares: fast, label, mode, port, queue; did you mean queue?`},
-		{env, `"mode": "bee"`, `"mode": "be"`, `variables.mode: "be" is not one of a, bee; did you mean`},
-		{env, `"port": 0`, `"port": 70000`, `variables.port: 70000 is not a port`},
-		{env, `"fast": false`, `"fast": "no"`, `variables.fast: "no" is not a boolean; give true or false`},
-		{env, `"q7"`, `"q77"`, `variables.label: "q77" does not match [a-z][0-9]`},
 		{bed, `system = "pulsar"`, `system = "panel"`, ``},
 		{bed, `choices = ["a", "bee"]`, ``, `variables.mode.choices: missing`},
 		{bed, `command = ["true"]`, `command = []`, `process[0].command: has 0 entries, needs at least 1`},
@@ -194,23 +185,6 @@ func TestTestbedOfAnotherSystem(t *testing.T) {
 	_, problems := Environment(root, "here")
 	if len(problems) != 1 || !strings.Contains(problems[0], "testbeds/relay.toml starts the system panel, not pulsar") {
 		t.Errorf("%q", problems)
-	}
-}
-
-func TestVariableWithoutDefaultMustBeGiven(t *testing.T) {
-	for name, want := range map[string]string{
-		"queue": "",
-		"extra": "systems.pulsar.testbed.variables.extra: missing; testbeds/relay.toml has no default for it",
-	} {
-		declared := fmt.Sprintf("[variables.%s]\ntype = \"integer\"\ndescription = \"q\"\n\n[variables.mode]", name)
-		root := folder(t, bed, "[variables.mode]", declared)
-		if name == "queue" {
-			root = folder(t, bed, "default = 10\n", "")
-		}
-		_, problems := Environment(root, "here")
-		if got := strings.Join(problems, "\n"); !strings.Contains(got, want) || (want == "") != (got == "") {
-			t.Errorf("%s: %q", name, got)
-		}
 	}
 }
 

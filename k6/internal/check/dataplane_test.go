@@ -86,20 +86,21 @@ func TestDataplaneProblems(t *testing.T) {
 
 func TestTestbedSpec(t *testing.T) {
 	root := folder(t, "testbeds/relay.toml", `pattern = "[a-z][0-9]"`, `pattern = "[a-z0-9,-]+"`)
+	withRealSidecar(t, root)
 	for text, want := range map[string]string{
 		"relay": `{}`,
 		"relay:queue=7,mode=bee,fast=false,port=0,label=0,2": `{"fast":false,"label":"0,2","mode":"bee","port":0,"queue":7}`,
-		" relay:label=x=1 ": `error: testbed relay: variable label: "x=1" does not match`,
+		" relay:label=x=1 ": `error: testbed relay: variable label: is x=1, and must be a string that matches [a-z0-9,-]+`,
 		"rely":              `error: there is no testbed "rely"; there are: relay; did you mean relay?`,
 		"../relay":          `error: there is no testbed "../relay"`,
 		"":                  `error: there is no testbed ""`,
-		"relay:queu=7":      `error: testbeds/relay.toml declares no variable queu; it declares: fast, label, mode, port, queue; did you mean queue?`,
+		"relay:queu=7":      `error: testbed relay: variable queu: testbeds/relay.toml declares no such variable; it declares: fast, label, mode, port, queue; did you mean queue?`,
 		"relay:queue":       `error: testbed relay: "queue" is no VARIABLE=VALUE`,
-		"relay:queue=x":     `error: testbed relay: variable queue: "x" is not an integer`,
-		"relay:queue=700":   `error: testbed relay: variable queue: 700 is too large, the most is 100`,
-		"relay:fast=1":      `error: testbed relay: variable fast: "1" is not a boolean; give true or false`,
-		"relay:mode=be":     `error: testbed relay: variable mode: "be" is not one of a, bee; did you mean bee?`,
-		"relay:port=x":      `error: testbed relay: variable port: "x" is not a port`,
+		"relay:queue=x":     `error: testbed relay: variable queue: is a string, and must be an integer from 1 to 100`,
+		"relay:queue=700":   `error: testbed relay: variable queue: is 700, and must be an integer from 1 to 100`,
+		"relay:fast=1":      `error: testbed relay: variable fast: is a string, and must be true or false`,
+		"relay:mode=be":     `error: testbed relay: variable mode: is be, and must be one of a, bee; did you mean bee?`,
+		"relay:port=x":      `error: testbed relay: variable port: is a string, and must be a port from 1 to 65535`,
 	} {
 		ref, bed, err := TestbedSpec(root, text)
 		got := ""

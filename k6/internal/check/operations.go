@@ -60,11 +60,14 @@ func (o *operations) ask() bool {
 	}
 	env := slices.Concat(questions[o.asked], o.variables, []string{"ENV=" + o.environment, askedFor + "=options"})
 	o.asked++
-	told, err := inspect(o.script, env)
+	said, err := inspect(o.script, env)
+	if err == nil && len(said.Operations) == 0 {
+		err = errors.New("its options name none (ext.windtunnel.operations)")
+	}
 	if err != nil {
 		o.refusal = err.Error()
 	}
-	for _, name := range told {
+	for _, name := range said.Operations {
 		if !slices.Contains(o.known, name) {
 			o.known = append(o.known, name)
 		}
@@ -72,12 +75,26 @@ func (o *operations) ask() bool {
 	return true
 }
 
-// inspect loads a script by this very k6 and returns the operations that its options name, in `ext.windtunnel`
-// (lib/scenario.js).
-func inspect(script string, env []string) ([]string, error) {
+// told is what a script's options say of it, in `ext.windtunnel` (lib/scenario.js).
+type told struct {
+	Operations []string `json:"operations"`
+	Clients    int      `json:"clients"`
+}
+
+// Clients is how many clients that loop of a scenario has that has fewest, by the script itself with the variables of env.
+func Clients(script string, env []string) (int, error) {
+	said, err := inspect(script, append(slices.Clone(env), askedFor+"=options"))
+	if err == nil && said.Clients < 1 {
+		err = errors.New("its options do not say it (ext.windtunnel.clients)")
+	}
+	return said.Clients, err
+}
+
+// inspect loads a script by this very k6.
+func inspect(script string, env []string) (said told, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return said, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -88,23 +105,17 @@ func inspect(script string, env []string) ([]string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return nil, errors.New(refusalIn(stderr.String(), err))
+		return said, errors.New(refusalIn(stderr.String(), err))
 	}
 	var options struct {
 		External struct {
-			Windtunnel struct {
-				Operations []string `json:"operations"`
-			} `json:"windtunnel"`
+			Windtunnel told `json:"windtunnel"`
 		} `json:"ext"`
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &options); err != nil {
-		return nil, fmt.Errorf("its options cannot be read: %w", err)
+		return said, fmt.Errorf("its options cannot be read: %w", err)
 	}
-	names := options.External.Windtunnel.Operations
-	if len(names) == 0 {
-		return nil, errors.New("its options name none (ext.windtunnel.operations)")
-	}
-	return names, nil
+	return options.External.Windtunnel, nil
 }
 
 // refusalIn is the first line of the last message in k6's JSON log, else how it ended.

@@ -3,6 +3,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -116,25 +117,20 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, doc any
 			"testbeds/%s.toml starts the system %s, not %s", ref.Name, bed.System, system)})
 	}
 	values := at(doc, append(slices.Clone(location), "variables")...)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		where := schema.Field(append(slices.Clone(location), "variables", name))
-		declared, ok := bed.Variables[name]
-		if !ok {
-			problems = append(problems, schema.Problem{Field: where, Message: fmt.Sprintf(
-				"testbeds/%s.toml declares no such variable; it declares: %s%s", ref.Name,
-				strings.Join(bed.Names(), ", "), closest.Hint(name, bed.Names()))})
-			continue
-		}
-		if wrong := declared.Check(values[name]); wrong != "" {
-			problems = append(problems, schema.Problem{Field: where, Message: wrong})
-		}
+	checked, err := testbed.Check(filepath.Dir(testbeds), ref.Name, nil, values)
+	switch {
+	case errors.Is(err, testbed.ErrNoSidecar):
+		return problems // nobody else knows what values a variable takes; a start needs the sidecar anyway
+	case err != nil:
+		return append(problems, schema.Problem{Field: field, Message: err.Error()})
 	}
-	for _, name := range bed.Names() {
-		if _, given := values[name]; !given && bed.Variables[name].Default == nil {
-			problems = append(problems, schema.Problem{
-				Field:   schema.Field(append(slices.Clone(location), "variables", name)),
-				Message: fmt.Sprintf("missing; testbeds/%s.toml has no default for it", ref.Name)})
+	for _, wrong := range checked.Problems {
+		if wrong.Is == testbed.NoFile {
+			continue // an environment may be written before what it names is built
 		}
+		problems = append(problems, schema.Problem{
+			Field:   schema.Field(append(slices.Clone(location), "variables", wrong.Variable)),
+			Message: wrong.Said(values[wrong.Variable])})
 	}
 	return problems
 }

@@ -46,8 +46,9 @@ func TestTheSidecarChecksToo(t *testing.T) {
 	}
 }
 
-// TestWhatTheRealSidecarRefuses needs bin/sidecar: what it refuses beyond the schema is told once.
-func TestWhatTheRealSidecarRefuses(t *testing.T) {
+// withRealSidecar gives a checkout ours, without which the test is left out.
+func withRealSidecar(t *testing.T, root string) {
+	t.Helper()
 	program, err := filepath.Abs("../../../bin/sidecar")
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +56,49 @@ func TestWhatTheRealSidecarRefuses(t *testing.T) {
 	if _, err := os.Stat(program); err != nil {
 		t.Skip("bin/sidecar is not built")
 	}
+	if err := os.Mkdir(filepath.Join(root, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(root, "bin/sidecar")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTheSidecarAloneChecksVariables needs bin/sidecar.
+func TestTheSidecarAloneChecksVariables(t *testing.T) {
+	const env, variables = "environments/here.json", "environments/here.json: systems.pulsar.testbed.variables."
+	for _, c := range []struct{ old, replacement, want string }{
+		{`"queue": 5`, `"queue": 100`, ""},
+		{`"queue": 5`, `"queue": 500`, variables + "queue: is 500, and must be an integer from 1 to 100"},
+		{`"queue": 5`, `"queue": 5.5`, variables + "queue: is 5.5, and must be an integer from 1 to 100"},
+		{`"queue": 5`, `"queue": "5"`, variables + "queue: is a string, and must be an integer from 1 to 100"},
+		{`"queue": 5`, `"queu": 5`, variables + "queu: testbeds/relay.toml declares no such variable; it declares: fast, label, mode, port, queue; did you mean queue?"},
+		{`"mode": "bee"`, `"mode": "be"`, variables + "mode: is be, and must be one of a, bee; did you mean bee?"},
+		{`"port": 0`, `"port": 70000`, variables + "port: is 70000, and must be a port from 1 to 65535, or 0 for any free one"},
+		{`"fast": false`, `"fast": "no"`, variables + "fast: is a string, and must be true or false"},
+		{`"q7"`, `"q77"`, variables + "label: is q77, and must be a string that matches [a-z][0-9]"},
+	} {
+		root := folder(t, env, c.old, c.replacement)
+		withRealSidecar(t, root)
+		if got := strings.Join(File(root, filepath.Join(root, env), env), "\n"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.replacement, got, c.want)
+		}
+	}
+	root := folder(t, bed, "default = 10\n", "")
+	withRealSidecar(t, root)
+	path := filepath.Join(root, env)
+	text := strings.Replace(goodEnvironment, `"queue": 5, `, "", 1)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := variables + "queue: is missing, and testbeds/relay.toml has no default for it: give an integer from 1 to 100"
+	if got := strings.Join(File(root, path, env), "\n"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestWhatTheRealSidecarRefuses needs bin/sidecar: what it refuses beyond the schema is told once.
+func TestWhatTheRealSidecarRefuses(t *testing.T) {
 	for _, c := range []struct{ old, replacement, want string }{
 		{`name = "relay"` + "\nsystem", `name = "rely"` + "\nsystem", bed + ": name: "},
 		{`default = 10`, `default = 1000`, bed + ": variables.queue.default: "},
@@ -67,12 +111,7 @@ func TestWhatTheRealSidecarRefuses(t *testing.T) {
 		{`"http://127.0.0.1:1"`, `"{{ vars.nothing }}"`, bed + ": outputs.PULSAR_URL: "},
 	} {
 		root := folder(t, bed, c.old, c.replacement)
-		if err := os.Mkdir(filepath.Join(root, "bin"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(program, filepath.Join(root, "bin/sidecar")); err != nil {
-			t.Fatal(err)
-		}
+		withRealSidecar(t, root)
 		problems := File(root, filepath.Join(root, bed), bed)
 		if len(problems) != 1 || !strings.HasPrefix(problems[0], c.want) || strings.Contains(problems[0], "\n") {
 			t.Errorf("%s: %q", c.replacement, problems)

@@ -34,25 +34,28 @@ func TestbedSpec(root, text string) (environment.TestbedRef, testbed.Testbed, er
 	if err != nil {
 		return ref, bed, fmt.Errorf("%s: %w", file, err)
 	}
-	for _, pair := range splitAssignments(assignments) {
+	pairs := splitAssignments(assignments)
+	if len(pairs) == 0 {
+		return ref, bed, nil
+	}
+	given := map[string]string{}
+	for _, pair := range pairs {
 		variable, value, ok := strings.Cut(pair, "=")
 		if !ok {
 			return ref, bed, fmt.Errorf("testbed %s: %q is no VARIABLE=VALUE", name, pair)
 		}
-		declared, ok := bed.Variables[variable]
-		if !ok {
-			return ref, bed, fmt.Errorf("%s declares no variable %s; it declares: %s%s", file, variable,
-				strings.Join(bed.Names(), ", "), closest.Hint(variable, bed.Names()))
-		}
-		typed, wrong := declared.Parse(value)
-		if wrong == "" {
-			wrong = declared.Missing(typed)
-		}
-		if wrong != "" {
-			return ref, bed, fmt.Errorf("testbed %s: variable %s: %s", name, variable, wrong)
-		}
-		ref.Variables[variable] = typed
+		given[variable] = value
 	}
+	checked, err := testbed.Check(root, name, pairs, nil)
+	if err != nil {
+		return ref, bed, err
+	}
+	for _, wrong := range checked.Problems {
+		if wrong.Is != testbed.Missing {
+			return ref, bed, fmt.Errorf("testbed %s: variable %s: %s", name, wrong.Variable, wrong.Said(given[wrong.Variable]))
+		}
+	}
+	ref.Variables = checked.Given
 	return ref, bed, nil
 }
 

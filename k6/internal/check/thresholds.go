@@ -37,6 +37,28 @@ func checkThresholds(base, path, system string, of environment.System) []schema.
 	return problems
 }
 
+// broughtAlong is the file of the bounds that a system's scripts bring along.
+const broughtAlong = "thresholds.json"
+
+// checkBroughtAlong checks scripts/SYSTEM/thresholds.json; a script refuses operations that it has not.
+func checkBroughtAlong(path string, doc any) []schema.Problem {
+	problems := schema.Check(schema.Thresholds, doc)
+	absolute, err := filepath.Abs(path)
+	if err != nil || len(problems) > 0 {
+		return problems
+	}
+	folder := filepath.Dir(absolute)
+	known := scenarios(filepath.Join(folder, "..", ".."), filepath.Base(folder))
+	of, _ := doc.(map[string]any)
+	for _, scenario := range slices.Sorted(maps.Keys(of)) {
+		if !slices.Contains(known, scenario) {
+			problems = append(problems, schema.Problem{Field: scenario, Message: fmt.Sprintf(
+				"there is no such scenario; there are: %s%s", strings.Join(known, ", "), closest.Hint(scenario, known))})
+		}
+	}
+	return problems
+}
+
 // checkOperations finds names that are no operations of a scenario, whose thresholds are at field.
 func checkOperations(base, path string, field []string, of environment.System, names []string) []schema.Problem {
 	system, scenario := field[1], field[3]

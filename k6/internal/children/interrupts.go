@@ -5,17 +5,18 @@ package children
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 )
 
-// Interrupts turns the bench's signals into a cancelled context and into signals for the k6 that
+// Interrupts turns the bench's signals into a cancelled context and into signals for each k6 that
 // runs: SIGINT for the first (k6 then stops gracefully, cleans up and writes what it has) and the
 // second (k6 stops at once), SIGKILL from the third on.
 type Interrupts struct {
 	mu     sync.Mutex
 	count  int
-	pid    int // of the running k6, 0 without one
+	pids   []int // of the k6 that run
 	cancel context.CancelFunc
 	say    func(string)
 }
@@ -44,50 +45,60 @@ func (i *Interrupts) signal() {
 	i.count++
 	i.cancel()
 	switch {
-	case i.pid == 0 && i.count == 1:
+	case len(i.pids) == 0 && i.count == 1:
 		i.say("interrupted: stopping what was started")
 	case i.count == 1:
 		i.say("interrupted: k6 cleans up and writes what it has; once more stops it at once")
-	case i.count == 2 && i.pid != 0:
+	case i.count == 2 && len(i.pids) > 0:
 		i.say("interrupted again: k6 stops at once")
 	}
 	i.forward()
 }
 
-// forward signals the running k6, mu held.
+// forward signals the k6 that run, mu held.
 func (i *Interrupts) forward() {
-	if i.pid == 0 || i.count == 0 {
+	for _, pid := range i.pids {
+		i.pass(pid)
+	}
+}
+
+// pass signals one k6 by the number of signals so far, mu held.
+func (i *Interrupts) pass(pid int) {
+	if i.count == 0 {
 		return
 	}
 	signal := syscall.SIGINT
 	if i.count > 2 {
 		signal = syscall.SIGKILL
 	}
-	_ = syscall.Kill(-i.pid, signal)
+	_ = syscall.Kill(-pid, signal)
 }
 
-// Started names the k6 that runs; a signal that came before reaches it now.
+// Started names a k6 that runs; a signal that came before reaches it now.
 func (i *Interrupts) Started(pid int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.pid = pid
-	i.forward()
+	i.pids = append(i.pids, pid)
+	i.pass(pid)
 }
 
-// Stop asks the running k6 to stop as the first interrupt does, without being one.
+// Stop asks the k6 that run to stop as the first interrupt does, without being one.
 func (i *Interrupts) Stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.pid != 0 && i.count == 0 {
-		_ = syscall.Kill(-i.pid, syscall.SIGINT)
+	if i.count > 0 {
+		return
+	}
+	for _, pid := range i.pids {
+		_ = syscall.Kill(-pid, syscall.SIGINT)
 	}
 }
 
-// Ended says that the k6 of Started is no more.
-func (i *Interrupts) Ended() {
+// Ended says that a k6 of Started is no more.
+func (i *Interrupts) Ended(pid int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.pid = 0
+	i.pids = slices.DeleteFunc(i.pids, func(known int) bool { return known == pid })
 }
 
 // Any reports whether there was a signal.

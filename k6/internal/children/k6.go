@@ -31,7 +31,8 @@ const Killed = -1
 type K6 struct {
 	Program  string // the k6
 	Script   string
-	Dir      string // the folder that it runs in
+	Args     []string // further ones of `k6 run`
+	Dir      string   // the folder that it runs in
 	Env      []string
 	LogPath  string
 	Redactor *redact.Redactor
@@ -41,7 +42,7 @@ type K6 struct {
 	Report func(influx.Report)
 	// Started and Ended bracket the time in which the pid is the process's own.
 	Started func(pid int)
-	Ended   func()
+	Ended   func(pid int)
 }
 
 // Run runs k6 to its end and returns its exit code and its last error message ("" without one).
@@ -69,8 +70,8 @@ func (c K6) Run() (code int, message string, err error) {
 			lastError = text
 		}
 	})
-	cmd := exec.Command(c.Program, "run", "--address", "", "--log-output", "stderr",
-		"--log-format", "json", "--no-color", c.Script)
+	args := append([]string{"run", "--address", "", "--log-output", "stderr", "--log-format", "json", "--no-color"}, c.Args...)
+	cmd := exec.Command(c.Program, append(args, c.Script)...)
 	cmd.Dir = c.Dir
 	cmd.Env = c.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
@@ -84,7 +85,7 @@ func (c K6) Run() (code int, message string, err error) {
 	}
 	c.Started(cmd.Process.Pid)
 	awaitExit(cmd.Process.Pid)
-	c.Ended() // before Wait: from then on the pid may be another process's
+	c.Ended(cmd.Process.Pid) // before Wait: from then on the pid may be another process's
 	err = cmd.Wait()
 	if closeErr := errors.Join(stdout.Close(), stderr.Close(), outTokens.Close(), errTokens.Close(), shared.err); closeErr != nil {
 		return 0, "", closeErr

@@ -36,7 +36,7 @@ func TestNoSignalAfterTheEnd(t *testing.T) {
 	mine := false
 	child := K6{Program: "true", Dir: t.TempDir(), LogPath: filepath.Join(t.TempDir(), "log"), Redactor: redact.New(nil),
 		Started: func(p int) { pid = p },
-		Ended: func() {
+		Ended: func(int) {
 			stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 			mine = err == nil && strings.Contains(string(stat), ") Z ")
 		}}

@@ -57,6 +57,11 @@ func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 	if len(resultsA) == 0 || len(resultsB) == 0 {
 		return ""
 	}
+	return refusal(resultsA, resultsB, common, beds)
+}
+
+// refusal is that of results whose common fields are given.
+func refusal(resultsA, resultsB []result.Result, common []field, beds func(name string) testbed.Testbed) string {
 	all := append(slices.Clone(resultsA), resultsB...)
 	fields := slices.Clone(common)
 	fields = append(fields, parameters(all)...)

@@ -29,6 +29,8 @@ type Request struct {
 	Interrupted  bool
 	WorseBy      float64 // percent
 	Beds         func(name string) testbed.Testbed
+	// Kept says that A are runs that were kept, and B is one run that is judged by them.
+	Kept bool
 }
 
 // Make compares runs that Refusal does not refuse.
@@ -45,14 +47,15 @@ func Make(q Request) Comparison {
 		c.Notes = append(c.Notes, generatorDiffers(all)...)
 		c.Notes = append(c.Notes, streamingDiffers(runs)...)
 	}
-	c.Interleaved = interleaved(q.A, q.B)
+	c.Interleaved, c.kept = !q.Kept && interleaved(q.A, q.B), q.Kept
 	c.DurationS = duration(all)
 	if len(goodA) > 0 && len(goodB) > 0 {
 		c.compare(goodA, goodB)
 	}
-	c.bottlenecks = bottlenecks(goodA, goodB)
+	c.answers = answers(goodA, goodB)
 	c.countFailedRuns(q.A, q.B)
 	c.countErrors(goodA, goodB)
+	c.secondaryIsShown(len(goodA))
 	c.judge(q, len(goodA), len(goodB), c.answer(q.Look))
 	c.Headline = c.headline()
 	return c
@@ -84,7 +87,7 @@ func (c *Comparison) about(r result.Result) {
 func side(spec string, runs []Measured, beds func(string) testbed.Testbed) Side {
 	s := Side{Spec: spec, Versions: map[string]string{}, Runs: []SideRun{}}
 	for _, m := range runs {
-		r := SideRun{File: m.File, Pair: m.Pair, Outcome: m.Outcome, Message: unusable(m)}
+		r := SideRun{File: m.File, Pair: m.Pair, Outcome: m.Outcome, Message: Unusable(m)}
 		r.Used, r.Failed = r.Message == "", failed(m) != ""
 		if r.Used && m.Outcome != run.Pass {
 			r.Message = strings.Join(m.Reasons, "; ")
@@ -103,9 +106,9 @@ func side(spec string, runs []Measured, beds func(string) testbed.Testbed) Side 
 	return s
 }
 
-// unusable says why a run's numbers are not used, "" where they are. A run that crossed a threshold
+// Unusable says why a run's numbers are not used, "" where they are. A run that crossed a threshold
 // is measured as well as any: leaving it out would hide the slow ones.
-func unusable(m Measured) string {
+func Unusable(m Measured) string {
 	why := strings.Join(m.Reasons, "; ")
 	check := fault(m)
 	switch {
@@ -132,7 +135,7 @@ func fault(m Measured) result.Validity {
 }
 
 func good(runs []Measured) []Measured {
-	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool { return unusable(m) != "" })
+	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool { return Unusable(m) != "" })
 }
 
 // interleaved reports whether the runs took turns: each pair's two runs followed one another.

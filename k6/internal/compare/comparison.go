@@ -75,7 +75,8 @@ type Comparison struct {
 	Verdict        string            `json:"verdict"`
 	Reasons        []string          `json:"reasons"`
 	mute           string            // what so few pairs cannot tell, "" where they are enough
-	bottlenecks    []string          // what the runs name, a line for each operation; each run's result has it
+	kept           bool              // A are kept runs, B is one run that is judged by them
+	answers        []string          // what the sections of both sides found, a line each
 }
 
 // Side is what was run on one side. Testbed is nil where the system was up already.

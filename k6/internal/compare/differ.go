@@ -126,6 +126,9 @@ func (c *Comparison) metric(r row, a, b []table) (Metric, bool) {
 // shiftOf is of the pairs of which both runs have a value, where the runs took turns; else of all runs, as much wider as a
 // machine may change from one time to another.
 func (c *Comparison) shiftOf(m Metric, k key, a, b []table) difference.Shift {
+	if c.kept {
+		return difference.Predicted(logs(m, valuesOf(a, k)), logs(m, valuesOf(b, k))[0], m.bound(tieBound))
+	}
 	if !c.Interleaved {
 		return difference.Unpaired(logs(m, valuesOf(a, k)), logs(m, valuesOf(b, k)), m.bound(tieBound))
 	}

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,32 +11,40 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// evidence lists what tells where the time went: server-side timings, the database's own time, the CPU
-// time of each process of the system. It is compared as all else, but breaks no gate: a part that grows
-// while the whole shrinks is no regression.
+// evidence lists what tells where the time went: what sections say is to be compared, and the CPU time of each process of
+// the system. It is compared as all else, but breaks no gate: a part that grows while the whole shrinks is no regression.
 func evidence(r result.Result) []row {
 	var all []row
 	add := func(m Metric, value *float64, quiet bool) {
-		m.Better, m.Role, m.Notes, m.evidence = direction(false), Shown, []string{}, true
+		m.Role, m.Notes, m.evidence = Shown, []string{}, true
 		all = append(all, row{m, value, quiet})
 	}
-	for _, c := range r.Components {
-		name, title := "component."+c.Name, c.Name
-		if c.Source == result.Prometheus {
-			name, title = "prometheus."+c.Name, c.Name+" (Prometheus)"
+	for _, s := range r.Sections {
+		about := s.Title + ": "
+		if s.Operation != "" {
+			about = titleOf(r, s.Operation) + ": "
 		}
-		if c.Operation != "" {
-			title = titleOf(r, c.Operation) + ": " + title
+		one := true
+		for k, column := range s.Columns {
+			if column.Compare == "" {
+				continue
+			}
+			for i, label := range s.Labels() {
+				m := Metric{Operation: s.Operation, Name: s.Name + "." + label, Title: about + label, Unit: column.Unit, Better: column.Compare}
+				switch {
+				case !s.Named():
+					m.Name, m.Title = s.Name+"."+column.Name, about+column.Title
+				case !one:
+					m.Name, m.Title = m.Name+"."+column.Name, m.Title+", "+column.Title
+				}
+				add(m, s.Rows[i][k].Value, !s.Named())
+			}
+			one = false
 		}
-		add(Metric{Operation: c.Operation, Name: name, Title: title, Unit: "ms"}, c.AvgMS, false)
-	}
-	if d := r.Database; d != nil && d.Requests > 0 {
-		perRequest := d.TotalMS / float64(d.Requests)
-		add(Metric{Name: "database.ms_per_request", Title: "the database's own time per request", Unit: "ms"}, &perRequest, true)
 	}
 	for _, p := range r.Processes {
 		if p.Role == "system" {
-			add(Metric{Name: "process." + p.Name, Title: p.Name + " CPU", Unit: "s"}, &p.CPUS, true)
+			add(Metric{Name: "process." + p.Name, Title: p.Name + " CPU", Unit: "s", Better: direction(false)}, &p.CPUS, true)
 		}
 	}
 	return all
@@ -50,47 +59,41 @@ func titleOf(r result.Result, operation string) string {
 	return operation
 }
 
-// bottlenecks says of each operation what the runs of both sides name as its bottleneck, a line each.
-func bottlenecks(a, b []Measured) []string {
-	var lines, seen []string
+// answers says of each section what the runs of both sides found, a line each.
+func answers(a, b []Measured) []string {
+	var lines []string
+	var seen []key
 	for _, m := range append(slices.Clone(a), b...) {
-		for _, found := range m.Result.Bottlenecks {
-			if slices.Contains(seen, found.Operation) {
+		for _, s := range m.Result.Sections {
+			of := key{s.Operation, s.Name}
+			if s.Answer == nil || slices.Contains(seen, of) {
 				continue
 			}
-			seen = append(seen, found.Operation)
-			title := "the whole run"
-			if found.Operation != "" {
-				title = titleOf(*m.Result, found.Operation)
-			}
-			lines = append(lines, fmt.Sprintf("%s: the bottleneck of A is %s; of B %s", title,
-				named(a, found.Operation), named(b, found.Operation)))
+			seen = append(seen, of)
+			lines = append(lines, fmt.Sprintf("%s: A: %s; B: %s", s.Title, answered(a, of), answered(b, of)))
 		}
 	}
 	return lines
 }
 
-// named is such as `database in 5 of 6 runs, not named in 1`.
-func named(runs []Measured, operation string) string {
+// answered is such as `database in 5 of 6 runs, not named in 1`.
+func answered(runs []Measured, of key) string {
 	type count struct {
-		component string
-		runs      int
+		answer string
+		runs   int
 	}
 	var counts []count
 	told := 0
 	for _, m := range runs {
-		for _, found := range m.Result.Bottlenecks {
-			if found.Operation != operation {
+		for _, s := range m.Result.Sections {
+			if s.Answer == nil || of != (key{s.Operation, s.Name}) {
 				continue
 			}
 			told++
-			component := "not named"
-			if found.Component != nil {
-				component = *found.Component
-			}
-			i := slices.IndexFunc(counts, func(c count) bool { return c.component == component })
+			answer := cmp.Or(*s.Answer, "not named")
+			i := slices.IndexFunc(counts, func(c count) bool { return c.answer == answer })
 			if i < 0 {
-				counts, i = append(counts, count{component: component}), len(counts)
+				counts, i = append(counts, count{answer: answer}), len(counts)
 			}
 			counts[i].runs++
 		}
@@ -101,7 +104,7 @@ func named(runs []Measured, operation string) string {
 	slices.SortStableFunc(counts, func(x, y count) int { return y.runs - x.runs })
 	var parts []string
 	for i, c := range counts {
-		text := fmt.Sprintf("%s in %d", c.component, c.runs)
+		text := fmt.Sprintf("%s in %d", c.answer, c.runs)
 		if i == 0 {
 			text += fmt.Sprintf(" of %d runs", told)
 		}

@@ -62,7 +62,7 @@ func failed(m Measured) string {
 }
 
 // disturbed reports whether a run says nothing of its side, as the machine or the measurement itself was at fault.
-func disturbed(m Measured) bool { return failed(m) == "" && unusable(m) != "" }
+func disturbed(m Measured) bool { return failed(m) == "" && Unusable(m) != "" }
 
 // countFailedRuns adds to c.Failures the runs, by what failed in them.
 func (c *Comparison) countFailedRuns(a, b []Measured) {

@@ -51,10 +51,10 @@ func (c Comparison) write(b *strings.Builder, heading string) {
 		fmt.Fprintf(b, "%s Failures\n\n", heading)
 		markdown.Table(b, []string{"Kind", "A", "B", "p", "judgement"}, failures, func(column int) bool { return column >= 1 && column <= 3 })
 	}
-	if len(where)+len(c.bottlenecks) > 0 {
+	if len(where)+len(c.answers) > 0 {
 		fmt.Fprintf(b, "%s Where the time went, and what else is only shown: it decides nothing\n\n", heading)
 		markdown.Table(b, head, where, lastIsText)
-		markdown.List(b, c.bottlenecks)
+		markdown.List(b, c.answers)
 	}
 	if len(controls) > 0 {
 		fmt.Fprintf(b, "%s Controls: the same without the proxy, not judged\n\n", heading)
@@ -273,7 +273,10 @@ func percent(v float64, unit string) string {
 // legend says how the numbers are made.
 func (c Comparison) legend() []string {
 	change := "change: Hodges and Lehmann's estimate of the pairs' changes, with the exact interval of the signed-rank test, whose two-sided p it is"
-	if !c.Interleaved {
+	switch {
+	case c.kept:
+		change = "change: the run against the mean of the kept ones, with the interval in which one more run of theirs would be (Student's, of the logarithms), wider by what the machine may have changed; p is of the same"
+	case !c.Interleaved:
 		change = "change: Hodges and Lehmann's estimate of all runs of B against all of A, with the exact interval of the rank-sum test, wider by what the machine may have changed; p is of that test"
 	}
 	looks := ""

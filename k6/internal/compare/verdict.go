@@ -78,7 +78,7 @@ func (c *Comparison) noteRuns(q Request) {
 		for _, m := range s.runs {
 			why := strings.Join(m.Reasons, "; ")
 			g := group{s.name, "used although it failed", why}
-			if left := unusable(m); left != "" {
+			if left := Unusable(m); left != "" {
 				why = left
 				g.what, g.why = "left out, as the measurement was at fault", cmp.Or(fault(m).Check, left)
 				if failed(m) != "" {
@@ -100,7 +100,9 @@ func (c *Comparison) noteRuns(q Request) {
 		}
 		c.Notes = append(c.Notes, fmt.Sprintf("%s of %s: %s: %s", of, g.side, g.what, first[g]))
 	}
-	if !c.Interleaved && len(c.Metrics) > 0 {
+	if c.kept {
+		c.noteKept(len(good(q.A)))
+	} else if !c.Interleaved && len(c.Metrics) > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by as much", tieBound))
 	}
 }
@@ -123,6 +125,7 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
 	}
 	switch least, fewest := min(goodA, goodB), q.Look.FewestPairs(); {
 	case least == 0 && len(all) > 0: // said already
+	case q.Kept: // what one run tells, its interval says
 	case goodA == 1 && goodB == 1:
 		doubt("one run each: no confidence")
 	case least < fewest:
@@ -187,7 +190,7 @@ func restOf(runs []Measured) float64 {
 // firstCause is why the first run that cannot be used cannot.
 func firstCause(runs []Measured) string {
 	for _, m := range runs {
-		if why := unusable(m); why != "" {
+		if why := Unusable(m); why != "" {
 			return ": " + why
 		}
 	}

@@ -143,6 +143,18 @@ func toldApart(percentile, lateness float64) bool {
 	return lateness == 0 || lateness <= percentile*latenessShare
 }
 
+// latenessBound is what a row's generator may be late with at P99, and by how many ms.
+func latenessBound(row result.Operation) (what string, mostMS float64) {
+	if row.Loop != "open" {
+		return "arrivals handled", handlingMostMS
+	}
+	mostMS = latenessFloorMS
+	if latency := row.LatencyMS; latency != nil && latency.P99 != nil {
+		mostMS = math.Max(mostMS, *latency.P99*latenessShare)
+	}
+	return "sent", mostMS
+}
+
 // generatorLateness is how late requests of an open loop were sent, and how late arrivals of a closed one were handled. A
 // threshold that holds with the lateness in the percentile holds without it; one that does not cannot be judged where the two
 // cannot be told apart.
@@ -150,18 +162,12 @@ func generatorLateness(row result.Operation, lateness record.Values, thresholds 
 	if lateness["count"] == 0 {
 		return nil
 	}
-	what, most := "arrivals handled", float64(handlingMostMS)
+	what, most := latenessBound(row)
 	var hidden []string // k6's names
-	if row.Loop == "open" {
-		what, most = "sent", latenessFloorMS
-		if latency := row.LatencyMS; latency != nil {
-			if latency.P99 != nil {
-				most = math.Max(most, *latency.P99*latenessShare)
-			}
-			for _, p := range percentiles {
-				if *p.in(latency) == nil && Carries(p.share, latency.Count) {
-					hidden = append(hidden, p.key)
-				}
+	if latency := row.LatencyMS; row.Loop == "open" && latency != nil {
+		for _, p := range percentiles {
+			if *p.in(latency) == nil && Carries(p.share, latency.Count) {
+				hidden = append(hidden, p.key)
 			}
 		}
 	}

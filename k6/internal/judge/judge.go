@@ -5,11 +5,8 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"windtunnel/k6/internal/record"
@@ -45,8 +42,11 @@ type Evidence struct {
 	// Facts are what the target holds and what the run reported of it; none where nothing is to be compared.
 	Facts []Fact   `json:"facts"`
 	Notes []string `json:"notes"`
-	// Sections are further parts of the result, by the result's own names.
-	Sections map[string]json.RawMessage `json:"sections"`
+	// Protocols and Interop are rows of programs, which decide where there are any.
+	Protocols *Protocols   `json:"protocols,omitempty"`
+	Interop   []InteropRow `json:"interop,omitempty"`
+	// Sections are what the scenario shows beside its operations.
+	Sections []result.Section `json:"sections"`
 	// Runner is which k6 process of several this is; nil where it is the only one.
 	Runner *Runner `json:"runner,omitempty"`
 
@@ -78,18 +78,16 @@ type Judged struct {
 	Notes      []string           `json:"notes"`
 	Verdict    string             `json:"verdict"`
 	Reasons    []result.Reason    `json:"reasons"`
-	sections   map[string]json.RawMessage
+	Sections   []result.Section   `json:"sections"`
 }
 
 // Judge decides. The error is of a section that cannot be read.
 func Judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
-		Schema: "windtunnel.result/1", Run: e.Run, Headline: e.Headline,
-		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{},
+		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
+		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
 		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: integrityOf(m, e.Facts),
-		sections: map[string]json.RawMessage{"components": json.RawMessage("[]")},
 	}
-	maps.Copy(j.sections, e.Sections)
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {
 		planned := 0.0
@@ -106,15 +104,16 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 		}
 	}
 	j.Controls = controlsOf(e.Declared, j.Operations)
+	if err := j.addSections(e.Sections); err != nil {
+		return j, err
+	}
 	j.Validity = checksOf(e, m, j.Operations, j.Thresholds, j.Controls)
 	j.judgeRunners(e)
 	if err := j.addDisturbances(e); err != nil {
 		return j, err
 	}
-	found, err := opinionOf(e, m, j)
-	if err != nil {
-		return j, err
-	}
+	found := opinionOf(e, m, j)
+	j.Notes = append(j.Notes, waitNotes(e, j)...)
 	if left, _ := m.Values("cleanup_left", nil); left["count"] > 0 {
 		j.Notes = append(j.Notes, fmt.Sprintf("%.0f could not be removed from the target: %s", left["count"], e.Leftovers))
 	}
@@ -129,15 +128,14 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 }
 
 // opinionOf is the last word: of the rows of a matrix, where there are any, of the operations where there are none.
-func opinionOf(e Evidence, m Metrics, j Judged) (opinion, error) {
+func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 	var found opinion
 	if e.Steps != nil {
 		found = findLimit(m, e.Declared, j.Validity)
 	} else {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}
-	found = withIntegrity(found, j.Integrity, j.Validity)
-	return ofSections(e.Sections, j, found)
+	return ofPrograms(e, j, withIntegrity(found, j.Integrity, j.Validity))
 }
 
 // addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.
@@ -167,21 +165,6 @@ func (j *Judged) addDisturbances(e Evidence) error {
 func (j Judged) File() ([]byte, error) {
 	text, err := json.MarshalIndent(j, "", "  ")
 	return append(text, '\n'), err
-}
-
-// MarshalJSON writes the sections beside the rest.
-func (j Judged) MarshalJSON() ([]byte, error) {
-	type plain Judged
-	text, err := json.Marshal(plain(j))
-	if err != nil {
-		return nil, err
-	}
-	all := bytes.NewBuffer(bytes.TrimSuffix(text, []byte("}")))
-	for _, name := range slices.Sorted(maps.Keys(j.sections)) {
-		fmt.Fprintf(all, ",%q:%s", name, j.sections[name])
-	}
-	all.WriteByte('}')
-	return all.Bytes(), nil
 }
 
 // restOf pairs what was seen before the load and after it, by process; nil where nobody looked.

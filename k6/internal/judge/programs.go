@@ -3,49 +3,40 @@
 package judge
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"windtunnel/k6/internal/result"
 )
 
-// ofSections is the last word of a run whose rows are programs: what became of them says more than their operations do. Any
+// ofPrograms is the last word of a run whose rows are programs: what became of them says more than their operations do. Any
 // other run keeps its own.
-func ofSections(sections map[string]json.RawMessage, j Judged, found opinion) (opinion, error) {
+func ofPrograms(e Evidence, j Judged, found opinion) opinion {
 	notes := found.notes
-	if section, ok := sections["protocols"]; ok {
-		var protocols result.Protocols
-		if err := json.Unmarshal(section, &protocols); err != nil {
-			return found, fmt.Errorf("protocols: %w", err)
-		}
-		found = ofProtocols(protocols, j, found.verdict)
+	if e.Protocols != nil {
+		found = ofProtocols(*e.Protocols, j, found.verdict)
 	}
-	if section, ok := sections["interop"]; ok {
-		var interop result.Interop
-		if err := json.Unmarshal(section, &interop); err != nil {
-			return found, fmt.Errorf("interop: %w", err)
-		}
-		found = ofInterop(interop.Rows, j.Validity)
+	if e.Interop != nil {
+		found = ofInterop(e.Interop, j.Validity)
 	}
 	found.notes = notes
-	return found, nil
+	return found
 }
 
 // ofInterop: two programs of which neither is on trial, and that do not understand each other, are a finding. What fails is a
 // program that does not understand itself, a hop that others can read, and whatever the candidate has a part in.
-func ofInterop(rows []result.InteropRow, checks []result.Validity) opinion {
+func ofInterop(rows []InteropRow, checks []result.Validity) opinion {
 	const notEncrypted, candidate = "not encrypted", "candidate"
 	var failed []reason
 	tried := false
 	for _, row := range rows {
 		for _, cell := range row.Cells {
-			if cell.Outcome == result.Impossible {
+			if cell.Outcome == impossibleHere {
 				continue
 			}
 			tried = true
 			own := cell.Client == cell.Server || cell.Client == candidate || cell.Server == candidate
-			if cell.Outcome == result.Interoperates || !own && cell.Outcome != notEncrypted {
+			if cell.Outcome == interoperates || !own && cell.Outcome != notEncrypted {
 				continue
 			}
 			failed = append(failed, reason{
@@ -58,10 +49,10 @@ func ofInterop(rows []result.InteropRow, checks []result.Validity) opinion {
 	if !tried {
 		reasons = append(reasons, because("empty", "no pair was tried"))
 	}
-	return ofPrograms(checks, len(failed) > 0, reasons)
+	return programsEnded(checks, len(failed) > 0, reasons)
 }
 
-func ofPrograms(checks []result.Validity, failed bool, reasons []reason) opinion {
+func programsEnded(checks []result.Validity, failed bool, reasons []reason) opinion {
 	switch {
 	case isInterrupted(checks):
 		return opinion{verdict: result.Inconclusive, reasons: reasons}

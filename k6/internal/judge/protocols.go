@@ -25,7 +25,7 @@ const (
 
 // ofProtocols: a row that did not run, or that missed a target with confidence, is a failure, whatever else the run was.
 // Errors of a row are told by its outcome.
-func ofProtocols(protocols result.Protocols, j Judged, verdict string) opinion {
+func ofProtocols(protocols Protocols, j Judged, verdict string) opinion {
 	rows := protocols.Rows
 	var broken, misses, bounded, undecided []reason
 	for _, row := range rows {
@@ -38,25 +38,25 @@ func ofProtocols(protocols result.Protocols, j Judged, verdict string) opinion {
 		undecided = append(undecided, reason{kind: "noise", name: line.Target, text: line.text()})
 	}
 	crossed := crossedReasons(j.Thresholds)
-	reasons := slices.Concat(broken, misses, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Candidate != nil), bounded, undecided)
+	reasons := slices.Concat(broken, misses, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), bounded, undecided)
 	failed := len(broken) > 0 || len(misses) > 0 || verdict == result.Fail && len(crossed) > 0
-	return ofPrograms(j.Validity, failed, reasons)
+	return programsEnded(j.Validity, failed, reasons)
 }
 
 // fine: it was measured without an error, it cannot be here, or a known fault excuses its errors.
-func fine(side *result.ProtocolSide) bool {
-	return side.Outcome == result.Measured || side.Outcome == result.Impossible || side.Known != nil
+func fine(side *ProtocolSide) bool {
+	return side.Outcome == ranWell || side.Outcome == impossibleHere || side.Known != nil
 }
 
 // ended is how a side of a row did, where that is not fine.
-func ended(row, name string, side *result.ProtocolSide) []reason {
+func ended(row, name string, side *ProtocolSide) []reason {
 	if side == nil || fine(side) {
 		return nil
 	}
 	return []reason{{kind: "row", name: side.Outcome, text: fmt.Sprintf("%s: %s: %s", row, name, withDetail(side.Outcome, side.Detail))}}
 }
 
-func missesOf(row result.ProtocolRow) (reasons []reason) {
+func missesOf(row ProtocolRow) (reasons []reason) {
 	for _, line := range row.Comparison {
 		if line.Judged == missed {
 			reasons = append(reasons, reason{kind: "target", name: line.Target, text: fmt.Sprintf(
@@ -72,9 +72,9 @@ func missesOf(row result.ProtocolRow) (reasons []reason) {
 	return reasons
 }
 
-func boundOf(row result.ProtocolRow) (reasons []reason) {
+func boundOf(row ProtocolRow) (reasons []reason) {
 	var cpu *float64
-	if i := slices.IndexFunc(row.Comparison, func(line result.ProtocolComparison) bool { return line.Target == "CPU" }); i >= 0 {
+	if i := slices.IndexFunc(row.Comparison, func(line ProtocolComparison) bool { return line.Target == "CPU" }); i >= 0 {
 		cpu = row.Comparison[i].Ratio
 	}
 	for _, line := range row.Comparison {
@@ -91,11 +91,11 @@ func boundOf(row result.ProtocolRow) (reasons []reason) {
 type undecidedLine struct {
 	row int
 	of  string
-	result.ProtocolComparison
+	ProtocolComparison
 }
 
 // undecidedLines have those first that take the most turns; of a row that did not run they would not tell.
-func undecidedLines(rows []result.ProtocolRow) (lines []undecidedLine) {
+func undecidedLines(rows []ProtocolRow) (lines []undecidedLine) {
 	for i, row := range rows {
 		if !fine(&row.Baseline) || row.Candidate != nil && !fine(row.Candidate) {
 			continue
@@ -117,7 +117,7 @@ func undecidedLines(rows []result.ProtocolRow) (lines []undecidedLine) {
 }
 
 // Undecided are the places of the rows that more turns would decide, what takes the fewest first.
-func Undecided(rows []result.ProtocolRow) []int {
+func Undecided(rows []ProtocolRow) []int {
 	places := []int{}
 	for _, line := range undecidedLines(rows) {
 		if !slices.Contains(places, line.row) {
@@ -157,15 +157,15 @@ func times(value *float64) string {
 var essential = []string{"rtt_ms", "mbit_64k"}
 
 // nothing is why a run has nothing to judge; a run passes by what it measured.
-func nothing(rows []result.ProtocolRow, compared bool) []reason {
-	measured := slices.ContainsFunc(rows, func(row result.ProtocolRow) bool {
+func nothing(rows []ProtocolRow, compared bool) []reason {
+	some := slices.ContainsFunc(rows, func(row ProtocolRow) bool {
 		return slices.ContainsFunc(essential, func(figure string) bool { return row.Baseline.Figures[figure] != nil })
 	})
-	if !measured {
+	if !some {
 		return []reason{because("empty", "no row was measured")}
 	}
-	told := slices.ContainsFunc(rows, func(row result.ProtocolRow) bool {
-		return slices.ContainsFunc(row.Comparison, func(line result.ProtocolComparison) bool { return line.Ratio != nil })
+	told := slices.ContainsFunc(rows, func(row ProtocolRow) bool {
+		return slices.ContainsFunc(row.Comparison, func(line ProtocolComparison) bool { return line.Ratio != nil })
 	})
 	if compared && !told {
 		return []reason{because("empty", "no row was compared")}

@@ -10,26 +10,22 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-func side(outcome string) *result.ProtocolSide {
-	one := &result.Spread{Median: 1, Min: 1, Max: 1}
-	return &result.ProtocolSide{Outcome: outcome, Figures: map[string]*result.Spread{"rtt_ms": one, "mbit_64k": one}}
+func side(outcome string) *ProtocolSide {
+	one := &Spread{Median: 1, Min: 1, Max: 1}
+	return &ProtocolSide{Outcome: outcome, Figures: map[string]*Spread{"rtt_ms": one, "mbit_64k": one}}
 }
 
-func line(target, judged string) result.ProtocolComparison {
-	return result.ProtocolComparison{Target: target, Bound: 1, Ratio: p(1.1), Low: p(1.05), High: p(1.2), Different: true, Judged: judged, Pairs: 8}
+func line(target, judged string) ProtocolComparison {
+	return ProtocolComparison{Target: target, Bound: 1, Ratio: p(1.1), Low: p(1.05), High: p(1.2), Judged: judged, Pairs: 8}
 }
 
 // rowNamed is one that was measured on its baseline.
-func rowNamed(name string, candidate *result.ProtocolSide, lines ...result.ProtocolComparison) result.ProtocolRow {
-	return result.ProtocolRow{Row: name, Baseline: *side(result.Measured), Candidate: candidate, Comparison: lines}
+func rowNamed(name string, candidate *ProtocolSide, lines ...ProtocolComparison) ProtocolRow {
+	return ProtocolRow{Row: name, Baseline: *side(ranWell), Candidate: candidate, Comparison: lines}
 }
 
-func ofRows(compared bool, j Judged, verdict string, rows ...result.ProtocolRow) (string, []string) {
-	protocols := result.Protocols{Rows: rows}
-	if compared {
-		protocols.Candidate = &result.Program{}
-	}
-	found := ofProtocols(protocols, j, verdict)
+func ofRows(compared bool, j Judged, verdict string, rows ...ProtocolRow) (string, []string) {
+	found := ofProtocols(Protocols{Compared: compared, Rows: rows}, j, verdict)
 	var texts []string
 	for _, r := range found.reasons {
 		texts = append(texts, r.text)
@@ -40,12 +36,12 @@ func ofRows(compared bool, j Judged, verdict string, rows ...result.ProtocolRow)
 func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	detail := "no sshd"
 	impossible := rowNamed("ssh", nil)
-	impossible.Baseline = *side(result.Impossible)
+	impossible.Baseline = *side(impossibleHere)
 	impossible.Baseline.Detail = &detail
 	notReady := rowNamed("trojan", nil)
 	notReady.Baseline = *side("not ready")
 	for about, c := range map[string]struct {
-		row  result.ProtocolRow
+		row  ProtocolRow
 		want string
 	}{
 		"measured":                     {rowNamed("trojan", nil), result.Pass},
@@ -55,8 +51,8 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 		"missed":                       {rowNamed("trojan", nil, line("memory", "missed")), result.Fail},
 		"uncertain":                    {rowNamed("trojan", nil, line("memory", "uncertain")), result.Inconclusive},
 		"met":                          {rowNamed("trojan", nil, line("memory", "met")), result.Pass},
-		"more round trips":             {result.ProtocolRow{Row: "x", Baseline: *side(result.Measured), RoundTrips: &result.ProtocolRoundTrips{Baseline: 3, Candidate: 7}}, result.Fail},
-		"round trips within the bound": {result.ProtocolRow{Row: "x", Baseline: *side(result.Measured), RoundTrips: &result.ProtocolRoundTrips{Baseline: 3, Candidate: 4, OK: true}}, result.Pass},
+		"more round trips":             {ProtocolRow{Row: "x", Baseline: *side(ranWell), RoundTrips: &ProtocolRoundTrips{Baseline: 3, Candidate: 7}}, result.Fail},
+		"round trips within the bound": {ProtocolRow{Row: "x", Baseline: *side(ranWell), RoundTrips: &ProtocolRoundTrips{Baseline: 3, Candidate: 4, OK: true}}, result.Pass},
 	} {
 		if got, texts := ofRows(false, Judged{}, result.Pass, rowNamed("socks", nil), c.row); got != c.want {
 			t.Errorf("%s: %s, want %s: %q", about, got, c.want, texts)
@@ -97,7 +93,7 @@ func TestAMissIsToldWithItsInterval(t *testing.T) {
 	slow.Bound, slow.Ratio, slow.Low, slow.High = 0.9, p(0.5), p(0.45), p(0.55)
 	late := line("latency", "missed")
 	late.Bound, late.Ratio, late.Low, late.High = 1.2, p(44.0), p(43.6), p(45.0)
-	_, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(result.Measured), slow, late))
+	_, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), slow, late))
 	if !slices.Equal(texts, []string{
 		"trojan: throughput is 50 % of the baseline (45 % to 55 %), and 90 % is the target",
 		"trojan: latency is 44 times of the baseline (44 times to 45 times), and 120 % is the target",
@@ -107,16 +103,16 @@ func TestAMissIsToldWithItsInterval(t *testing.T) {
 }
 
 func TestWhatCannotBeToldSaysHowManyTurnsWouldThoseThatTakeTheMostFirst(t *testing.T) {
-	of := func(name string, needed *int) result.ProtocolRow {
+	of := func(name string, needed *int) ProtocolRow {
 		l := line("throughput", "uncertain")
 		l.ToDecide = needed
-		return rowNamed(name, side(result.Measured), l)
+		return rowNamed(name, side(ranWell), l)
 	}
 	few := of("vmess", p(9))
 	few.Comparison[0].Ratio, few.Comparison[0].Low, few.Comparison[0].High, few.Comparison[0].Pairs = nil, nil, nil, 2
 	broken := of("tuic", p(30))
 	broken.Candidate = side("died in mid-run")
-	rows := []result.ProtocolRow{of("socks", p(15)), of("trojan", p(26)), of("vless", nil), few, broken}
+	rows := []ProtocolRow{of("socks", p(15)), of("trojan", p(26)), of("vless", nil), few, broken}
 	got, texts := ofRows(true, Judged{}, result.Pass, rows[:4]...)
 	if got != result.Inconclusive || !slices.Equal(texts, []string{
 		"vless: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); nor would more: it takes a quieter machine",
@@ -151,7 +147,7 @@ func TestAKnownFaultExcusesItsOwnSide(t *testing.T) {
 }
 
 func TestARunThatMeasuredNothingOrComparedNothingIsNotPassed(t *testing.T) {
-	none := &result.ProtocolSide{Outcome: result.Impossible}
+	none := &ProtocolSide{Outcome: impossibleHere}
 	empty := rowNamed("trojan", nil)
 	empty.Baseline = *none
 	if got, texts := ofRows(false, Judged{}, result.Pass, empty); got != result.Inconclusive || !slices.Equal(texts, []string{"no row was measured"}) {
@@ -160,7 +156,7 @@ func TestARunThatMeasuredNothingOrComparedNothingIsNotPassed(t *testing.T) {
 	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", none)); got != result.Inconclusive || !slices.Equal(texts, []string{"no row was compared"}) {
 		t.Errorf("%s %q", got, texts)
 	}
-	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(result.Measured), line("memory", "met"))); got != result.Pass {
+	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), line("memory", "met"))); got != result.Pass {
 		t.Errorf("%s %q", got, texts)
 	}
 }
@@ -196,7 +192,7 @@ func TestSharesAreInPerCentUpToTenTimes(t *testing.T) {
 func TestAsManyTurnsAsThereMayBeAreAskedFor(t *testing.T) {
 	l := line("throughput", "uncertain")
 	l.ToDecide = p(turnsMost)
-	if _, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(result.Measured), l)); !strings.Contains(texts[0], "would: TURNS=") {
+	if _, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), l)); !strings.Contains(texts[0], "would: TURNS=") {
 		t.Errorf("%q", texts)
 	}
 }

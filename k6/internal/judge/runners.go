@@ -49,6 +49,7 @@ type Recorded struct {
 	// Lost is why there is no record that counts; "" where there is one.
 	Lost string
 
+	set   *record.Set
 	close func() error
 }
 
@@ -72,14 +73,19 @@ func (r Recorded) why() string {
 }
 
 // Runners judges a run by the records of all its runners; one record of a run of one is judged as Judge does. A runner whose
-// record is missing, cut short, of another run or there already is named, and the run does not pass. The error is that no
-// record can be judged at all.
+// record is missing, cut short, of another run or there already is named, and the run does not pass. It sets the records' clocks,
+// so that what was opened is judged once. The error is that no record can be judged at all, or no longer be read.
 func Runners(all []Recorded) (Judged, error) {
 	all = slices.Clone(all)
 	leaveOutForeign(all)
 	leaveOutDoubled(all)
 	all = append(all, missing(all)...)
 	slices.SortStableFunc(all, func(a, b Recorded) int { return cmp.Compare(a.Number, b.Number) })
+	for i, one := range all {
+		if one.Lost == "" {
+			all[i].set = record.Together(one.Record)
+		}
+	}
 	counted := counting(all)
 	if len(counted) == 0 {
 		return Judged{}, noneOf(all)
@@ -97,7 +103,11 @@ func Runners(all []Recorded) (Judged, error) {
 	}
 	set := record.Together(records...)
 	found, err := Judge(evidence, set)
-	return found, errors.Join(err, set.Err())
+	failed := []error{err, set.Err()}
+	for _, one := range counted {
+		failed = append(failed, one.set.Err())
+	}
+	return found, errors.Join(failed...)
 }
 
 // counting are those with a record that counts.

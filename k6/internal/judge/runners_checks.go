@@ -42,7 +42,7 @@ func (j *Judged) judgeRunners(e Evidence) {
 			share := rounded(sent[i] / all)
 			row.Share = &share
 		}
-		late, faults := latenessOf(one, j.Operations)
+		late, faults := latenessOf(one, j.Operations, len(e.runners))
 		row.LateMS = late
 		faults = slices.Concat(startFaults(one), faults, e.cutFaults(one))
 		if len(faults) > 0 {
@@ -72,7 +72,7 @@ func requestsOf(one Recorded, operations []Operation) (requests float64) {
 		return 0
 	}
 	for _, op := range operations {
-		requests += of(one.Record, "operation_ms", op.Name)["count"] + of(one.Record, "operation_failed", op.Name)["passes"]
+		requests += of(one.set, "operation_ms", op.Name)["count"] + of(one.set, "operation_failed", op.Name)["passes"]
 	}
 	return requests
 }
@@ -90,23 +90,4 @@ func (e Evidence) cutFaults(one Recorded) []string {
 		return []string{fmt.Sprintf("%.1f s of %.1f s: ended early", own, e.Plan.Seconds)}
 	}
 	return nil
-}
-
-// latenessOf is the worst of a runner's operations, and what is too much of it. Each runner goes by its own: among those of a
-// hundred, one late generator is no percentile.
-func latenessOf(one Recorded, rows []result.Operation) (worst *float64, faults []string) {
-	for _, row := range rows {
-		own := of(one.Record, "operation_lateness_ms", row.Name)
-		c := generatorLateness(row, own, nil)
-		if c == nil {
-			continue
-		}
-		if late := rounded(own["p(99)"]); worst == nil || late > *worst {
-			worst = &late
-		}
-		if !*c.OK {
-			faults = append(faults, row.Name+": "+c.Detail)
-		}
-	}
-	return worst, faults
 }

@@ -5,7 +5,6 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +30,7 @@ func combined(all []Recorded) (Evidence, error) {
 	}
 	closing := last.Evidence
 	e.Facts, e.Sections, e.Leftovers = closing.Facts, closing.Sections, closing.Leftovers
+	e.Protocols, e.Interop = closing.Protocols, closing.Interop
 	e.RestBefore, e.RestAfter = nil, closing.RestAfter
 	// Each one's samples take the others for neighbours.
 	e.CPUs = nil
@@ -77,16 +77,14 @@ func notesOf(all []Recorded) (notes []string) {
 
 // ofOneAlone: a script makes its sections of what its own process measured.
 func ofOneAlone(one Recorded) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(one.Evidence.Sections)) {
-		if text := string(one.Evidence.Sections[name]); text != "[]" && text != "null" {
-			names = append(names, name)
-		}
+	var titles []string
+	for _, section := range one.Evidence.Sections {
+		titles = append(titles, section.Title)
 	}
-	if len(names) == 0 {
+	if len(titles) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: of what %s measured alone", strings.Join(names, ", "), one.name())}
+	return []string{fmt.Sprintf("%s: of what %s measured alone", strings.Join(titles, ", "), one.name())}
 }
 
 // runOf is the first one's, from the first start to the last end by the coordinator's clock.

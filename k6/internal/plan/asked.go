@@ -12,6 +12,7 @@ type Asked struct {
 	Only      string
 	Testbed   string // NAME[:VARIABLE=VALUE,…], in place of the environment's
 	Dashboard bool
+	Runners   int    // k6 processes that make the load together; 1 unless given
 	Sidecar   string // its binary
 	Environ   []string
 }

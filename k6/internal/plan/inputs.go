@@ -74,7 +74,7 @@ func (a Asked) checkDashboard() *fault.Fault {
 	if !a.Dashboard {
 		return nil
 	}
-	port := a.dashboardPort()
+	port := a.DashboardPort()
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
 		return fault.Usage("K6_WEB_DASHBOARD_PORT=%s: give a port, 1 to 65535", port)
 	}
@@ -101,7 +101,7 @@ func (a Asked) DashboardHost() string {
 	return "127.0.0.1"
 }
 
-func (a Asked) dashboardPort() string {
+func (a Asked) DashboardPort() string {
 	if port := a.Getenv("K6_WEB_DASHBOARD_PORT"); port != "" {
 		return port
 	}
@@ -109,5 +109,5 @@ func (a Asked) dashboardPort() string {
 }
 
 func (a Asked) DashboardURL() string {
-	return fmt.Sprintf("http://%s", net.JoinHostPort(a.DashboardHost(), a.dashboardPort()))
+	return fmt.Sprintf("http://%s", net.JoinHostPort(a.DashboardHost(), a.DashboardPort()))
 }

@@ -72,6 +72,7 @@ func Make(a Asked) (Plan, *fault.Fault) {
 	if f := p.split(a, chosen); f != nil {
 		return p, f
 	}
+	p.leaveOutProbed(a)
 	if len(p.Scenarios) == 0 {
 		return p, fault.Usage("%s", strings.Join(append(p.LeftOut, "nothing is left to run"), "\n"))
 	}
@@ -93,7 +94,10 @@ func Make(a Asked) (Plan, *fault.Fault) {
 		}
 		p.Placements[s] = placed
 	}
-	return p, a.checkValues(p.Scenarios)
+	if f := a.checkValues(p.Scenarios); f != nil {
+		return p, f
+	}
+	return p, p.checkClients(a)
 }
 
 // checkValues refuses values that a script would refuse in the same words, once it is started.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package protocolrows reads the protocol matrix: a file for each row, and one for each engine.
+// Package protocolrows reads the protocol matrix: a file for each protocol with its rows, and one for each engine.
 package protocolrows
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,52 +19,95 @@ import (
 	"windtunnel/k6/internal/schema"
 )
 
-// Matrix is what lies in testbeds/protocols. A row's and an engine's fields are as in their files:
+// Matrix is what lies in testbeds/protocols. The fields of rows, protocols and engines are as in their files:
 // schemas/protocol-row.schema.json, schemas/protocol-engine.schema.json.
 type Matrix struct {
-	Rows    []Row                      `json:"rows"`
-	Engines map[string]json.RawMessage `json:"engines"`
+	Rows      []Row               `json:"rows"`
+	Protocols map[string]Protocol `json:"protocols"`
+	Engines   map[string]Engine   `json:"engines"`
 }
 
-// Row is one of them; its name is its file's.
+// Row is one of them, of the protocol that its file names.
 type Row struct {
-	Name string          `json:"name"`
-	Row  json.RawMessage `json:"row"`
+	Name     string         `json:"name"`
+	Protocol string         `json:"protocol"`
+	Row      map[string]any `json:"row"`
+}
+
+// Protocol is what is said of all rows of a file.
+type Protocol struct {
+	Needs     string   `json:"needs,omitempty"`
+	CarriedBy string   `json:"carried_by,omitempty"`
+	LeftOut   []string `json:"left_out,omitempty"`
+	// Alone is a protocol without a server.
+	Alone bool `json:"alone,omitempty"`
+}
+
+// Engine is a program that runs rows.
+type Engine struct {
+	Faults    map[string]string            `json:"faults"`
+	Carriers  map[string]Protocol          `json:"carriers"`
+	Types     map[string][]string          `json:"types"`
+	Uncovered map[string]map[string]string `json:"uncovered"`
+	Instead   map[string]string            `json:"instead"`
+	Parts     Parts                        `json:"parts"`
+}
+
+// Parts are what the testbed makes of an engine: whose configuration it reads, and its program, a template.
+type Parts struct {
+	Reads   string `json:"reads"`
+	Program string `json:"program"`
+}
+
+// carrying is the engine whose carriers protocols name.
+const carrying = "sing-box"
+
+// file is what is read of rows/PROTOCOL.toml here; its other keys are the sidecar's.
+type file struct {
+	Protocol
+	Rows  map[string]map[string]any `json:"rows"`
+	Parts struct{ Alone bool }      `json:"parts"`
+}
+
+// said is what is checked of a row beyond its schema.
+type said struct {
+	Order    *int              `json:"order"`
+	Known    map[string]string `json:"known"`
+	Without  map[string]string `json:"without"`
+	FirstHop map[string]string `json:"first_hop"`
 }
 
 // Read returns the matrix of a folder, its rows in the order of tables. The first file that is malformed is an error that
 // names it, the field and the mend.
 func Read(folder string) (Matrix, error) {
-	m := Matrix{Engines: map[string]json.RawMessage{}}
-	rows, err := readAll(folder, "rows", schema.ProtocolRow)
+	m := Matrix{Protocols: map[string]Protocol{}}
+	files, err := readAll[file](folder, "rows", schema.ProtocolRow)
 	if err != nil {
 		return m, err
 	}
-	engines, err := readAll(folder, "engines", schema.ProtocolEngine)
-	if err != nil {
+	if m.Engines, err = readAll[Engine](folder, "engines", schema.ProtocolEngine); err != nil {
 		return m, err
 	}
-	for _, engine := range engines {
-		m.Engines[engine.Name] = engine.Row
-	}
-	m.Rows = rows
 	places := map[string]int{}
-	for _, row := range rows {
-		var own struct {
-			Order *int              `json:"order"`
-			Known map[string]string `json:"known"`
+	for _, protocol := range slices.Sorted(maps.Keys(files)) {
+		own := files[protocol]
+		own.Alone = own.Parts.Alone
+		m.Protocols[protocol] = own.Protocol
+		if _, ok := m.Engines[carrying].Carriers[own.CarriedBy]; !ok && own.CarriedBy != "" {
+			return m, fmt.Errorf("rows/%s.toml: carried_by: engines/%s.toml has no carrier %s", protocol, carrying, own.CarriedBy)
 		}
-		if err := json.Unmarshal(row.Row, &own); err != nil {
-			return m, err
-		}
-		places[row.Name] = math.MaxInt
-		if own.Order != nil {
-			places[row.Name] = *own.Order
-		}
-		for engine, fault := range own.Known {
-			if !m.has(engine, fault) {
-				return m, fmt.Errorf("rows/%s.json: known.%s: engines/%s.json has no fault %s", row.Name, engine, engine, fault)
+		for _, name := range slices.Sorted(maps.Keys(own.Rows)) {
+			where := fmt.Sprintf("rows/%s.toml: rows.%s", protocol, name)
+			if _, twice := places[name]; twice {
+				return m, errors.New(where + ": another file has a row of that name; give it its own")
 			}
+			row := own.Rows[name]
+			if places[name], err = m.place(row); err != nil {
+				return m, fmt.Errorf("%s.%w", where, err)
+			}
+			variables, _ := row["variables"].(map[string]any)
+			row["variables"] = withDefault(variables, "protocol", protocol)
+			m.Rows = append(m.Rows, Row{name, protocol, row})
 		}
 	}
 	slices.SortStableFunc(m.Rows, func(a, b Row) int {
@@ -73,39 +116,58 @@ func Read(folder string) (Matrix, error) {
 	return m, nil
 }
 
-func (m Matrix) has(engine, fault string) bool {
-	var own struct {
-		Faults map[string]string `json:"faults"`
+// place is where a row stands in tables; the error is of an engine or a fault that there is not.
+func (m Matrix) place(row map[string]any) (int, error) {
+	var own said
+	if err := document.Into(row, &own); err != nil {
+		return 0, err
 	}
-	if json.Unmarshal(m.Engines[engine], &own) != nil {
-		return false
+	for key, engines := range map[string]map[string]string{"without": own.Without, "first_hop": own.FirstHop, "known": own.Known} {
+		for engine, text := range engines {
+			its, ok := m.Engines[engine]
+			if !ok {
+				return 0, fmt.Errorf("%s.%s: there is no engines/%s.toml", key, engine, engine)
+			}
+			if _, ok := its.Faults[text]; !ok && key == "known" {
+				return 0, fmt.Errorf("known.%s: engines/%s.toml has no fault %s", engine, engine, text)
+			}
+		}
 	}
-	_, ok := own.Faults[fault]
-	return ok
+	if own.Order == nil {
+		return math.MaxInt, nil
+	}
+	return *own.Order, nil
 }
 
-func readAll(folder, kind string, checked schema.Kind) (all []Row, err error) {
-	names, err := fs.Glob(os.DirFS(folder), kind+"/*.json")
+func withDefault(values map[string]any, key string, value any) map[string]any {
+	all := map[string]any{key: value}
+	maps.Copy(all, values)
+	return all
+}
+
+// readAll reads the files of a folder by their names.
+func readAll[T any](folder, kind string, checked schema.Kind) (map[string]T, error) {
+	names, err := fs.Glob(os.DirFS(folder), kind+"/*.toml")
 	if err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, errors.New("no " + kind + "/*.json in " + folder)
+		return nil, errors.New("no " + kind + "/*.toml in " + folder)
 	}
+	all := map[string]T{}
 	for _, name := range names {
-		path := filepath.Join(folder, name)
-		doc, err := document.Read(path)
+		doc, err := document.Read(filepath.Join(folder, name))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if problems := schema.Check(checked, doc); len(problems) > 0 {
 			return nil, fmt.Errorf("%s: %s", name, problems[0])
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
+		var own T
+		if err := document.Into(doc, &own); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		all = append(all, Row{strings.TrimSuffix(filepath.Base(name), ".json"), data})
+		all[strings.TrimSuffix(filepath.Base(name), ".toml")] = own
 	}
 	return all, nil
 }

@@ -38,31 +38,39 @@ func TestARowIsAFile(t *testing.T) {
 		t.Errorf("%d rows, the first is %s", len(before.Rows), before.Rows[0].Name)
 	}
 	folder := copied(t)
-	write(t, folder, "rows/vmess-ws-mux.json", `{"variables": {"protocol": "vmess", "security": "tls", "transport": "ws", "multiplex": true}}`)
-	write(t, folder, "rows/snell-first.json", `{"order": 0, "variables": {"protocol": "snell"}}`)
+	write(t, folder, "rows/vmess-ws-mux.toml", "[rows.vmess-ws-mux]\nvariables = { protocol = \"vmess\", transport = \"ws\", multiplex = true }\n")
+	write(t, folder, "rows/juicity.toml", "[rows.juicity]\norder = 0\n[parts.sing-box]\nclient.outbound = { type = \"juicity\" }\n")
 	after, err := Read(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(after.Rows); n != len(before.Rows)+2 || after.Rows[0].Name != "snell-first" || after.Rows[n-1].Name != "vmess-ws-mux" {
+	if n := len(after.Rows); n != len(before.Rows)+2 || after.Rows[0].Name != "juicity" || after.Rows[n-1].Name != "vmess-ws-mux" {
 		t.Errorf("%d rows, from %s to %s", n, after.Rows[0].Name, after.Rows[n-1].Name)
+	}
+	if protocol := after.Rows[0].Row["variables"].(map[string]any)["protocol"]; protocol != "juicity" {
+		t.Errorf("its protocol is %v, not its file's", protocol)
 	}
 }
 
 func TestAMalformedRowIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"variables": {}}`: "rows/new.json: variables.protocol: missing",
-		`{"variables": {"protocol": "vmess"}, "know": {}}`:                     "rows/new.json: know: ",
-		`{"variables": {"protocol": "vmess"}, "known": {"xray": "forgetful"}}`: "rows/new.json: known.xray: engines/xray.json has no fault forgetful",
-		`{`: "rows/new.json: ",
+		"needs = \"x\"":                                 "rows/new.toml: rows: missing",
+		"[rows.new]\nknow = {}":                         "rows/new.toml: rows.new.know: ",
+		"[rows.new]\nknown = { xray = \"forgetful\" }":  "rows/new.toml: rows.new.known.xray: engines/xray.toml has no fault forgetful",
+		"[rows.new]\nwithout = { xry = \"because\" }":   "rows/new.toml: rows.new.without.xry: there is no engines/xry.toml",
+		"[rows.trojan]":                                 "rows/trojan.toml: rows.trojan: another file has a row of that name",
+		"carried_by = \"v3ray\"\n[rows.new]":            "rows/new.toml: carried_by: engines/sing-box.toml has no carrier v3ray",
+		"[rows.new]\n[parts.sing-box]\nsever = {}":      "rows/new.toml: parts.sing-box.sever: unknown key",
+		"left_out = [\"without a reason\"]\n[rows.new]": "rows/new.toml: left_out[0]: ",
+		"[": "rows/new.toml: ",
 	} {
 		folder := copied(t)
-		write(t, folder, "rows/new.json", text)
+		write(t, folder, "rows/new.toml", text)
 		if _, err := Read(folder); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, err := Read(t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "no rows/*.json in ") {
+	if _, err := Read(t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "no rows/*.toml in ") {
 		t.Error(err)
 	}
 }

@@ -43,6 +43,28 @@ func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 	return values, true
 }
 
+// Above is how many samples of a trend with these tags are above a value, in the metric's unit.
+func (s *Set) Above(metric string, tags map[string]string, value float64) (count int64) {
+	for _, r := range s.records {
+		for _, series := range r.having(metric, tags) {
+			series.mu.Lock()
+			own := series.samples.ordered()
+			series.mu.Unlock()
+			if own == nil {
+				continue
+			}
+			below, err := own.atMost(millionths(value))
+			if err != nil {
+				s.mu.Lock()
+				s.err = err
+				s.mu.Unlock()
+			}
+			count += own.count - below
+		}
+	}
+	return count
+}
+
 // Err is why a file could not be read when it was asked; what was asked then has no values.
 func (s *Set) Err() error {
 	s.mu.Lock()

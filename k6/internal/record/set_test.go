@@ -3,10 +3,12 @@
 package record
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"testing/quick"
@@ -35,15 +37,23 @@ func split(parts, samples int, shape func(*rand.Rand) float64, to func(int) int,
 	for range parts {
 		all = append(all, New())
 	}
+	steps := make([]map[*Record][]*Series, 3)
+	for n := range steps {
+		steps[n] = map[*Record][]*Series{}
+		tags := map[string]string{"operation": "send", "step": fmt.Sprint(n)}
+		for _, r := range append(all, whole) {
+			steps[n][r] = []*Series{
+				r.Series("operation_ms", metrics.Trend, tags), r.Series("operation_failed", metrics.Rate, tags),
+				r.Series("operation_items", metrics.Counter, tags), r.Series("operation_clock_ms", metrics.Gauge, tags),
+			}
+		}
+	}
 	for n := range samples {
-		tags := map[string]string{"operation": "send", "step": []string{"0", "1", "2"}[random.IntN(3)]}
-		value := shape(random)
-		failed := float64(random.IntN(2))
-		for _, r := range []*Record{whole, all[to(n)]} {
-			r.Series("operation_ms", metrics.Trend, tags).Add(value)
-			r.Series("operation_failed", metrics.Rate, tags).Add(failed)
-			r.Series("operation_items", metrics.Counter, tags).Add(2)
-			r.Series("operation_clock_ms", metrics.Gauge, tags).Add(float64(n))
+		step := steps[random.IntN(3)]
+		own := step[all[to(n)]]
+		for i, value := range []float64{shape(random), float64(random.IntN(2)), 2, float64(n)} {
+			step[whole][i].Add(value)
+			own[i].Add(value)
 		}
 	}
 	return whole, all
@@ -83,9 +93,10 @@ func plainly(samples []float64) Values {
 
 func TestPartsAreTheWholeToTheLastDigit(t *testing.T) {
 	for name, shape := range shapes {
-		for _, parts := range []int{1, 2, 7, 100} {
+		// As many that most parts have several blocks of each series.
+		for parts, samples := range map[int]int{1: 30_000, 2: 30_000, 7: 90_000, 100: 10_000} {
 			random := rand.New(rand.NewPCG(uint64(parts), 1))
-			whole, all := split(parts, 20_000, shape, func(n int) int { return n % parts }, random)
+			whole, all := split(parts, samples, shape, func(n int) int { return n % parts }, random)
 			for about, records := range map[string][]*Record{"in memory": all, "in files": asFiles(t, all)} {
 				set := Together(records...)
 				for metric, tags := range map[string]map[string]string{
@@ -211,5 +222,55 @@ func TestAClockIsShifted(t *testing.T) {
 	}
 	if values, _ := r.Values("operation_clock_ms", map[string]string{"operation": "idle"}); values["min"] != 0 || values["max"] != 0 {
 		t.Error("a clock that was never read has a time", values)
+	}
+}
+
+func TestHowManySamplesAreAbove(t *testing.T) {
+	whole, all := split(3, 10_000, shapes["whole"], func(n int) int { return n % 3 }, rand.New(rand.NewPCG(4, 4)))
+	set := Together(asFiles(t, all)...)
+	for _, value := range []float64{-1, 0, 3, 3.5, 1e6} {
+		want := int64(0)
+		for _, s := range whole.having("operation_ms", send) {
+			for _, sample := range s.samples.exact {
+				if inUnits(sample) > value {
+					want++
+				}
+			}
+		}
+		if got := set.Above("operation_ms", send, value); got != want || set.Err() != nil {
+			t.Errorf("%d above %g, want %d, %v", got, value, want, set.Err())
+		}
+	}
+	if set.Above("operation_ms", map[string]string{"operation": "poll"}, 0) != 0 {
+		t.Error("what is not there is above")
+	}
+}
+
+// gone is a file that can be read once.
+type gone struct {
+	*bytes.Reader
+	closed bool
+}
+
+func (g *gone) ReadAt(p []byte, at int64) (int, error) {
+	if g.closed {
+		return 0, os.ErrClosed
+	}
+	return g.Reader.ReadAt(p, at)
+}
+
+func TestAFileThatCannotBeReadAgainIsAnError(t *testing.T) {
+	file := &gone{Reader: bytes.NewReader(written(t, filled(50_000, MostExact)))}
+	r, _, err := Read(file, file.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.closed = true
+	set := Together(r)
+	if values, ok := set.Values("operation_ms", send); ok || set.Err() == nil {
+		t.Error(values, set.Err())
+	}
+	if set = Together(r); set.Above("operation_ms", send, 1) < 0 || set.Err() == nil {
+		t.Error("above what nobody can read")
 	}
 }

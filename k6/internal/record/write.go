@@ -31,7 +31,7 @@ func (r *Record) Write(to io.Writer, evidence json.RawMessage) error {
 	w := &writer{to: to}
 	w.line = json.NewEncoder(&w.index)
 	var err error
-	if w.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)); err != nil {
+	if w.encoder, err = newEncoder(); err != nil {
 		return err
 	}
 	defer w.encoder.Close()
@@ -50,6 +50,11 @@ func (r *Record) Write(to io.Writer, evidence json.RawMessage) error {
 		return err
 	}
 	return writeIndex(to, w.encoder, w.index.Bytes())
+}
+
+// newEncoder is for small frames.
+func newEncoder() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<17), zstd.WithLowerEncoderMem(true))
 }
 
 func writeIndex(to io.Writer, encoder *zstd.Encoder, text []byte) error {
@@ -141,7 +146,7 @@ func Rewrite(from io.ReaderAt, size int64, to io.Writer, change func(evidence js
 	if err != nil {
 		return err
 	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	encoder, err := newEncoder()
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ func TestARecordKeepsAllButItsFreeText(t *testing.T) {
 	redactor := New([]string{"hunter22"})
 
 	write(`{"run":{"target":"http://u:hunter22@h"},"operations":[{"name":"hunter22"}],"notes":["hunter22"],` +
-		`"sections":{"protocols":{"rows":[{"row":"hunter22","baseline":{"detail":"said hunter22"}}]}}}`)
+		`"protocols":{"rows":[{"row":"hunter22","baseline":{"detail":"said hunter22"}}]},"interop":[{"cells":[{"detail":"hunter22"}]}],` +
+		`"sections":[{"notes":["hunter22"],"rows":[["hunter22",{"value":1}]]}]}`)
 	if err := redactor.RecordFile(path); err != nil {
 		t.Fatal(err)
 	}

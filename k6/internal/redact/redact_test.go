@@ -76,15 +76,15 @@ func TestTokensAreMaskedInTheLog(t *testing.T) {
 func TestResultKeepsAllButItsFreeText(t *testing.T) {
 	r := New([]string{"requests", "1234", `qu"ote`})
 	for text, want := range map[string]string{
-		`{ "requests": 1234, "verdict": "requests" }`:                                       `{ "requests": 1234, "verdict": "requests" }`,
-		`{"reasons": ["no requests", "fine", "a\\qu\"ote\\" ], "x": 1.50}`:                  `{"reasons": ["no [secret]", "fine", "a\\[secret]\\" ], "x": 1.50}`,
-		`{"reasons": [{"kind": "requests", "text": "no requests", "all": ["1234"]}]}`:       `{"reasons": [{"kind": "requests", "text": "no [secret]", "all": ["[secret]"]}]}`,
-		`{"validity":[{"check":"requests","ok":null,"detail":"requests <1>"}]}`:             `{"validity":[{"check":"requests","ok":null,"detail":"[secret] <1>"}]}`,
-		`{"run":{"id":"requests","parameters":{"requests":"requests","n":1234}}}`:           `{"run":{"id":"requests","parameters":{"requests":"[secret]","n":1234}}}`,
-		`{"run":{"target":"http://h?token=abc","testbed":{"variables":{"a":"\u0031234"}}}}`: `{"run":{"target":"http://h?token=[secret]","testbed":{"variables":{"a":"[secret]"}}}}`,
-		`{"bottlenecks":[{"component":"requests","reason":"requests"}]}`:                    `{"bottlenecks":[{"component":"requests","reason":"[secret]"}]}`,
-		`{"integrity":[{"check":"requests","detail":"of 1234"}]}`:                           `{"integrity":[{"check":"requests","detail":"of [secret]"}]}`,
-		`{"database":{"source":"requests","digests":[{"text":"BY ' requests '"}]}}`:         `{"database":{"source":"requests","digests":[{"text":"BY ' [secret] '"}]}}`,
+		`{ "requests": 1234, "verdict": "requests" }`:                                                           `{ "requests": 1234, "verdict": "requests" }`,
+		`{"reasons": ["no requests", "fine", "a\\qu\"ote\\" ], "x": 1.50}`:                                      `{"reasons": ["no [secret]", "fine", "a\\[secret]\\" ], "x": 1.50}`,
+		`{"reasons": [{"kind": "requests", "text": "no requests", "all": ["1234"]}]}`:                           `{"reasons": [{"kind": "requests", "text": "no [secret]", "all": ["[secret]"]}]}`,
+		`{"validity":[{"check":"requests","ok":null,"detail":"requests <1>"}]}`:                                 `{"validity":[{"check":"requests","ok":null,"detail":"[secret] <1>"}]}`,
+		`{"run":{"id":"requests","parameters":{"requests":"requests","n":1234}}}`:                               `{"run":{"id":"requests","parameters":{"requests":"[secret]","n":1234}}}`,
+		`{"run":{"target":"http://h?token=abc","testbed":{"variables":{"a":"\u0031234"}}}}`:                     `{"run":{"target":"http://h?token=[secret]","testbed":{"variables":{"a":"[secret]"}}}}`,
+		`{"sections":[{"name":"requests","finding":"requests","notes":["1234"],"headline":{"of":"requests"}}]}`: `{"sections":[{"name":"requests","finding":"[secret]","notes":["[secret]"],"headline":{"of":"[secret]"}}]}`,
+		`{"integrity":[{"check":"requests","detail":"of 1234"}]}`:                                               `{"integrity":[{"check":"requests","detail":"of [secret]"}]}`,
+		`{"sections":[{"columns":[{"name":"requests"}],"rows":[["BY ' requests '",1234,{"value":1234}]]}]}`:     `{"sections":[{"columns":[{"name":"requests"}],"rows":[["BY ' [secret] '",1234,{"value":1234}]]}]}`,
 	} {
 		got, err := r.result([]byte(text))
 		if err != nil || string(got) != want {

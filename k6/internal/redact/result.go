@@ -17,9 +17,10 @@ import (
 // stands for every key of an object. Elsewhere a secret that is an ordinary word may rightly stand.
 var freeText = []string{
 	"reasons", "reasons.text", "reasons.all", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
-	"run.testbed.variables.*", "operations.title", "operations.latency_is", "sweep.reason",
-	"bottlenecks.reason", "database.digests.text", "integrity.detail",
-	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail", "interop.rows.cells.detail",
+	"run.testbed.variables.*", "operations.title", "operations.latency_is", "integrity.detail",
+	"sections.title", "sections.rows", "sections.finding", "sections.answer", "sections.notes", "sections.headline.*",
+	// Of a record's evidence.
+	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail", "interop.cells.detail",
 }
 
 // ResultFile rewrites a result file without secrets where its free text has any; all else stays as
@@ -106,9 +107,8 @@ func (w *resultWalk) replace(text string) {
 // backslashes counts those at the end of p.
 func backslashes(p []byte) int { return len(p) - len(bytes.TrimRight(p, `\`)) }
 
-// isFreeText knows the places of a record's evidence, too, which has the result's sections apart.
 func isFreeText(place []string) bool {
-	path := strings.TrimPrefix(strings.Join(place, "."), "sections.")
+	path := strings.Join(place, ".")
 	return slices.ContainsFunc(freeText, func(pattern string) bool {
 		parent, any := strings.CutSuffix(pattern, "*")
 		return path == pattern || any && strings.HasPrefix(path, parent)

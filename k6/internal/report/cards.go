@@ -41,7 +41,7 @@ func (c *card) lead(r result.Result, outcome string) {
 	if outcome == run.Fail && (c.failing(r) || c.crossed(r)) {
 		return
 	}
-	if r.Headline == nil && (c.sweep(r) || c.protocols(r) || c.interop(r)) {
+	if r.Headline == nil && c.glance(r) {
 		return
 	}
 	op, figure, ok := headline(r)
@@ -90,52 +90,17 @@ func (c *card) crossed(r result.Result) bool {
 	return true
 }
 
-// sweep leads with the value that it recommends, false where nothing was swept.
-func (c *card) sweep(r result.Result) bool {
-	if r.Sweep == nil {
+// glance leads with the first section that has a few words for it, false where none has.
+func (c *card) glance(r result.Result) bool {
+	i := slices.IndexFunc(r.Sections, func(s result.Section) bool { return s.Headline != nil })
+	if i < 0 {
 		return false
 	}
-	c.Value, c.Unit = "no best value", "of "+r.Sweep.Variable
-	if r.Sweep.Recommended != nil {
-		c.Value, c.Unit = plain(r.Sweep.Recommended), "is the best "+r.Sweep.Variable
+	told := r.Sections[i].Headline
+	c.Value, c.Unit = told.Value, told.Of
+	if told.Detail != "" {
+		c.Lines = append(c.Lines, shorten(told.Detail, 90))
 	}
-	c.Lines = append(c.Lines, shorten(r.Sweep.Reason, 90))
-	return true
-}
-
-// protocols leads with how many rows were measured, false where it is no matrix.
-func (c *card) protocols(r result.Result) bool {
-	if r.Protocols == nil {
-		return false
-	}
-	measured := 0
-	for _, row := range r.Protocols.Rows {
-		if row.Baseline.Outcome == result.Measured && (row.Candidate == nil || row.Candidate.Outcome == result.Measured) {
-			measured++
-		}
-	}
-	c.Value = format.Count(int64(measured)) + " of " + format.Count(int64(len(r.Protocols.Rows)))
-	c.Unit = "rows measured"
-	return true
-}
-
-// interop leads with how many pairs understand each other, false where none was asked.
-func (c *card) interop(r result.Result) bool {
-	if r.Interop == nil {
-		return false
-	}
-	tried, well := 0, 0
-	for _, row := range r.Interop.Rows {
-		for _, cell := range row.Cells {
-			if cell.Outcome == result.Interoperates {
-				well++
-			}
-			if cell.Outcome != result.Impossible {
-				tried++
-			}
-		}
-	}
-	c.Value, c.Unit = format.Count(int64(well))+" of "+format.Count(int64(tried)), "pairs understand each other"
 	return true
 }
 

@@ -24,6 +24,7 @@ func TestCardsLeadWithTheirOwnQuestion(t *testing.T) {
 		return result.Threshold{Operation: operation, Metric: "operation_failed", Measured: "60% failed", Required: "at most 0%"}
 	}
 	slow := result.Threshold{Operation: "wake", Metric: "operation_ms", Measured: "P50 5.66 ms", Required: "at most 1 ms"}
+	glanced := result.Section{Headline: &result.Glance{Value: "200", Of: "is the best queue"}}
 	ops := func(all ...result.Operation) []result.Operation { return all }
 	for name, c := range map[string]struct {
 		verdict     string
@@ -38,8 +39,9 @@ func TestCardsLeadWithTheirOwnQuestion(t *testing.T) {
 		"a bound that is crossed":   {"fail", result.Result{Operations: ops(moved, wake, direct), Thresholds: []result.Threshold{slow}}, "P50 5.66 ms", "wake: at most 1 ms"},
 		"failures that are allowed": {"inconclusive", result.Result{Operations: ops(wake, refused)}, "94.5", "per second: Poll woken"},
 		"nothing measured":          {"inconclusive", result.Result{Operations: ops(result.Operation{Name: "x"})}, "", ""},
-		"a sweep":                   {"pass", result.Result{Operations: ops(wake), Sweep: &result.Sweep{Variable: "queue", Recommended: 200.0}}, "200", "is the best queue"},
-		"a sweep of noise":          {"pass", result.Result{Operations: ops(wake), Sweep: &result.Sweep{Variable: "queue"}}, "no best value", "of queue"},
+		"a section":                 {"pass", result.Result{Operations: ops(wake), Sections: []result.Section{{}, glanced}}, "200", "is the best queue"},
+		"a section of a failure":    {"fail", result.Result{Operations: ops(wake), Sections: []result.Section{glanced}, Thresholds: []result.Threshold{slow}}, "P50 5.66 ms", "wake: at most 1 ms"},
+		"a figure beside a section": {"pass", result.Result{Operations: ops(wake), Sections: []result.Section{glanced}, Headline: &result.Headline{Operation: "wake", Figure: "p50_ms"}}, "5.66 ms", "P50: Poll woken"},
 	} {
 		c.of.Run, c.of.Verdict = result.Run{System: "s", Scenario: "a"}, c.verdict
 		got := cards(Set{Results: []result.Result{c.of}})[0]

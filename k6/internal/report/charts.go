@@ -22,14 +22,14 @@ const (
 	mostShown  = 6 // operations, processes
 )
 
-// charts draws a result: percentiles, then rates and CPU. Colours come from the page's classes.
+// charts draws a result: percentiles, then rates and CPU, then its sections. Colours come from the page's classes.
 func charts(r *result.Result) []template.HTML {
 	if r == nil {
 		return nil
 	}
 	var all []template.HTML
-	for _, draw := range []func(result.Result) string{percentileChart, barChart} {
-		if svg := draw(*r); svg != "" {
+	for _, svg := range append([]string{percentileChart(*r), barChart(*r)}, sectionCharts(*r)...) {
+		if svg != "" {
 			all = append(all, template.HTML(svg)) // every text in it went through esc
 		}
 	}
@@ -134,16 +134,27 @@ type bar struct {
 
 // barChart shows the rate of each operation and the CPU of each process, "" without either.
 func barChart(r result.Result) string {
+	return barBlocks("Rate and CPU", block{"Rate: successful per second", rateBars(r)}, block{"CPU: percent of one core", cpuBars(r)})
+}
+
+// block is bars under one heading.
+type block struct {
+	head string
+	bars []bar
+}
+
+// barBlocks draws the blocks that have bars, "" where none has.
+func barBlocks(title string, blocks ...block) string {
 	var body strings.Builder
 	var told []string
 	y := -8.0
-	block := func(title string, bars []bar) {
-		if len(bars) == 0 {
-			return
+	for _, one := range blocks {
+		if len(one.bars) == 0 {
+			continue
 		}
 		y += headHeight
-		fmt.Fprintf(&body, `<text class="head" x="0" y="%.1f">%s</text>`, y-10, esc(title))
-		for _, b := range bars {
+		fmt.Fprintf(&body, `<text class="head" x="0" y="%.1f">%s</text>`, y-10, esc(one.head))
+		for _, b := range one.bars {
 			width := math.Max(1, b.length*(chartWidth-80))
 			fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y+12, esc(shorten(b.label, 70)))
 			fmt.Fprintf(&body, `<rect class="%s" x="0" y="%.1f" width="%.1f" height="13" rx="3"/>`, b.class, y+18, width)
@@ -153,12 +164,10 @@ func barChart(r result.Result) string {
 		}
 		y += 8
 	}
-	block("Rate: successful per second", rateBars(r))
-	block("CPU: percent of one core", cpuBars(r))
 	if len(told) == 0 {
 		return ""
 	}
-	return frame("Rate and CPU", strings.Join(told, ", "), y+4, body.String())
+	return frame(title, strings.Join(told, ", "), y+4, body.String())
 }
 
 func rateBars(r result.Result) []bar {

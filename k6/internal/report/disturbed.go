@@ -62,7 +62,7 @@ func spans(numbers []int) string {
 func repeatedTable(r result.Result) Table {
 	t := Table{
 		Title: "Measured again", Head: []string{"", "Part", "Thrown away", "For (s)", "Because of"},
-		Numbers: -1, State: 0,
+		State: 0,
 	}
 	for _, x := range r.Repeated {
 		t.Rows = append(t.Rows, []string{tick(&x.Settled), x.Part, times(x.Times), fmt.Sprintf("%.2f", x.ThrownAwayS),

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"html/template"
 	"strings"
+	"unicode/utf8"
 )
 
 //go:embed page.html.tmpl
@@ -19,6 +20,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"class":  stateClass,
 	"charts": charts,
 	"spoken": spoken,
+	"long":   func(text string) bool { return utf8.RuneCountInString(text) > longest/2 },
 	"anchor": anchor,
 	"parts":  func(name string) []string { return strings.SplitAfter(name, "/") },
 }).Parse(pageTemplate))

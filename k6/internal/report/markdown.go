@@ -59,7 +59,7 @@ func markdownSection(b *strings.Builder, s Section) {
 		fmt.Fprintf(b, "%s\n\n", markdown.Escape(fact))
 	}
 	for _, t := range s.Tables {
-		fmt.Fprintf(b, "### %s\n\n", t.Title)
+		fmt.Fprintf(b, "### %s\n\n", markdown.Escape(t.Title))
 		table(b, t)
 	}
 	if len(s.Notes) > 0 {
@@ -71,19 +71,16 @@ func markdownSection(b *strings.Builder, s Section) {
 	markdown.List(b, result.Texts(s.Entry.Reasons))
 }
 
-// longest text in a cell of Markdown: GitHub shows a table as wide as its widest line. The result has all of it.
+// longest text in the first cell of Markdown: GitHub shows a table as wide as its widest line. The result has all of it.
 const longest = 160
 
 func table(b *strings.Builder, t Table) {
 	if len(t.Rows) == 0 {
 		return
 	}
-	rows := t.Rows
-	if t.Long {
-		rows = slices.Clone(rows)
-		for i, row := range rows {
-			rows[i] = append([]string{shorten(row[0], longest)}, row[1:]...)
-		}
+	rows := slices.Clone(t.Rows)
+	for i, row := range rows {
+		rows[i] = append([]string{shorten(row[0], longest)}, row[1:]...)
 	}
 	markdown.Table(b, t.Head, rows, t.Numeric)
 	if t.Finding != "" {

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -40,24 +41,30 @@ type Section struct {
 	Result *result.Result
 }
 
-// Table is a titled table. Numeric columns are those from Numbers (none where it is negative) up to
-// Texts (0: to the end); State is the column that holds a verdict or a tick, or -1. Long says that the
-// first column holds long texts. Finding, a sentence that must not be missed, and Notes go below.
+// Table is a titled table. Numbers tells which columns hold numbers, nil: none; State is the column that holds a verdict or a
+// tick, or -1. Finding, a sentence that must not be missed, and Notes go below.
 type Table struct {
 	Title   string
 	Head    []string
 	Rows    [][]string
-	Numbers int
-	Texts   int
+	Numbers func(column int) bool
 	State   int
-	Long    bool
 	Finding string
 	Notes   []string
 }
 
 // Numeric tells whether a column holds numbers.
 func (t Table) Numeric(column int) bool {
-	return t.Numbers >= 0 && column >= t.Numbers && column != t.State && (t.Texts == 0 || column < t.Texts)
+	return t.Numbers != nil && t.Numbers(column) && column != t.State
+}
+
+// Narrow reports whether it is as wide as its texts, with neither numbers nor a state.
+func (t Table) Narrow() bool { return t.Numbers == nil && t.State < 0 }
+
+func from(first int) func(int) bool { return between(first, math.MaxInt) }
+
+func between(first, end int) func(int) bool {
+	return func(column int) bool { return column >= first && column < end }
 }
 
 // The ticks of thresholds and checks.
@@ -133,7 +140,7 @@ func environmentTable(set Set) Table {
 			return of(*r.Run.Host)
 		})
 	}
-	t := Table{Head: []string{"Parameter", "Value"}, Numbers: -1, State: -1}
+	t := Table{Head: []string{"Parameter", "Value"}, State: -1}
 	add := func(name, value string) { t.Rows = append(t.Rows, []string{name, value}) }
 	add("Run", runID(set))
 	if set.Run != nil {
@@ -226,7 +233,7 @@ func summaryTable(entries []Entry) Table {
 	t := Table{
 		Head: []string{"Scenario", "Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)",
 			"P95 (ms)", "P99 (ms)", "Verdict"},
-		Numbers: 2, State: 9,
+		Numbers: from(2), State: 9,
 	}
 	probed := slices.ContainsFunc(entries, func(e Entry) bool { return e.Result != nil && e.Result.Transfers() })
 	if probed {

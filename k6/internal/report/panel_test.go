@@ -51,7 +51,7 @@ func TestPageShowsWholeStatements(t *testing.T) {
 		t.Error("the statement is cut where it must not be, or not where it must")
 	}
 	for _, part := range []string{`<p class="finding">Most of the wait is outside the route`, "<li>No component is named: database is",
-		`<td class="long">COMMIT</td>`, "Is the data right?", "Where the time goes: Disable at 20/s", "Where the time goes: the whole run (Prometheus)"} {
+		`<td>COMMIT</td>`, `<td class="long">SELECT`, "Is the data right?", "Where the time goes: Disable at 20/s", "Where the time goes: the whole run (Prometheus)"} {
 		if !strings.Contains(string(page), part) {
 			t.Errorf("the page lacks %q", part)
 		}

@@ -272,7 +272,7 @@ func TestRecordOfARunWhoseDiskIsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "pulsar-ingest.json"), []byte(`{"schema": "windtunnel.result/1", "ru`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "pulsar-ingest.json"), []byte(`{"schema": "windtunnel.result/2", "ru`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for i := range record.Scenarios {

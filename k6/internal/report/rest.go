@@ -16,7 +16,7 @@ const busyAtRest = 20.0
 
 // restTable is what the system did while nothing was sent.
 func restTable(r result.Result) Table {
-	t := Table{Title: "At rest", Head: []string{"Process", "CPU before (%)", "Wake-ups before (/s)", "CPU after (%)", "Wake-ups after (/s)"}, Numbers: 1, State: -1}
+	t := Table{Title: "At rest", Head: []string{"Process", "CPU before (%)", "Wake-ups before (/s)", "CPU after (%)", "Wake-ups after (/s)"}, Numbers: from(1), State: -1}
 	var busy []string
 	for _, p := range r.Rest {
 		cells := []string{p.Name}

@@ -14,7 +14,7 @@ func runnersTable(r result.Result) Table {
 	t := Table{
 		Title:   "Runners",
 		Head:    []string{"", "Runner", "Segment", "Share", "CPU (% of one core)", "Late at P99 (ms)", "Start (ms)", "Clock set by (ms)", "Dropped", "Record"},
-		Numbers: 3, Texts: 9, State: 0,
+		Numbers: between(3, 9), State: 0,
 	}
 	for _, one := range r.Runners {
 		t.Rows = append(t.Rows, []string{

@@ -22,10 +22,9 @@ func section(e Entry, options Options) Section {
 	s.Title = r.Run.Title
 	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
 		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
-	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), bottleneckNotes(*r), nagleNotes(*r), r.Notes)
+	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), r.Notes)
 	for _, t := range slices.Concat(
-		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r), tunnelsTable(*r), sweepTable(*r)},
-		protocolTables(*r), interopTables(*r), []Table{dnsTable(*r)}, componentTables(*r), databaseTables(*r),
+		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r)}, sectionTables(*r),
 		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r), repeatedTable(*r), processesTable(*r), restTable(*r)},
 	) {
 		if len(t.Rows) > 0 {
@@ -36,7 +35,7 @@ func section(e Entry, options Options) Section {
 }
 
 func parametersTable(r result.Result) Table {
-	t := Table{Title: "Parameters", Head: []string{"Parameter", "Value"}, Numbers: -1, State: -1}
+	t := Table{Title: "Parameters", Head: []string{"Parameter", "Value"}, State: -1}
 	for _, name := range slices.Sorted(maps.Keys(r.Run.Parameters)) {
 		t.Rows = append(t.Rows, []string{strings.ReplaceAll(name, "_", " "), format.Any(r.Run.Parameters[name])})
 	}
@@ -45,15 +44,15 @@ func parametersTable(r result.Result) Table {
 
 func resultsTable(r result.Result, options Options) Table {
 	t := Table{
-		Title:   "Results",
-		Head:    []string{"Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)", "P95 (ms)", "P99 (ms)"},
-		Numbers: 1, Texts: 8, State: -1,
+		Title: "Results",
+		Head:  []string{"Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)", "P95 (ms)", "P99 (ms)"},
+		State: -1,
 	}
 	extra := transferColumns(r)
+	t.Numbers = between(1, len(t.Head)+len(extra))
 	for _, column := range extra {
 		t.Head = append(t.Head, column.head)
 	}
-	t.Texts += len(extra)
 	hasItems := slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Items != nil })
 	if hasItems {
 		t.Head = append(t.Head, "Items")
@@ -121,7 +120,7 @@ func operationNotes(op result.Operation) []string {
 }
 
 func errorsTable(r result.Result) Table {
-	t := Table{Title: "Errors", Head: []string{"Operation", "Kind", "Count", "What it is"}, Numbers: -1, State: -1}
+	t := Table{Title: "Errors", Head: []string{"Operation", "Kind", "Count", "What it is"}, State: -1}
 	for _, op := range r.Operations {
 		for _, kind := range slices.Sorted(maps.Keys(op.Errors)) {
 			t.Rows = append(t.Rows, []string{op.Title, kind, format.Count(op.Errors[kind]), explainOf(r, op, kind)})
@@ -131,7 +130,7 @@ func errorsTable(r result.Result) Table {
 }
 
 func thresholdsTable(r result.Result) Table {
-	t := Table{Title: "Thresholds", Head: []string{"", "Operation", "Measured", "Required"}, Numbers: -1, State: 0}
+	t := Table{Title: "Thresholds", Head: []string{"", "Operation", "Measured", "Required"}, State: 0}
 	for _, x := range r.Thresholds {
 		measured, required := words(x)
 		t.Rows = append(t.Rows, []string{tick(&x.OK), x.Operation, measured, required})
@@ -151,7 +150,7 @@ func words(x result.Threshold) (measured, required string) {
 }
 
 func validityTable(r result.Result) Table {
-	t := Table{Title: "Can the numbers be believed?", Head: []string{"", "Check", "Detail"}, Numbers: -1, State: 0}
+	t := Table{Title: "Can the numbers be believed?", Head: []string{"", "Check", "Detail"}, State: 0}
 	for _, v := range r.Validity {
 		t.Rows = append(t.Rows, []string{tick(v.OK), v.Check, v.Detail})
 	}
@@ -179,7 +178,7 @@ func processesTable(r result.Result) Table {
 	t := Table{
 		Title:   "Processes",
 		Head:    []string{"Process", "Role", "CPU (s)", "CPU (% of one core)", "Peak own memory (MiB)", "Peak RSS (MiB)"},
-		Numbers: 2, State: -1,
+		Numbers: from(2), State: -1,
 	}
 	for _, p := range r.Processes {
 		cpu := p.CPUS

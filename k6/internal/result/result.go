@@ -21,31 +21,27 @@ const (
 	Inconclusive = "inconclusive"
 )
 
+// Schema is what a result says that it is; its number is that of its form.
+const Schema = "windtunnel.result/2"
+
 // Result is one results/RUN/SYSTEM-SCENARIO.json. Units are in the JSON names.
 type Result struct {
-	Run         Run          `json:"run"`
-	Headline    *Headline    `json:"headline"`
-	Operations  []Operation  `json:"operations"`
-	Controls    []Control    `json:"controls"`
-	Sweep       *Sweep       `json:"sweep"`
-	Tunnels     []Tunnels    `json:"tunnels"`
-	Protocols   *Protocols   `json:"protocols"`
-	Interop     *Interop     `json:"interop"`
-	DNS         *DNS         `json:"dns"`
-	Components  []Component  `json:"components"`
-	Bottlenecks []Bottleneck `json:"bottlenecks"`
-	Database    *Database    `json:"database"`
-	Integrity   []Integrity  `json:"integrity"`
-	Processes   []Process    `json:"processes"`
-	Rest        []Rest       `json:"rest"`
-	Thresholds  []Threshold  `json:"thresholds"`
-	Validity    []Validity   `json:"validity"`
-	Disturbed   []Disturbed  `json:"disturbed"`
-	Repeated    []Repeated   `json:"repeated"`
-	Runners     []Runner     `json:"runners"`
-	Notes       []string     `json:"notes"`
-	Verdict     string       `json:"verdict"`
-	Reasons     []Reason     `json:"reasons"`
+	Run        Run         `json:"run"`
+	Headline   *Headline   `json:"headline"`
+	Operations []Operation `json:"operations"`
+	Controls   []Control   `json:"controls"`
+	Sections   []Section   `json:"sections"`
+	Integrity  []Integrity `json:"integrity"`
+	Processes  []Process   `json:"processes"`
+	Rest       []Rest      `json:"rest"`
+	Thresholds []Threshold `json:"thresholds"`
+	Validity   []Validity  `json:"validity"`
+	Disturbed  []Disturbed `json:"disturbed"`
+	Repeated   []Repeated  `json:"repeated"`
+	Runners    []Runner    `json:"runners"`
+	Notes      []string    `json:"notes"`
+	Verdict    string      `json:"verdict"`
+	Reasons    []Reason    `json:"reasons"`
 }
 
 // Headline is the figure that answers a scenario's question: rate_per_s, mbit_per_s or p50_ms of an operation.
@@ -205,43 +201,6 @@ type Control struct {
 	RateRatio *float64 `json:"rate_ratio"`
 }
 
-// Sweep is one variable of the testbed with several values, and which of them is best: nil where the
-// differences are noise.
-type Sweep struct {
-	Variable    string       `json:"variable"`
-	Values      []SweepValue `json:"values"`
-	Recommended any          `json:"recommended"`
-	Reason      string       `json:"reason"`
-}
-
-// SweepValue is what the runs with one value gave.
-type SweepValue struct {
-	Value        any     `json:"value"`
-	Runs         int     `json:"runs"`
-	MbitPerS     *Spread `json:"mbit_per_s"`
-	RTTP95MS     *Spread `json:"rtt_p95_ms"`
-	RTTP99MS     *Spread `json:"rtt_p99_ms"`
-	PeakRSSBytes *Spread `json:"peak_rss_bytes"`
-	LostShare    *Spread `json:"lost_share"`
-	Refused      string  `json:"refused,omitempty"` // why the system does not start with it, "" where it does
-}
-
-// Spread is over the runs of one value.
-type Spread struct {
-	Median float64 `json:"median"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-}
-
-// Tunnels were open at once; times are medians of the rounds.
-type Tunnels struct {
-	Asked          int64    `json:"asked"`
-	Open           int64    `json:"open"`
-	OpenAllS       *float64 `json:"open_all_s"`
-	DirectOpenAllS *float64 `json:"direct_open_all_s"`
-	BytesPerTunnel *float64 `json:"bytes_per_tunnel"`
-}
-
 // Latency is in milliseconds. A nil percentile had too few samples.
 type Latency struct {
 	Count int64    `json:"count"`
@@ -253,60 +212,6 @@ type Latency struct {
 	P99   *float64 `json:"p99"`
 	P999  *float64 `json:"p99_9"`
 	Max   float64  `json:"max"`
-}
-
-// The sources of components.
-const (
-	ServerTiming = "server_timing"
-	Prometheus   = "prometheus"
-)
-
-// Component is a server-side timing of an operation, "" for the whole run. Share is of the route's time,
-// LatencyShare of what the clients waited, both 0 to 1.
-type Component struct {
-	Operation    string   `json:"operation"`
-	Name         string   `json:"name"`
-	Source       string   `json:"source"`
-	Calls        int64    `json:"calls"`
-	AvgMS        *float64 `json:"avg_ms"`
-	P95MS        *float64 `json:"p95_ms"`
-	P99MS        *float64 `json:"p99_ms"`
-	Share        *float64 `json:"share"`
-	LatencyShare *float64 `json:"latency_share"`
-}
-
-// Bottleneck says where most of an operation's time went. Component is nil where the evidence names none.
-type Bottleneck struct {
-	Operation    string   `json:"operation"`
-	Component    *string  `json:"component"`
-	LatencyShare *float64 `json:"latency_share"`
-	LargestIn    *int64   `json:"largest_in"`
-	Requests     int64    `json:"requests"`
-	Reason       string   `json:"reason"`
-}
-
-// Database is what the database itself says of the statements of the measured part. Shares are 0 to 1.
-type Database struct {
-	Source               string   `json:"source"`
-	Requests             int64    `json:"requests"`
-	Statements           int64    `json:"statements"`
-	StatementsPerRequest *float64 `json:"statements_per_request"`
-	TotalMS              float64  `json:"total_ms"`
-	MeanMS               *float64 `json:"mean_ms"`
-	RowsExamined         int64    `json:"rows_examined"`
-	RouteShare           *float64 `json:"route_share"`
-	LatencyShare         *float64 `json:"latency_share"`
-	Digests              []Digest `json:"digests"`
-}
-
-// Digest is a statement without its literals. Share is of all statements' time, 0 to 1.
-type Digest struct {
-	Text         string   `json:"text"`
-	Calls        int64    `json:"calls"`
-	TotalMS      float64  `json:"total_ms"`
-	MeanMS       *float64 `json:"mean_ms"`
-	RowsExamined int64    `json:"rows_examined"`
-	Share        *float64 `json:"share"`
 }
 
 // Integrity is what the system reported against what is stored. OK is nil where it could not be checked.
@@ -420,5 +325,13 @@ func Read(path string) (Result, error) {
 		}
 		return r, fmt.Errorf("%s: %s%s", name, problems[0], more)
 	}
-	return r, document.Into(doc, &r)
+	if err := document.Into(doc, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, section := range r.Sections {
+		if err := section.Check(); err != nil {
+			return r, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return r, nil
 }

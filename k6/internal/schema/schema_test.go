@@ -31,9 +31,20 @@ func TestField(t *testing.T) {
 	}
 }
 
+func TestADocumentOfAnotherFormHasOneProblem(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema": "windtunnel.result/1", "components": []}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "schema: it is windtunnel.result/1, and this Windtunnel reads windtunnel.result/2: measure again, or take the Windtunnel that wrote it"
+	if got := Check(Result, doc); len(got) != 1 || got[0].String() != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
 func TestResultProblems(t *testing.T) {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema": "windtunnel.result/1", "run": {"id": "a b", "start": "yesterday"},
-		"operations": [{"requests": -1, "latency_ms": 3}], "components": [{"name": "route"}], "integrity": [{"source": "SQL"}], "processes": [], "thresholds": {}, "validity": [],
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema": "windtunnel.result/2", "run": {"id": "a b", "start": "yesterday"},
+		"operations": [{"requests": -1, "latency_ms": 3}], "sections": [{"name": "Time", "columns": [{"unit": 7}], "rows": [[[1]], [{"value": 1}]]}], "integrity": [{"source": "SQL"}], "processes": [], "thresholds": {}, "validity": [],
 		"notes": [1], "verdict": "passed"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +60,11 @@ func TestResultProblems(t *testing.T) {
 		`run.profile: missing; add it: one of smoke, quick`,
 		`operations[0].requests: -1 is too small, the least is 0`,
 		`operations[0].latency_ms: is a number, must be an object or null`,
-		`components[0].operation: missing; add it`,
-		`components[0].source: missing; add it: one of server_timing, prometheus`,
+		`sections[0].title: missing; add it`,
+		`sections[0].name: "Time" does not match`,
+		`sections[0].columns[0].unit: is a number, must be a string`,
+		`sections[0].rows[0][0]: is an array, must be `,
+		`sections[0].rows[1][0].low: missing; add it`,
 		`integrity[0].source: "SQL" is not one of sql, api`,
 		`thresholds: is an object, must be an array`,
 		`notes[0]: is a number, must be a string`,

@@ -11,17 +11,17 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// Sample calls used each second with what an instance, "" for none, and k6 have used since it was last called, by windows of
+// Sample calls used each second with what an instance, "" for none, and the processes of k6 by their names have used since it was last called, by windows of
 // its own, until stop is called; the last time over is true. Probed says that the sidecar's own threads probe, and that the
 // scenario starts instances by itself. Where that cannot be had nothing is said: the scenario's own window tells.
-func (s *Sidecar) Sample(instance string, k6 int, probed bool, used func(spans []stream.Span, at time.Time, over bool)) (stop func()) {
+func (s *Sidecar) Sample(instance string, k6 map[string]int, probed bool, used func(spans []stream.Span, at time.Time, over bool)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s := sampler{sidecar: s, probed: probed, known: map[string]bool{instance: true}}
 		defer s.close()
-		request := windowRequest{Instance: instance, PIDs: map[string]int{"k6": k6}, Sidecar: s.probed}
+		request := windowRequest{Instance: instance, PIDs: k6, Sidecar: s.probed}
 		if !s.open(request) {
 			return
 		}

@@ -81,12 +81,8 @@ func measured(b *influx.Batch, of Of, r result.Result, at time.Time) {
 	for _, v := range r.Validity {
 		b.Add("validity", of.tags("check", v.Check), influx.Fields{"ok": truth(v.OK), "detail": v.Detail}, at)
 	}
-	if r.Protocols != nil {
-		protocolPoints(b, of, *r.Protocols, at)
-	}
-	for _, c := range r.Components {
-		b.Add("components", of.tags("operation", c.Operation, "component", c.Name, "source", c.Source),
-			influx.Fields{"calls": c.Calls, "avg_ms": c.AvgMS, "p95_ms": c.P95MS, "share": c.Share, "latency_share": c.LatencyShare}, at)
+	for _, section := range r.Sections {
+		sectionPoints(b, of, section, at)
 	}
 }
 

@@ -5,6 +5,7 @@ package stream
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -115,20 +116,19 @@ func TestLatenciesOfTheControlStandBesideAnOperations(t *testing.T) {
 	}
 }
 
-func TestRowsOfProtocols(t *testing.T) {
-	ratio, why := 0.5, "xray-core has no tuic"
-	p := result.Protocols{Rows: []result.ProtocolRow{
-		{Row: "trojan", Baseline: result.ProtocolSide{Outcome: "measured", Figures: map[string]*result.Spread{"rtt_ms": {Median: 2}, "mbit_1k": nil}},
-			Candidate: &result.ProtocolSide{Outcome: "errors"}, Comparison: []result.ProtocolComparison{
-				{Target: "latency", Ratio: &ratio, Low: &ratio, Judged: "met"}, {Target: "memory", Judged: "uncertain"}}},
-		{Row: "tuic", Baseline: result.ProtocolSide{Outcome: "impossible here", Detail: &why}}}}
+func TestRowsOfSections(t *testing.T) {
+	var s result.Section
+	if err := json.Unmarshal([]byte(`{"name": "candidate", "operation": "send", "columns": [{"name": "ok", "unit": "ok"}, {"name": "row", "unit": "text"},
+		{"name": "rtt_ms", "unit": "ms"}, {"name": "known", "unit": "ok"}, {"name": "in_flight", "unit": "count"}], "rows": [
+		[true, "trojan", {"value": 2, "low": 1, "high": null}, false, 32], [null, "tuic", null, null, "open loop"], [null, "tuic", 3, null, null]]}`), &s); err != nil {
+		t.Fatal(err)
+	}
 	var b influx.Batch
-	protocolPoints(&b, of, p, at)
-	const tags = ",scenario=queue-sweep,side=%s,system=dataplane,testid=t "
-	baseline, candidate := fmt.Sprintf(tags, "baseline"), fmt.Sprintf(tags, "candidate")
-	wantLines(t, &b, "protocols,profile=quick,row=trojan"+baseline+`outcome="measured",rtt_ms=2 100000`,
-		"protocols,profile=quick,row=trojan"+candidate+`latency_judged="met",latency_low=0.5,latency_ratio=0.5,memory_judged="uncertain",outcome="errors" 100000`,
-		"protocols,profile=quick,row=tuic"+baseline+`detail="xray-core has no tuic",outcome="impossible here" 100000`)
+	sectionPoints(&b, of, s, at)
+	const tags = ",scenario=queue-sweep,section=candidate,system=dataplane,testid=t "
+	wantLines(t, &b, "sections,operation=send,profile=quick,row=trojan"+tags+`in_flight=32,known=0,ok=1,row_text="trojan",rtt_ms=2,rtt_ms_low=1 100000`,
+		"sections,operation=send,profile=quick,row=tuic"+tags+`in_flight_text="open loop",known=-1,ok=-1,row_text="tuic" 100000`,
+		`sections,operation=send,profile=quick,row=tuic\ #3`+tags+`known=-1,ok=-1,row_text="tuic",rtt_ms=3 100000`)
 }
 
 func TestAGapIsMarkedOnceTheServerIsBack(t *testing.T) {

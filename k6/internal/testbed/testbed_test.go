@@ -2,10 +2,7 @@
 
 package testbed
 
-import (
-	"path/filepath"
-	"testing"
-)
+import "testing"
 
 func TestASweepAppliesWhereItsVariablesHaveTheirValues(t *testing.T) {
 	for _, c := range []struct {
@@ -20,29 +17,6 @@ func TestASweepAppliesWhereItsVariablesHaveTheirValues(t *testing.T) {
 	} {
 		if got := (Sweep{Only: c.only}).Applies(c.variables); got != c.applies {
 			t.Errorf("%v with %v: %v", c.only, c.variables, got)
-		}
-	}
-}
-
-func TestAPathIsAbsoluteAndLeadsSomewhere(t *testing.T) {
-	here := t.TempDir()
-	optional, needed := Variable{Type: "path", Default: ""}, Variable{Type: "path"}
-	for _, c := range []struct {
-		declared       Variable
-		text           string
-		wrong, missing string
-	}{
-		{optional, here, "", ""},
-		{optional, "", "", ""},
-		{needed, "", `"" is not an absolute path`, ""},
-		{optional, "venv/bin/python", `"venv/bin/python" is not an absolute path`, "venv/bin/python: no such file"},
-		{optional, filepath.Join(here, "none"), "", filepath.Join(here, "none") + ": no such file"},
-		{Variable{Type: "path", Default: "/no/such"}, "/no/such", "", ""},
-		{Variable{Type: "string", Default: ""}, "/no/such", "", ""},
-	} {
-		value, wrong := c.declared.Parse(c.text)
-		if wrong != c.wrong || c.declared.Missing(value) != c.missing {
-			t.Errorf("%q: %q, %q", c.text, wrong, c.declared.Missing(value))
 		}
 	}
 }

@@ -31,17 +31,23 @@ type instance struct{}
 
 // Exports implements modules.Instance.
 func (instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{"problems": Problems, "isLoopback": environment.IsLoopback}}
+	return modules.Exports{Named: map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems,
+		"isLoopback": environment.IsLoopback}}
 }
 
 // Problems are what is wrong with the text of an environment file, a line each; none means that it is valid.
-func Problems(text string) []string {
+func Problems(text string) []string { return problems(schema.Environment, text) }
+
+// ThresholdProblems are the same of scripts/SYSTEM/thresholds.json.
+func ThresholdProblems(text string) []string { return problems(schema.Thresholds, text) }
+
+func problems(kind schema.Kind, text string) []string {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		return []string{"not valid JSON: " + err.Error()}
 	}
 	lines := []string{}
-	for _, problem := range schema.Check(schema.Environment, doc) {
+	for _, problem := range schema.Check(kind, doc) {
 		lines = append(lines, problem.String())
 	}
 	return lines

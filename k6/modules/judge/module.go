@@ -83,7 +83,7 @@ func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {
 }
 
 func (i instance) undecided(rows sobek.Value) sobek.Value {
-	return i.into(judge.Undecided(told[[]result.ProtocolRow](i, rows, lenient)))
+	return i.into(judge.Undecided(told[[]judge.ProtocolRow](i, rows, lenient)))
 }
 
 // A field that Go does not know is an exception where a script speaks for itself, and left out where it hands on what

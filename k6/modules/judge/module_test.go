@@ -57,14 +57,14 @@ func TestAScriptGetsItsThresholds(t *testing.T) {
 const evidence = declared + `const evidence = {
   ...declared, run: { system: 'pulsar', scenario: 'ingest' }, headline: undefined, load_s: 12, counts: { iterations: 3, dropped_iterations: 0 },
   silent_ms: 10000, usage: null, cpus: [], placement: undefined, rest_before: null, rest_after: null, leftovers: '', facts: undefined,
-  notes: ['mine'], sections: { tunnels: [] },
+  notes: ['mine'], sections: [{ name: 'own', title: 'Own', columns: [{ name: 'n', title: 'N', unit: 'count' }], rows: [[undefined], [{ value: 2, low: 1, high: NaN }]] }],
 };
 `
 
 func TestAScriptGetsItsResultAndTheRecord(t *testing.T) {
 	if got := says(t, evidence+`const { result } = judge(evidence);
 const read = JSON.parse(result);
-[read.schema, read.run.scenario, read.verdict, read.notes, JSON.stringify(read.tunnels), result.endsWith('\n')].join()`); got != "windtunnel.result/1,ingest,inconclusive,mine,[],true" {
+[read.schema, read.run.scenario, read.verdict, read.notes, JSON.stringify(read.sections[0].rows), result.endsWith('\n')].join()`); got != `windtunnel.result/2,ingest,inconclusive,mine,[[null],[{"value":2,"low":1,"high":null}]],true` {
 		t.Error(got)
 	}
 	if got := says(t, evidence+`judge(evidence).text`); !strings.Contains(got, "pulsar/ingest") ||
@@ -87,12 +87,14 @@ const read = JSON.parse(result);
 
 func TestAFieldThatTheJudgeDoesNotKnowIsAnExceptionThatNamesIt(t *testing.T) {
 	for text, field := range map[string]string{
-		declared + `thresholds({ ...declared, setps: 1 })`:                                          `unknown field "setps"`,
-		declared + `declared.operations[0].againstControl = true; thresholds(declared)`:             `unknown field "againstControl"`,
-		evidence + `judge({ ...evidence, load: 1 })`:                                                `unknown field "load"`,
-		evidence + `judge({ ...evidence, facts: [{ check: 'x', reportd: 1 }] })`:                    `unknown field "reportd"`,
-		evidence + `judge({ ...evidence, sections: { protocols: 7 } })`:                             "protocols: ",
-		evidence + `judge({ ...evidence, cpus: [{ at_unix_ms: 1 }], run: { start: 'yesterday' } })`: "run: ",
+		declared + `thresholds({ ...declared, setps: 1 })`:                                              `unknown field "setps"`,
+		declared + `declared.operations[0].againstControl = true; thresholds(declared)`:                 `unknown field "againstControl"`,
+		evidence + `judge({ ...evidence, load: 1 })`:                                                    `unknown field "load"`,
+		evidence + `judge({ ...evidence, facts: [{ check: 'x', reportd: 1 }] })`:                        `unknown field "reportd"`,
+		evidence + `judge({ ...evidence, sections: [{ name: 'own', colums: [] }] })`:                    `unknown field "colums"`,
+		evidence + `judge({ ...evidence, sections: [{ name: 'own', columns: [], rows: [[1]] }] })`:      "section own: row 1 has 1 cells for 0 columns",
+		evidence + `judge({ ...evidence, sections: [{ columns: [], rows: [[{ figur: 'p50_ms' }]] }] })`: `unknown field "figur"`,
+		evidence + `judge({ ...evidence, cpus: [{ at_unix_ms: 1 }], run: { start: 'yesterday' } })`:     "run: ",
 	} {
 		_, err := script(t, text)
 		if err == nil || !strings.Contains(err.Error(), ImportPath) || !strings.Contains(err.Error(), field) {

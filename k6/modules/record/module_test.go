@@ -121,10 +121,17 @@ func TestSamplesOfAProbeHaveTheirOwnTimes(t *testing.T) {
 	x.begin()
 	x.run(`trip.samples([0.5, 1], [1e12, 1e12 + 1500.25]); trip.failures('lost', 2)`)
 	var ends []time.Time
+	items := map[int64]float64{} // by second
 	for _, sample := range x.given() {
-		if sample.Metric.Name == "operation_ms" {
+		switch sample.Metric.Name {
+		case "operation_ms":
 			ends = append(ends, sample.Time)
+		case "operation_items":
+			items[sample.Time.Unix()] += sample.Value
 		}
+	}
+	if len(items) != 2 || items[1e9] != 1 || items[1e9+1] != 1 {
+		t.Error(items)
 	}
 	if len(ends) != 2 || ends[0].UnixMilli() != 1e12 || ends[1].Sub(ends[0]) != 1500250*time.Microsecond {
 		t.Error(ends)

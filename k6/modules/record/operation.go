@@ -192,8 +192,26 @@ func (o *operation) samples(state *lib.State, c *cell, given []sobek.Value) erro
 	o.trend(state, c.latency, c, o.operations.latency, latencies, ends)
 	o.trend(state, c.failed, c, o.operations.failed, make([]float64, len(latencies)), ends)
 	c.items.Add(float64(len(latencies)))
-	o.push(state, o.sample(c, o.operations.items, time.Now(), float64(len(latencies))))
+	if carried := o.itemsOf(c, len(latencies), ends); len(carried) > 0 {
+		o.push(state, carried)
+	}
 	return nil
+}
+
+// itemsOf are a probe's items, one a success: a sample for each second in which some ended, in their order.
+func (o *operation) itemsOf(c *cell, count int, ends []float64) (samples metrics.Samples) {
+	if ends == nil {
+		return metrics.Samples{o.sample(c, o.operations.items, time.Now(), float64(count))}
+	}
+	for _, end := range ends {
+		at := timeOf(end)
+		if last := len(samples) - 1; last >= 0 && samples[last].Time.Unix() == at.Unix() {
+			samples[last].Value++
+			continue
+		}
+		samples = append(samples, o.sample(c, o.operations.items, at, 1))
+	}
+	return samples
 }
 
 // latenesses takes how late a probe was, ms each, and when each operation ended.

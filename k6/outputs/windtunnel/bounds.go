@@ -50,8 +50,10 @@ func boundsOf(thresholds map[string]metrics.Thresholds, run map[string]string, s
 
 func boundTags(run map[string]string, operation, threshold string) influx.Tags {
 	tags := influx.Tags{"operation": operation, "threshold": threshold}
-	for _, name := range []string{"testid", "system", "scenario", "profile"} {
-		tags[name] = run[name]
+	for _, name := range []string{"testid", "system", "scenario", "profile", runnerTag} {
+		if value, ok := run[name]; ok {
+			tags[name] = value
+		}
 	}
 	return tags
 }

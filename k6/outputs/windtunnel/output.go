@@ -58,8 +58,10 @@ func New(params output.Params) (output.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Output{config: config, logger: params.Logger, now: time.Now, aggregate: newAggregate(),
-		runTags: params.ScriptOptions.RunTags,
+	aggregate, tags := newAggregate(), tagsOf(params.ScriptOptions)
+	aggregate.catalogue.common = tags
+	return &Output{config: config, logger: params.Logger, now: time.Now, aggregate: aggregate,
+		runTags: tags,
 		stop:    make(chan struct{}), stopped: make(chan struct{})}, nil
 }
 

@@ -19,7 +19,10 @@ import (
 const mostSeries = 4000
 
 // tagNames are the tags that are streamed: all are of few values.
-var tagNames = []string{"testid", "system", "scenario", "profile", "operation", "kind", "component", stepTag, "change", "outcome"}
+var tagNames = []string{"testid", "system", "scenario", "profile", runnerTag, "operation", "kind", "component", stepTag, "change", "outcome"}
+
+// runnerTag tells the runners of one run apart, whose points would else overwrite each other.
+const runnerTag = "runner"
 
 // stepTag is only kept of the metrics that a step is judged by: elsewhere it would repeat what the time tells.
 const stepTag = "step"
@@ -80,11 +83,13 @@ type catalogue struct {
 	known map[metrics.TimeSeries]*series // nil: not streamed
 	byKey map[string]*series
 	heats map[string]*heat
+	// common are tags of all samples that have not their own.
+	common map[string]string
 	*budget
 }
 
 func newCatalogue() catalogue {
-	return catalogue{map[metrics.TimeSeries]*series{}, map[string]*series{}, map[string]*heat{}, &budget{}}
+	return catalogue{map[metrics.TimeSeries]*series{}, map[string]*series{}, map[string]*heat{}, nil, &budget{}}
 }
 
 // find returns the series of a sample, nil where it is not streamed.
@@ -102,7 +107,7 @@ func (c *catalogue) add(of metrics.TimeSeries) *series {
 		return nil
 	}
 	name := of.Metric.Name
-	tags, key := reduced(of, name == latencyMetric || name == failureMetric)
+	tags, key := c.reduced(of, name == latencyMetric || name == failureMetric)
 	found, ok := c.byKey[key]
 	if ok || !c.budget.take() {
 		return found
@@ -110,7 +115,7 @@ func (c *catalogue) add(of metrics.TimeSeries) *series {
 	found = &series{name: name, kind: of.Metric.Type, tags: tags, index: len(c.byKey)}
 	c.byKey[key] = found
 	if name == latencyMetric && found.kind == metrics.Trend {
-		tags, key = reduced(of, false)
+		tags, key = c.reduced(of, false)
 		if c.heats[key] == nil {
 			c.heats[key] = &heat{tags: tags, budget: c.budget}
 		}
@@ -120,10 +125,14 @@ func (c *catalogue) add(of metrics.TimeSeries) *series {
 }
 
 // reduced returns the tags that are streamed, and what tells them and the metric from others.
-func reduced(of metrics.TimeSeries, step bool) (tags influx.Tags, key string) {
+func (c *catalogue) reduced(of metrics.TimeSeries, step bool) (tags influx.Tags, key string) {
 	tags, key = influx.Tags{}, of.Metric.Name
 	for _, name := range tagNames {
-		if value, ok := of.Tags.Get(name); ok && (step || name != stepTag) {
+		value, ok := of.Tags.Get(name)
+		if !ok {
+			value, ok = c.common[name]
+		}
+		if ok && (step || name != stepTag) {
 			tags[name] = value
 			key += "\x00" + name + "\x00" + value
 		}

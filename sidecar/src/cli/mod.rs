@@ -61,6 +61,8 @@ enum Testbed {
     List(testbed::List),
     /// Show a testbed's variables
     Show(testbed::Show),
+    /// Check values of a testbed's variables, and print them with what is wrong as JSON
+    Check(testbed::Check),
     /// Print the targets of make that a start takes, one a line
     Needs(testbed::Needs),
     /// Start a testbed and keep it until Ctrl-C
@@ -138,6 +140,7 @@ pub fn run() -> u8 {
         Command::Serve(serve) => serve.run(),
         Command::Testbed(Testbed::List(list)) => list.run(),
         Command::Testbed(Testbed::Show(show)) => show.run(),
+        Command::Testbed(Testbed::Check(check)) => check.run(),
         Command::Testbed(Testbed::Needs(needs)) => needs.run(),
         Command::Testbed(Testbed::Up(up)) => up.run(),
         Command::Testbed(Testbed::Run(run)) => run.run(),

@@ -1,10 +1,13 @@
 //! `sidecar testbed list`, `show` and `needs`, and reading `--var`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 
 use super::{Place, say};
 use crate::failure::{Failure, Result};
 use crate::testbed::catalogue::{Catalogue, Testbed};
+use crate::testbed::check::check;
 use crate::testbed::needs::targets;
 use crate::testbed::variables::Values;
 
@@ -83,6 +86,37 @@ impl Show {
             say(format_args!("  {name}"));
         }
         Ok(0)
+    }
+}
+
+#[derive(Args)]
+pub struct Check {
+    /// The testbed's name
+    name: String,
+    /// A variable's value
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// Values with their types, an object of JSON
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    values: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Check {
+    /// Prints the values, typed, and what is wrong with them: 2 where anything is.
+    pub fn run(self) -> Result<u8> {
+        let testbed = Catalogue::find(self.place.root)?.load(&self.name)?;
+        let mut values: BTreeMap<String, serde_json::Value> = serde_json::from_str(&self.values)
+            .map_err(|error| {
+                Failure::invalid(format!("--values: {error}"), "give an object of JSON")
+            })?;
+        for (name, value) in read_variables(&testbed, &self.variables)? {
+            values.insert(name, serde_json::json!(value));
+        }
+        let checked = check(&testbed.file, &values);
+        say(serde_json::json!(checked));
+        Ok(if checked.problems.is_empty() { 0 } else { 2 })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::choices::{self, Choices};
 use super::file::{TestbedFile, read};
 use super::validate::{is_name, validate};
 use crate::failure::{Failure, Result};
@@ -16,6 +17,8 @@ pub struct Catalogue {
 #[derive(Debug, Clone)]
 pub struct Testbed {
     pub file: TestbedFile,
+    /// What the files say that are choices of its variables.
+    pub choices: Choices,
     /// The folder of its templates; it need not exist.
     pub dir: PathBuf,
 }
@@ -100,9 +103,10 @@ impl Catalogue {
             ));
         }
         let shown = format!("testbeds/{name}.toml");
-        let file = read(&path, &shown)?;
+        let mut file = read(&path, &shown)?;
         let dir = self.root.join("testbeds").join(name);
-        validate(&file, name, &shown, &dir)?;
-        Ok(Testbed { file, dir })
+        let choices = choices::read_into(&mut file, &dir)?;
+        validate(&file, &choices, name, &shown, &dir)?;
+        Ok(Testbed { file, choices, dir })
     }
 }

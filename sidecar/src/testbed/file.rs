@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
@@ -80,6 +81,9 @@ pub struct Variable {
     pub max: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<String>>,
+    /// A folder of the testbed's: the names of its files are choices too.
+    #[serde(skip_serializing)]
+    pub from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
 }
@@ -253,14 +257,14 @@ fn default_ready_timeout_s() -> f64 {
 }
 
 /// Reads one file. The error says the file, the line and the field.
-pub fn read(path: &Path, shown: &str) -> Result<TestbedFile> {
+pub fn read<T: DeserializeOwned>(path: &Path, shown: &str) -> Result<T> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::invalid(format!("{shown}: cannot be read: {error}"), MEND))?;
     parse(&text, shown)
 }
 
 /// Parses the text of a file. `shown` is the file's name in errors.
-pub fn parse(text: &str, shown: &str) -> Result<TestbedFile> {
+pub fn parse<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T> {
     let document =
         toml::Deserializer::parse(text).map_err(|error| malformed(text, shown, "", &error))?;
     serde_path_to_error::deserialize(document).map_err(|error| {
@@ -285,6 +289,10 @@ fn malformed(text: &str, shown: &str, field: &str, error: &toml::de::Error) -> F
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str, shown: &str) -> Result<TestbedFile> {
+        super::parse(text, shown)
+    }
 
     const SMALL: &str = r#"
 schema = "windtunnel.testbed/1"

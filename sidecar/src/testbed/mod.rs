@@ -1,6 +1,8 @@
 //! Testbeds: reading their files, starting what they declare, stopping it.
 
 pub mod catalogue;
+pub mod check;
+pub mod choices;
 mod errand;
 pub mod file;
 mod generate;

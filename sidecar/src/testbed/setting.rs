@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::choices::{self, Chosen};
 use super::file::{ConfigFile, Process};
 use super::generate::{Generated, Generator};
 use super::hop::Hop;
@@ -32,6 +33,7 @@ struct Names<'a> {
     dir: &'a Path,
     work: &'a Path,
     vars: &'a Values,
+    chosen: &'a Chosen,
     names: &'a BTreeMap<String, String>,
     secrets: &'a BTreeMap<String, String>,
     generated: &'a Generated,
@@ -44,6 +46,8 @@ pub struct Setting<'a> {
     pub launch: &'a Launch<'a>,
     pub templates: Templates,
     pub variables: &'a Values,
+    /// The parts of what the variables choose, without those that use secrets.
+    chosen_parts: Chosen,
     /// Of the file's `[names]`, rendered.
     names: BTreeMap<String, String>,
     pub secrets: BTreeMap<String, String>,
@@ -78,6 +82,7 @@ impl Launch<'_> {
             launch: self,
             templates: Templates::new(),
             variables,
+            chosen_parts: Chosen::new(),
             names: BTreeMap::new(),
             redactor: Redactor::new(secrets.values().map(String::as_str)),
             secrets,
@@ -89,6 +94,7 @@ impl Launch<'_> {
             env,
             chosen,
         };
+        setting.chosen_parts = setting.filled_parts(false)?;
         setting.names = self
             .testbed
             .file
@@ -109,24 +115,51 @@ impl Setting<'_> {
     }
 
     pub fn render(&self, field: &str, template: &str) -> Result<String> {
-        let names = Names {
+        self.render_with(&self.chosen_parts, field, template)
+    }
+
+    fn render_with(&self, parts: &Chosen, field: &str, template: &str) -> Result<String> {
+        self.templates
+            .render(template, &self.names_with(parts))
+            .map_err(|error| self.not_rendered(field, &error))
+    }
+
+    fn names_with<'s>(&'s self, parts: &'s Chosen) -> Names<'s> {
+        Names {
             root: self.launch.root,
             dir: &self.launch.testbed.dir,
             work: self.work.path(),
             vars: self.variables,
+            chosen: parts,
             names: &self.names,
             secrets: &self.secrets,
             generated: &self.generated,
             namespaces: self.namespace_files(),
             hop: &self.hop,
-        };
-        self.templates.render(template, &names).map_err(|error| {
-            let error = self.redactor.text(&error);
-            Failure::invalid(
-                format!("{}: {field}: {error}", self.file_name()),
-                "mend the template",
-            )
-        })
+        }
+    }
+
+    fn not_rendered(&self, field: &str, error: &str) -> Failure {
+        let error = self.redactor.text(error);
+        Failure::invalid(
+            format!("{}: {field}: {error}", self.file_name()),
+            "mend the template",
+        )
+    }
+
+    /// The parts of what the variables choose, rendered.
+    fn filled_parts(&self, secrets: bool) -> Result<Chosen> {
+        let none = Chosen::new();
+        let names = self.names_with(&none);
+        choices::chosen(&self.launch.testbed.choices, self.variables)
+            .iter()
+            .map(|(variable, parts)| {
+                let filled = self.templates.fill(parts, &names, secrets);
+                let field = format!("parts of {variable}");
+                let filled = filled.map_err(|error| self.not_rendered(&field, &error))?;
+                Ok((variable.clone(), filled))
+            })
+            .collect()
     }
 
     /// That the CPUs of every process exist, before anything is started.
@@ -244,9 +277,11 @@ impl Setting<'_> {
     }
 
     pub fn write_files(&self, parts: &Parts<'_>) -> Result<()> {
+        let chosen = self.filled_parts(true)?;
         for (index, file) in &parts.files {
             let source = self.source(*index, file)?;
-            let text = self.render(&format!("file[{index}].template"), &source)?;
+            let field = format!("file[{index}].template");
+            let text = self.render_with(&chosen, &field, &source)?;
             let path = self.work.path().join(&file.path);
             let written = path
                 .parent()

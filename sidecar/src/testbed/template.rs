@@ -4,15 +4,17 @@ use std::collections::HashSet;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
+use serde_json::Value as Json;
 
 /// The names that a template may use.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "root",
     "dir",
     "work",
     "vars",
+    "chosen",
     "names",
     "secrets",
     "generated",
@@ -22,6 +24,9 @@ pub const NAMES: [&str; 9] = [
 
 /// Those of them whose values are secrets.
 pub const SECRET_NAMES: [&str; 2] = ["secrets", "generated"];
+
+/// The function by which a template says why it cannot be rendered.
+const REFUSE: &str = "refuse";
 
 pub struct Templates {
     environment: Environment<'static>,
@@ -46,6 +51,9 @@ impl Templates {
         });
         // It prints the whole context, secrets included, without naming them.
         environment.remove_global("debug");
+        environment.add_function(REFUSE, |why: String| -> Result<(), minijinja::Error> {
+            Err(minijinja::Error::new(ErrorKind::InvalidOperation, why))
+        });
         Self { environment }
     }
 
@@ -56,13 +64,59 @@ impl Templates {
             .map_err(|error| describe(&error))
     }
 
+    /// `value` with its strings rendered. A string that is one expression becomes what that is worth, and none leaves its key
+    /// or its entry out. Without `secrets`, so does a string that uses any.
+    pub fn fill(
+        &self,
+        value: &Json,
+        context: &impl Serialize,
+        secrets: bool,
+    ) -> Result<Json, String> {
+        let fill = |entry: &Json| self.fill(entry, context, secrets);
+        match value {
+            Json::String(source) if !secrets && self.uses_secrets(source)? => Ok(Json::Null),
+            Json::String(source) => match expression(source) {
+                Some(expression) => self.worth(expression, context),
+                None => Ok(Json::String(self.render(source, context)?)),
+            },
+            Json::Array(entries) => {
+                let filled: Result<Vec<Json>, _> = entries.iter().map(fill).collect();
+                Ok(filled?.into_iter().filter(|one| !one.is_null()).collect())
+            }
+            Json::Object(entries) => {
+                let filled: Result<Vec<(String, Json)>, String> = entries
+                    .iter()
+                    .map(|(key, entry)| Ok((key.clone(), fill(entry)?)))
+                    .collect();
+                let given = filled?.into_iter().filter(|(_, one)| !one.is_null());
+                Ok(Json::Object(given.collect()))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// What an expression is worth, null where it is none.
+    fn worth(&self, expression: &str, context: &impl Serialize) -> Result<Json, String> {
+        let value = self
+            .environment
+            .compile_expression(expression)
+            .and_then(|compiled| compiled.eval(Serde(context)))
+            .map_err(|error| describe(&error))?;
+        if value.is_undefined() {
+            return Err(format!("{expression} is undefined"));
+        }
+        serde_json::to_value(value).map_err(|error| error.to_string())
+    }
+
     /// The outside names that `source` uses, such as `vars.http_port`.
     pub fn names(&self, source: &str) -> Result<HashSet<String>, String> {
         let template = self
             .environment
             .template_from_str(source)
             .map_err(|error| describe(&error))?;
-        Ok(template.undeclared_variables(true))
+        let mut names = template.undeclared_variables(true);
+        names.remove(REFUSE);
+        Ok(names)
     }
 
     /// Whether `source` uses any secret, in any branch.
@@ -73,6 +127,12 @@ impl Templates {
             .filter_map(|name| name.split('.').next())
             .any(|first| SECRET_NAMES.contains(&first)))
     }
+}
+
+/// What is between the braces of a string that is nothing but one `{{ … }}`.
+fn expression(source: &str) -> Option<&str> {
+    let inner = source.trim().strip_prefix("{{")?.strip_suffix("}}")?;
+    (!inner.contains("{{")).then_some(inner)
 }
 
 fn describe(error: &minijinja::Error) -> String {
@@ -97,6 +157,39 @@ mod tests {
             )
             .unwrap();
         assert_eq!(text, "/r true 5 a<b\n");
+    }
+
+    #[test]
+    fn parts_are_filled_with_values_and_lose_what_is_none() {
+        let context = json!({"vars": {"n": 5, "on": false, "s": "a"}, "secrets": {"k": "hidden"}});
+        let parts = json!({
+            "port": "{{ vars.n }}",
+            "address": "h:{{ vars.n }}",
+            "two": "{{ vars.s }}{{ vars.s }}",
+            "cover": "{{ {'type': {'a': 1}} if vars.on else none }}",
+            "kept": ["{{ {'type': {'a': 1}} }}", "{{ none }}", 7, true, "{{ vars.on }}"],
+            "key": "{{ secrets.k }}",
+        });
+        let mut filled = json!({
+            "port": 5,
+            "address": "h:5",
+            "two": "aa",
+            "kept": [{"type": {"a": 1}}, 7, true, false],
+            "key": "hidden",
+        });
+        let templates = Templates::new();
+        assert_eq!(templates.fill(&parts, &context, true).unwrap(), filled);
+        filled.as_object_mut().unwrap().remove("key");
+        assert_eq!(templates.fill(&parts, &context, false).unwrap(), filled);
+        for wrong in ["{{ vars.nope }}", "{{ nope.n }}", "a{{ vars.nope }}"] {
+            assert!(templates.fill(&json!([wrong]), &context, true).is_err());
+        }
+    }
+
+    #[test]
+    fn a_template_says_why_it_cannot_be_rendered() {
+        let error = Templates::new().render("{{ refuse('no part') }}", &json!({}));
+        assert_eq!(error.unwrap_err(), "invalid operation: no part");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::{Component, Path};
 
 use regex::Regex;
 
+use super::choices::{Choices, strings};
 use super::file::{Ready, TestbedFile, VariableType};
 use super::template::{NAMES, SECRET_NAMES, Templates};
 use super::variables::whole;
@@ -39,7 +40,13 @@ pub fn is_name(name: &str) -> bool {
 }
 
 /// Checks one parsed file. `stem` is its name without `.toml`, `dir` the folder of its templates.
-pub fn validate(file: &TestbedFile, stem: &str, shown: &str, dir: &Path) -> Result<()> {
+pub fn validate(
+    file: &TestbedFile,
+    choices: &Choices,
+    stem: &str,
+    shown: &str,
+    dir: &Path,
+) -> Result<()> {
     let checker = Checker {
         file,
         shown,
@@ -47,6 +54,7 @@ pub fn validate(file: &TestbedFile, stem: &str, shown: &str, dir: &Path) -> Resu
     };
     checker.head(stem)?;
     checker.variables()?;
+    checker.choices(choices)?;
     checker.sweep()?;
     checker.names()?;
     checker.secrets()?;
@@ -158,6 +166,29 @@ impl Checker<'_> {
                     wrong,
                     "mend the default or the limits",
                 );
+            }
+        }
+        Ok(())
+    }
+
+    /// Parts are rendered before what is made of them.
+    fn choices(&self, choices: &Choices) -> Result<()> {
+        for (variable, parts) in choices {
+            for (choice, own) in parts {
+                let field = format!("parts of {variable} {choice}");
+                for (field, source) in strings(&field, own) {
+                    self.template(&field, source, SecretsAre::Welcome)?;
+                    let used = self.templates.names(source).unwrap_or_default();
+                    let later =
+                        |name: &String| name.starts_with("names") || name.starts_with("chosen");
+                    if let Some(name) = used.iter().find(|name| later(name)) {
+                        return self.wrong(
+                            &field,
+                            format!("the template uses `{name}`, which is not known yet"),
+                            "use root, dir, vars, secrets and generated",
+                        );
+                    }
+                }
             }
         }
         Ok(())
@@ -414,6 +445,11 @@ impl Checker<'_> {
             }
             let (declared, table) = match (first, second) {
                 ("vars", Some(name)) => (self.file.variables.contains_key(name), "[variables]"),
+                ("chosen", Some(name)) => {
+                    let variable = self.file.variables.get(name);
+                    let declared = variable.is_some_and(|one| one.from.is_some());
+                    (declared, "[variables] with `from`")
+                }
                 ("names", Some(name)) => (self.file.names.contains_key(name), "[names]"),
                 ("namespaces", Some(name)) => {
                     let declared = self.file.namespace.iter().any(|one| one.name == name);

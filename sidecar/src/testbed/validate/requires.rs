@@ -6,7 +6,7 @@ use crate::testbed::file::VariableType;
 
 const PROGRAM_NAME: &str = "[A-Za-z0-9][A-Za-z0-9._+-]*";
 /// What `[names]` may use: what is known before anything is rendered.
-const KNOWN_FIRST: [&str; 3] = ["root", "dir", "vars"];
+const KNOWN_FIRST: [&str; 4] = ["root", "dir", "vars", "chosen"];
 
 impl Checker<'_> {
     pub(super) fn names(&self) -> Result<()> {

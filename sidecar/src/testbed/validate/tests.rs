@@ -32,8 +32,15 @@ KEY = "{{ secrets.key }}"
 const SLEEP: &str = "process[0].command:";
 
 fn check(text: &str) -> std::result::Result<(), String> {
-    let file = parse(text, "good.toml").map_err(|error| error.to_string())?;
-    validate(&file, "good", "good.toml", Path::new("/nowhere")).map_err(|error| error.to_string())
+    let file: TestbedFile = parse(text, "good.toml").map_err(|error| error.to_string())?;
+    validate(
+        &file,
+        &Choices::new(),
+        "good",
+        "good.toml",
+        Path::new("/nowhere"),
+    )
+    .map_err(|error| error.to_string())
 }
 
 #[test]

@@ -1,0 +1,40 @@
+/** The board of one system, as its scripts' folder describes it. */
+import { boardOf } from './board.js';
+import { baselineRow } from './rows/baseline.js';
+import { componentRow } from './rows/components.js';
+import { deliveryRow } from './rows/deliveries.js';
+import { errorRow } from './rows/errors.js';
+import { generatorRow } from './rows/generator.js';
+import { processRow } from './rows/processes.js';
+import { requestRow } from './rows/requests.js';
+import { statusRow } from './rows/status.js';
+import { oneSystem } from './variables.js';
+
+/** What may be on it, by the names that scripts/SYSTEM/board.json has. @type {Record<string, (board: string) => import('./board.js').Row>} */
+const ROWS = {
+  status: (board) => statusRow({ board }),
+  components: componentRow,
+  deliveries: deliveryRow,
+  errors: errorRow,
+  generator: generatorRow,
+  processes: processRow,
+  // As many as there are operations: what is there once comes before.
+  requests: () => requestRow({ each: 'operation', line: 'scenario' }),
+  baseline: baselineRow,
+};
+
+/** @param {import('./described.js').Described} of */
+export function systemBoard({ system, name, title, description, rows }) {
+  const unknown = rows.find((row) => !(row in ROWS));
+  if (unknown !== undefined)
+    throw new Error(
+      `scripts/${system}/board.json: rows: there is no row ${unknown}; there are ${Object.keys(ROWS).join(', ')}`,
+    );
+  return boardOf({
+    name,
+    title,
+    description,
+    variables: oneSystem(system),
+    rows: rows.map((row) => ROWS[row](name)),
+  });
+}

@@ -1,0 +1,17 @@
+/** The histories that `k6 x trend --stream` wrote: figures of kept runs over months, and where they changed. */
+import { changes } from './annotations.js';
+import { boardOf } from './board.js';
+import { changeRow, metricRow } from './rows/trend.js';
+import { ofTrend } from './variables.js';
+
+export const trend = () =>
+  boardOf({
+    name: 'trend',
+    title: 'Trend',
+    description: 'The figures of runs over time on one class of machine, and where they changed for good.',
+    variables: ofTrend(),
+    marks: changes(),
+    from: 'now-90d',
+    refresh: '5m',
+    rows: [changeRow(), metricRow()],
+  });

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Command records, run by `make benchmark-records` in the folder k6, prints what a k6 process takes to record ten million
+// samples, and what `k6 x judge` takes to judge the made records of many runners, as the Markdown of docs/record.md.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	k6 := flag.String("k6", "bin/k6", "that judges")
+	runs := flag.String("runs", "1x5000000,10x5000000,50x5000000,200x5000000,200x500000,200x50000", "RUNNERSxSAMPLES of each, with commas between")
+	samples := flag.Int("live", 10_000_000, "samples that one k6 process records; 0: no such run")
+	graph := flag.String("graph", "", "an SVG file to draw, too")
+	flag.Parse()
+	if err := run(*k6, *runs, *samples, *graph); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// size of a run: how many runners, and how many samples each has.
+type size struct{ runners, samples int }
+
+func run(k6, runs string, samples int, graph string) (err error) {
+	sizes, err := sizesOf(runs)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "windtunnel-records-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	if samples > 0 {
+		told, err := live(k6, dir, samples)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s\n\n", told)
+	}
+	fmt.Println("| Runners | Samples each | Samples | Records (MiB) | Judged in (s) | Samples a second | CPU (s) | Peak memory (MiB) |")
+	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|")
+	var all []measured
+	for _, s := range sizes {
+		one, err := measure(k6, dir, s)
+		if err != nil {
+			return fmt.Errorf("%d x %d: %w", s.runners, s.samples, err)
+		}
+		fmt.Println(one.row())
+		all = append(all, one)
+	}
+	if graph == "" {
+		return nil
+	}
+	return os.WriteFile(graph, draw(all), 0o644)
+}
+
+func sizesOf(text string) (sizes []size, err error) {
+	for _, one := range strings.Split(text, ",") {
+		runners, samples, _ := strings.Cut(one, "x")
+		r, failed := strconv.Atoi(runners)
+		s, bad := strconv.Atoi(samples)
+		if failed != nil || bad != nil || r < 1 || s < 1 {
+			return nil, fmt.Errorf("--runs: %q is no RUNNERSxSAMPLES, such as 200x5000000", one)
+		}
+		sizes = append(sizes, size{r, s})
+	}
+	return sizes, nil
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package baseline is `k6 x baseline`: it judges a run by runs that were kept.
+package baseline
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/baseline"
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/variables"
+)
+
+func init() {
+	subcommand.RegisterExtension("baseline", New)
+}
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var worseBy float64
+	var out string
+	cmd := &cobra.Command{
+		Use:   "baseline NAME RUN",
+		Short: "Judge a run by runs that were kept",
+		Long: `Holds each scenario of a run (a folder, or the name of a run in results/) against the baseline
+NAME, which k6 x keep made, or the folder of one: its figures are the run's bounds. Writes
+compare.json and compare.md into the folder baseline/ of the run. A run on another class of
+machine is refused (docs/baselines.md).
+
+` + Help,
+	}
+	cmd.Flags().Float64Var(&worseBy, "worse-by", baseline.WorseBy, "percent by which a metric may be worse")
+	cmd.Flags().StringVar(&out, "out", "", "folder to write to (default baseline/ in the folder of the run)")
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		if len(args) != 2 {
+			fmt.Fprintln(gs.Stderr, "give the name of a baseline and a run, such as results/latest; see k6 x baseline --help")
+			return exitcode.Usage
+		}
+		base, err := root.Find("", gs.Env["WINDTUNNEL_ROOT"], dir)
+		if err != nil {
+			fmt.Fprintln(gs.Stderr, err)
+			return exitcode.Usage
+		}
+		kept, err := baseline.Find(base, args[0])
+		if err != nil {
+			fmt.Fprintln(gs.Stderr, err)
+			return exitcode.Usage
+		}
+		run := command.Locate(args[1:], dir, gs.Env["WINDTUNNEL_ROOT"])[0]
+		switch {
+		case out == "":
+			out = filepath.Join(run, "baseline")
+		case !filepath.IsAbs(out):
+			out = filepath.Join(dir, out)
+		}
+		return Judge(gs.Stdout, gs.Stderr, base, kept, run, out, worseBy)
+	})
+}
+
+// Help documents the exit codes.
+const Help = `Exit codes:
+    0  of each scenario the primary metrics are within --worse-by, and nothing is beyond it
+    2  bad usage, or a run that cannot be judged by the baseline
+    3  inconclusive: a primary metric is unclear, or a scenario has no kept run
+    4  it cannot be written
+   99  a metric is significantly worse, by more than --worse-by
+Of several scenarios the worst counts: the first of 4, 99, 3, 0.`
+
+// Judge judges the run in a folder, writes and prints what came of it, and returns the exit code.
+func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, out string, worseBy float64) int {
+	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(worseBy, 'f', -1, 64)); why != "" {
+		fmt.Fprintf(stderr, "--worse-by %g: %s\n", worseBy, why)
+		return exitcode.Usage
+	}
+	judgement, err := kept.Judge(run, worseBy, check.Beds(base))
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitcode.Usage
+	}
+	fmt.Fprintf(stdout, "\nbaseline %s, %s:\n%s", kept.Name, kept.Count(), judgement.Summary())
+	if err := judgement.Write(out); err != nil {
+		fmt.Fprintf(stderr, "cannot write the judgement: %v\n", err)
+		return exitcode.Setup
+	}
+	page := filepath.Join(out, compare.PageName)
+	if relative, err := filepath.Rel(base, page); err == nil && filepath.IsLocal(relative) {
+		page = relative
+	}
+	fmt.Fprintf(stdout, "judgement: %s\n", page)
+	return judgement.ExitCode()
+}

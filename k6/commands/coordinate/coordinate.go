@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package coordinate is `k6 x coordinate`: it keeps the runners of one run together that somebody else starts.
+package coordinate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/coordinate"
+	"windtunnel/k6/internal/exitcode"
+)
+
+func init() {
+	subcommand.RegisterExtension("coordinate", New)
+}
+
+const (
+	defaultListen  = "127.0.0.1:7950"
+	defaultWait    = 5 * time.Minute
+	defaultSilence = 30 * time.Second
+)
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var b bench.Options
+	var o coordinate.Options
+	cmd := &cobra.Command{
+		Use:   "coordinate",
+		Short: "Keep the runners of one run together, judge their records, and end with the verdict",
+		Long: `Waits for the runners of one scenario, which somebody else starts: k6 run with an execution segment each, the
+variables COORDINATOR_URL and COORDINATOR_TOKEN, and the same RUN_ID, ENV and PROFILE. One of them sets up for all, all begin at
+one time, one of them cleans up; their records come here, and results/RUN/ has the result and the report. docs/runners.md tells
+how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
+
+` + exitcode.Help,
+	}
+	rootFlag := command.BenchFlags(gs, cmd, &b)
+	flags := cmd.Flags()
+	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "the scenario, SYSTEM/NAME")
+	flags.IntVar(&o.Runners, "runners", 0, "how many runners there are")
+	flags.StringVar(&o.Listen, "listen", defaultListen, "HOST:PORT; others than loopback let other machines in, who have the token")
+	flags.DurationVar(&o.Wait, "wait", defaultWait, "how long the runners may take to come")
+	flags.DurationVar(&o.Silence, "silence", defaultSilence, "after how long without a sign of life a runner counts as dead")
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		if len(args) > 0 {
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; see k6 x coordinate --help\n", args[0])
+			return exitcode.Usage
+		}
+		stop, code := command.PrepareBench(gs, &b, *rootFlag, dir)
+		if code != exitcode.Pass {
+			return code
+		}
+		defer stop()
+		only, runners := o.Only, o.Runners
+		o.Asked = b.Asked
+		o.Only, o.Runners = only, runners
+		o.RunID, o.K6, o.Stdout, o.Stderr, o.Signals = b.RunID, b.K6, b.Stdout, b.Stderr, b.Signals
+		return coordinate.Run(o)
+	})
+}

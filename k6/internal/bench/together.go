@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/coordinator"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/sidecar"
+)
+
+const (
+	// runnersWait is how long runners on this machine may take to come.
+	runnersWait = 2 * time.Minute
+	// runnersSilence is after how long without a sign of life one of them counts as dead; the end of its process tells sooner.
+	runnersSilence = 30 * time.Second
+	// progressEvery is how often it is shown how far they are.
+	progressEvery = 500 * time.Millisecond
+)
+
+// together is a scenario that several k6 run.
+type together struct {
+	child    children.K6 // what they have in common
+	token    string      // the coordinator's
+	instance sidecar.Instance
+}
+
+// ended is how a runner ended.
+type ended struct {
+	code    int
+	message string
+	err     error
+}
+
+// runTogether runs the scenario by several k6, which a coordinator keeps together, and judges all their records as one.
+func (b *session) runTogether(ctx context.Context, j job, t together, entry *run.Scenario) (broken string) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		setupFailed(entry, run.OfBench, fmt.Sprintf("the coordinator cannot listen: %v", err))
+		return ""
+	}
+	keeper := coordinator.New(coordinator.Config{Runners: b.Runners, Token: t.token, Folder: j.dir, Name: j.scenario.FileStem(),
+		Patience: runnersWait, Silence: runnersSilence, Say: func(line string) {
+			if !b.interrupts.Any() { // who interrupts knows
+				b.screen.Error("%s: %s", j.scenario, line)
+			}
+		}})
+	server := keeper.Server()
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	go keeper.Watch(watching)
+	t.child.Env = append(t.child.Env, "COORDINATOR_URL=http://"+listener.Addr().String(), "COORDINATOR_TOKEN="+t.token)
+	whatEnded := b.stopWhenEnded(j, t.instance)
+	all := b.runAll(j, t, keeper)
+	systemEnded := whatEnded()
+	worst := worstOf(all, keeper.Stopped())
+	if worst.err != nil {
+		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", fault.Reason(worst.err)))
+		return ""
+	}
+	if worst.code != children.Killed {
+		entry.ExitCode = &worst.code
+	}
+	err = b.writeTogether(j, t, keeper)
+	if t.instance.ID == "" && keeper.Unclean() {
+		b.runCleanUp(j, t.child)
+	}
+	if err != nil && worst.code == children.Killed && !b.interrupts.Any() {
+		setupFailed(entry, run.OfBench, keeper.Stopped())
+		return ""
+	}
+	if err != nil && worst.message == "" {
+		worst.message = err.Error()
+	}
+	return b.settle(j, worst.code, cmp.Or(systemEnded, worst.message), entry)
+}
+
+// runAll runs the k6 to their ends.
+func (b *session) runAll(j job, t together, keeper *coordinator.Coordinator) []ended {
+	all := make([]ended, b.Runners)
+	pids := make([]int, b.Runners)
+	var running, starting sync.WaitGroup
+	for i := range all {
+		child := b.runner(j, t.child, i+1)
+		once := sync.OnceFunc(starting.Done)
+		child.Started = func(pid int) {
+			b.interrupts.Started(pid)
+			pids[i] = pid
+			once()
+		}
+		starting.Add(1)
+		running.Go(func() {
+			defer once()
+			code, message, err := child.Run()
+			all[i] = ended{code, message, err}
+			keeper.Gone(i+1, wayOf(all[i]))
+		})
+	}
+	starting.Wait()
+	names := map[string]int{}
+	for i, pid := range pids {
+		if pid != 0 {
+			names[fmt.Sprintf("k6 (runner %d)", i+1)] = pid
+		}
+	}
+	stopSampling := b.sample(j, t.instance, names)
+	shown := make(chan struct{})
+	over, stopShowing := context.WithCancel(context.Background())
+	go func() {
+		defer close(shown)
+		for {
+			select {
+			case <-over.Done():
+				return
+			case <-time.After(progressEvery):
+				b.screen.Progress(j.label + "  " + keeper.Progress())
+			}
+		}
+	}()
+	running.Wait()
+	stopShowing()
+	<-shown
+	stopSampling()
+	return all
+}
+
+// runner is the child that makes one part of the load.
+func (b *session) runner(j job, child children.K6, number int) children.K6 {
+	child.Args = coordinator.SegmentArgs(number, b.Runners)
+	child.LogPath = j.log(fmt.Sprintf(".runner-%d.k6.log", number))
+	child.Progress = func(string) {}
+	child.Ended = b.interrupts.Ended
+	child.Env = slices.Clone(child.Env)
+	if b.Dashboard { // each has its own
+		port, _ := strconv.Atoi(b.DashboardPort())
+		child.Env = append(child.Env, fmt.Sprintf("K6_WEB_DASHBOARD_PORT=%d", port+number-1),
+			"K6_WEB_DASHBOARD_EXPORT="+j.file(fmt.Sprintf(".runner-%d.dashboard.html", number)))
+	}
+	return child
+}
+
+// wayOf is how a runner ended, as the coordinator says it.
+func wayOf(e ended) string {
+	switch {
+	case e.err != nil:
+		return fmt.Sprintf("could not run: %v", fault.Reason(e.err))
+	case e.code == children.Killed:
+		return "was killed"
+	case e.message != "":
+		return "ended: " + e.message
+	}
+	return fmt.Sprintf("ended with exit code %d", e.code)
+}
+
+// worstOf is the end that says why a run did not go as planned: not of those that were stopped for it. A threshold that failed
+// in one part says nothing of the whole.
+func worstOf(all []ended, stopped string) ended {
+	rank := func(e ended) int {
+		switch {
+		case e.err != nil:
+			return 0
+		case e.code == exitcode.Pass, e.code == exitcode.Fail:
+			return 5
+		case stopped != "" && strings.Contains(e.message, stopped), e.code == externallyAborted:
+			return 4
+		case e.code == children.Killed:
+			return 3
+		case slices.Contains(setUpFails, e.code):
+			return 1
+		}
+		return 2
+	}
+	worst := slices.MinFunc(all, func(a, b ended) int { return rank(a) - rank(b) })
+	if rank(worst) == 5 {
+		return ended{code: exitcode.Pass}
+	}
+	return worst
+}
+
+// writeTogether judges the records that came and writes the result. The error is that there is none.
+func (b *session) writeTogether(j job, t together, keeper *coordinator.Coordinator) error {
+	files, _ := keeper.Records()
+	for _, path := range files {
+		if err := t.child.Redactor.RecordFile(path); err != nil {
+			b.screen.Error("%s: %v", filepath.Base(path), fault.Reason(err))
+		}
+	}
+	found, err := keeper.Judge()
+	if err != nil {
+		return err
+	}
+	text, err := found.File()
+	if err != nil {
+		return err
+	}
+	path := j.file(".json")
+	if err := run.WriteFile(path, text); err != nil {
+		return err
+	}
+	if err := t.child.Redactor.ResultFile(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package coordinate is a coordinator on its own: its runners are started by somebody else, such as k6-operator in a cluster.
+// It ends with the run's folder, its report and its exit code.
+package coordinate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/coordinator"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/redact"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
+)
+
+// Options say what to coordinate. Asked.Only is one scenario, SYSTEM/NAME.
+type Options struct {
+	plan.Asked
+	RunID   string
+	Listen  string // HOST:PORT
+	Wait    time.Duration
+	Silence time.Duration
+	K6      string // for the clean-up
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Signals <-chan os.Signal
+}
+
+// toldEvery is how often it is printed how far the runners are, where that has changed.
+const toldEvery = 2 * time.Second
+
+// job is a run under way.
+type job struct {
+	Options
+	scenario plan.Scenario
+	dir      string
+	redactor *redact.Redactor
+	keeper   *coordinator.Coordinator
+	record   run.Run
+}
+
+// Run coordinates one run and returns its exit code.
+func Run(o Options) int {
+	j, wrong := prepare(o)
+	if wrong != nil {
+		fmt.Fprintln(o.Stderr, wrong.Message)
+		return wrong.Code
+	}
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		fmt.Fprintf(o.Stderr, "nothing can listen at %s: %v; give --listen HOST:PORT\n", o.Listen, errors.Unwrap(err))
+		return exitcode.Setup
+	}
+	server := j.keeper.Server()
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	fmt.Fprintf(o.Stdout, "run %s: %s, %d runners, coordinator at http://%s\n", o.RunID, j.scenario, o.Runners, listener.Addr())
+	return j.run()
+}
+
+func prepare(o Options) (*job, *fault.Fault) {
+	token := o.Getenv("COORDINATOR_TOKEN")
+	if len(token) < 16 {
+		return nil, fault.Usage("COORDINATOR_TOKEN is not set, or shorter than 16 characters: runners show it, and nobody else may")
+	}
+	if o.Runners < 1 {
+		return nil, fault.Usage("--runners: give how many runners there are")
+	}
+	if o.RunID == "" {
+		return nil, fault.Usage("--run-id: give the run's name; its runners have the same RUN_ID")
+	}
+	chosen, wrong := plan.Named(o.Root, []string{o.Only})
+	if wrong != nil {
+		return nil, wrong
+	}
+	env, problems := check.Environment(o.Root, o.Env)
+	if len(problems) > 0 {
+		return nil, fault.Usage("%s", problems[0])
+	}
+	p := plan.Plan{Env: env}
+	j := &job{Options: o, scenario: chosen[0], dir: filepath.Join(o.Root, "results", o.RunID), redactor: redact.New(append(p.Secrets(o.Asked), token))}
+	if err := os.MkdirAll(filepath.Join(j.dir, "logs"), 0o755); err != nil {
+		return nil, fault.Setup("cannot make results/%s: %v", o.RunID, fault.Reason(err))
+	}
+	if _, err := os.Stat(filepath.Join(j.dir, run.FileName)); err == nil {
+		return nil, fault.Usage("results/%s exists already; give another --run-id", o.RunID)
+	}
+	j.record = run.Run{Schema: run.Schema, ID: o.RunID, Profile: o.Profile, Environment: env.Name, Start: moment(),
+		Scenarios: []run.Scenario{{System: j.scenario.System, Scenario: j.scenario.Name, Outcome: run.Running}}}
+	if err := j.record.Write(j.dir); err != nil {
+		return nil, fault.Setup("cannot write results/%s/run.json: %v", o.RunID, fault.Reason(err))
+	}
+	j.keeper = coordinator.New(coordinator.Config{Runners: o.Runners, Token: token, Folder: j.dir, Name: j.scenario.FileStem(),
+		Patience: o.Wait, Silence: o.Silence, Say: func(line string) { fmt.Fprintln(o.Stderr, line) }})
+	return j, nil
+}
+
+func moment() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// run waits for the runners, then judges.
+func (j *job) run() int {
+	interrupts, _, stop := children.Watch(j.Signals, func(string) { j.keeper.Stop("interrupted: all runners clean up and write what they have") })
+	defer stop()
+	watching, stopWatching := context.WithCancel(context.Background())
+	defer stopWatching()
+	go j.keeper.Watch(watching)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		last := ""
+		for {
+			if now := j.keeper.Progress(); now != last {
+				fmt.Fprintln(j.Stdout, now)
+				last = now
+			}
+			select {
+			case <-watching.Done():
+				return
+			case <-time.After(toldEvery):
+			}
+		}
+	}()
+	_ = j.keeper.Wait(watching) // it ends when all are there or gone
+	stopWatching()
+	<-told
+	j.judge(interrupts.Any())
+	if j.keeper.Unclean() {
+		j.cleanUp()
+	}
+	return j.finish()
+}
+
+// judge writes the result and fills the entry of the record.
+func (j *job) judge(interrupted bool) {
+	entry := &j.record.Scenarios[0]
+	files, lost := j.keeper.Records()
+	for _, path := range files {
+		if err := j.redactor.RecordFile(path); err != nil {
+			fmt.Fprintf(j.Stderr, "%s: %v\n", filepath.Base(path), fault.Reason(err))
+		}
+	}
+	found, err := j.keeper.Judge()
+	if err == nil {
+		err = j.write(found)
+	}
+	switch {
+	case err != nil && len(files) == 0:
+		entry.Outcome, entry.Cause, entry.Message = run.SetupFailed, run.OfSetUp, j.whyNone(lost)
+	case err != nil:
+		entry.Outcome, entry.Cause, entry.Message = run.SetupFailed, run.OfBench, err.Error()
+	default:
+		entry.Outcome, entry.Result = found.Verdict, j.scenario.FileStem()+".json"
+	}
+	if interrupted {
+		entry.Outcome, entry.Cause = run.Interrupted, ""
+		entry.Message = "interrupted; the result is partial"
+		if entry.Result == "" {
+			entry.Message = "interrupted; there is no result"
+		}
+	}
+}
+
+func (j *job) whyNone(lost map[int]string) string {
+	if why := j.keeper.Stopped(); why != "" {
+		return why
+	}
+	return fmt.Sprintf("runner 1 of %d %s", j.Runners, lost[1])
+}
+
+func (j *job) write(found judge.Judged) error {
+	text, err := found.File()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(j.dir, j.scenario.FileStem()+".json")
+	if err := run.WriteFile(path, text); err != nil {
+		return err
+	}
+	return j.redactor.ResultFile(path)
+}
+
+// cleanUp removes what the run's set-up made and none of its runners removed.
+func (j *job) cleanUp() {
+	script := filepath.Join("scripts", j.scenario.System, "_cleanup.js")
+	if _, err := os.Stat(filepath.Join(j.Root, script)); err != nil {
+		return
+	}
+	child := children.K6{Program: j.K6, Script: script, Dir: j.Root, LogPath: filepath.Join(j.dir, "logs", j.scenario.FileStem()+".cleanup.log"),
+		Redactor: j.redactor, Env: append(j.Environ, "RUN_ID="+j.RunID, "ENV="+j.Env, "K6_OUT=", "COORDINATOR_URL="),
+		Progress: func(string) {}, Report: func(influx.Report) {}, Started: func(int) {}, Ended: func(int) {}}
+	code, message, err := child.Run()
+	if err != nil {
+		message = fmt.Sprint(fault.Reason(err))
+	}
+	if err != nil || code != 0 {
+		fmt.Fprintf(j.Stderr, "%s: what its set-up made may be left on the target: %s\n", j.scenario, message)
+	}
+}
+
+// finish closes the record, writes the report and says what came of it.
+func (j *job) finish() int {
+	end := moment()
+	j.record.End = &end
+	set, err := report.LoadRun(j.dir, &j.record)
+	code := set.ExitCode()
+	if err != nil {
+		code = exitcode.Setup
+	}
+	j.record.ExitCode = &code
+	err = errors.Join(err, j.record.Write(j.dir), report.Write(set, j.dir, report.Formats(), report.Options{}))
+	if err != nil {
+		fmt.Fprintf(j.Stderr, "cannot write results/%s: %v\n", j.RunID, fault.Reason(err))
+		code = exitcode.Worst(code, exitcode.Setup)
+	}
+	lines, _ := report.Lines(set.Entries())
+	for _, line := range lines {
+		fmt.Fprintln(j.Stdout, line.String())
+	}
+	fmt.Fprintf(j.Stdout, "verdict: %s\nreport: results/%s/report.html\n", set.Verdict(), j.RunID)
+	return code
+}

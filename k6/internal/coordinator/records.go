@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package coordinator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"windtunnel/k6/internal/judge"
+)
+
+// mostBytes bounds a record: a thousand million samples are less.
+const mostBytes = 16 << 30
+
+// take keeps a runner's record, each once: the same one sent again, since its sender had no answer, is no other. One that is cut short or damaged on its way is refused, so that the runner sends it again.
+func (c *Coordinator) take(number int, sum string, body io.Reader) error {
+	again := false
+	err := c.of(number, func(r *runner) error {
+		again = r.record != "" && r.sum == sum
+		if r.record != "" && !again {
+			return conflict("another record of %s is there already", c.name(number))
+		}
+		return nil
+	})
+	if err != nil || again {
+		return err
+	}
+	name := judge.FileOf(c.config.Name, number)
+	path := filepath.Join(c.config.Folder, name)
+	written, err := c.keep(path, sum, body)
+	if err != nil {
+		return err
+	}
+	return c.of(number, func(r *runner) error {
+		if r.record != "" {
+			return errors.Join(conflict("another record of %s is there already", c.name(number)), os.Remove(written))
+		}
+		if err := os.Rename(written, path); err != nil {
+			return err
+		}
+		r.record, r.sum = path, sum
+		c.tell()
+		return nil
+	})
+}
+
+// keep writes a record beside path and returns where, once it is whole.
+func (c *Coordinator) keep(path, sum string, body io.Reader) (written string, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".record-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(file, hash), io.LimitReader(body, mostBytes))
+	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
+		return "", &refusal{http.StatusUnprocessableEntity, fmt.Sprintf("the record was cut short on its way: %v", err)}
+	}
+	if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
+		return "", &refusal{http.StatusUnprocessableEntity, fmt.Sprintf("the record was damaged on its way: its SHA-256 is %s, and %s was sent", got, sum)}
+	}
+	return file.Name(), nil
+}
+
+// Records are the files that came, and why none came of the others, by their numbers.
+func (c *Coordinator) Records() (files []string, lost map[int]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lost = map[int]string{}
+	for _, r := range c.runners {
+		switch {
+		case r.record != "":
+			files = append(files, r.record)
+		case r.gone != "":
+			lost[r.number] = r.gone
+		default:
+			lost[r.number] = "left no record"
+		}
+	}
+	return files, lost
+}
+
+// Judge makes the result of all records that came. The error is that none can be judged.
+func (c *Coordinator) Judge() (found judge.Judged, err error) {
+	files, lost := c.Records()
+	all := judge.Open(files...)
+	defer func() { err = errors.Join(err, judge.Close(all)) }()
+	for number := 1; number <= c.config.Runners; number++ {
+		if why, ok := lost[number]; ok {
+			all = append(all, judge.Lost(number, why))
+		}
+	}
+	return judge.Runners(all)
+}

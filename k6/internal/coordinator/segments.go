@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package coordinator
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.k6.io/k6/lib"
+)
+
+// SegmentArgs are the arguments of k6 run that make a process one of several runners: an equal part of the load each.
+func SegmentArgs(number, of int) []string {
+	ends := make([]string, of+1)
+	for i := range ends {
+		ends[i] = fmt.Sprintf("%d/%d", i, of)
+	}
+	ends[0], ends[of] = "0", "1"
+	return []string{
+		"--execution-segment=" + ends[number-1] + ":" + ends[number],
+		"--execution-segment-sequence=" + strings.Join(ends, ","),
+	}
+}
+
+// PlaceOf is which of how many runners a process is, by its execution segment.
+func PlaceOf(segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequence) (number, of int, err error) {
+	if segment == nil {
+		return 1, 1, nil
+	}
+	if sequence == nil || len(*sequence) == 0 {
+		return 0, 0, fmt.Errorf("--execution-segment=%s without --execution-segment-sequence: give both", segment)
+	}
+	for i, one := range *sequence {
+		if one.Equal(segment) {
+			return i + 1, len(*sequence), nil
+		}
+	}
+	return 0, 0, fmt.Errorf("--execution-segment=%s is none of --execution-segment-sequence=%s", segment, sequence)
+}
+
+// RunnerName is a runner in tags.
+func RunnerName(number int) string { return strconv.Itoa(number) }

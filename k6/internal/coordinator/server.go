@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package coordinator
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// The paths of the API, all of them POST with JSON, but for the clock's and the record's body.
+const (
+	PathClock    = "/v1/clock"
+	PathRegister = "/v1/register"
+	PathSetUp    = "/v1/set-up"
+	PathMade     = "/v1/made"
+	PathReady    = "/v1/ready"
+	PathBeat     = "/v1/beat"
+	PathStop     = "/v1/stop"
+	PathLoaded   = "/v1/loaded"
+	PathTornDown = "/v1/torn-down"
+	PathLeave    = "/v1/leave"
+	PathRecord   = "/v1/record"
+)
+
+// SumHeader has the SHA-256 of a record, in hexadecimal; NumberHeader the runner's number.
+const (
+	SumHeader    = "X-Windtunnel-Sha256"
+	NumberHeader = "X-Windtunnel-Runner"
+)
+
+// Said is what a runner says with a request.
+type Said struct {
+	Number int `json:"number"`
+	// Why it ends, or its load did before its time; "" where all is as planned.
+	Why string `json:"why,omitempty"`
+	// Data is what its set-up returned.
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+const (
+	mostJSON    = 64 << 20 // what a set-up may return
+	readHeaders = 10 * time.Second
+)
+
+// Handler serves the API to who has the token.
+func (c *Coordinator) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+PathClock, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]float64{"unix_ms": unixMS(time.Now())}, nil)
+	})
+	mux.HandleFunc("POST "+PathRegister, func(w http.ResponseWriter, r *http.Request) {
+		var asked Registration
+		if err := read(w, r, &asked); err != nil {
+			answer(w, nil, err)
+			return
+		}
+		answer(w, Answer{}, c.register(asked))
+	})
+	for path, does := range map[string]func(context.Context, Said) (Answer, error){
+		PathSetUp:    func(ctx context.Context, s Said) (Answer, error) { return c.setUp(ctx, s.Number) },
+		PathMade:     func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.made(s.Number, s.Data) },
+		PathReady:    func(ctx context.Context, s Said) (Answer, error) { return c.ready(ctx, s.Number) },
+		PathBeat:     func(_ context.Context, s Said) (Answer, error) { return c.beat(s.Number) },
+		PathStop:     func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.stopBy(s.Number, s.Why) },
+		PathLoaded:   func(ctx context.Context, s Said) (Answer, error) { return c.loaded(ctx, s.Number, s.Why) },
+		PathTornDown: func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.tornDown(s.Number) },
+		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.leave(s.Number, s.Why) },
+	} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			var said Said
+			if err := read(w, r, &said); err != nil {
+				answer(w, nil, err)
+				return
+			}
+			told, err := does(r.Context(), said)
+			answer(w, told, err)
+		})
+	}
+	mux.HandleFunc("POST "+PathRecord, func(w http.ResponseWriter, r *http.Request) {
+		var number int
+		if err := json.Unmarshal([]byte(r.Header.Get(NumberHeader)), &number); err != nil {
+			answer(w, nil, &refusal{http.StatusBadRequest, NumberHeader + ": a number is wanted"})
+			return
+		}
+		answer(w, Answer{}, c.take(number, r.Header.Get(SumHeader), r.Body))
+	})
+	return c.guarded(mux)
+}
+
+// guarded lets nobody in who has not the token.
+func (c *Coordinator) guarded(next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte("Bearer " + c.config.Token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			answer(w, nil, &refusal{http.StatusUnauthorized, "wrong token: COORDINATOR_TOKEN must be the coordinator's"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// stopBy is Stop, asked for by a runner.
+func (c *Coordinator) stopBy(number int, why string) error {
+	return c.of(number, func(r *runner) error {
+		c.stopAll(c.name(r.number) + ": " + why + ": all are stopped")
+		return nil
+	})
+}
+
+func read(w http.ResponseWriter, r *http.Request, into any) error {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostJSON))
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return &refusal{http.StatusBadRequest, "a request cannot be read: " + err.Error()}
+	}
+	return nil
+}
+
+func answer(w http.ResponseWriter, told any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		status, told = http.StatusInternalServerError, map[string]string{"error": err.Error()}
+		var refused *refusal
+		if errors.As(err, &refused) {
+			status = refused.status
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(told) // who asked may be gone
+}
+
+// Server serves the API; it is the caller's to listen and to shut it down.
+func (c *Coordinator) Server() *http.Server {
+	return &http.Server{Handler: c.Handler(), ReadHeaderTimeout: readHeaders}
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// delayedMS is how long Linux holds an acknowledgement back that it might send with an answer (TCP_DELACK_MIN of
+	// include/net/tcp.h: 40 ms), and delayedMostMS when the kernel's clock rounds it up.
+	delayedMS, delayedMostMS = 40.0, 44.5
+	// delayedTimes is how many such waits one after the other are still told: a hop each.
+	delayedTimes = 4
+	// quickShare of it is what the same takes where nothing waits.
+	quickShare = 0.25
+)
+
+// waits tells how many delayed acknowledgements a median looks like, 0 where it does not.
+func waits(ms float64) int {
+	for n := 1; n <= delayedTimes; n++ {
+		if ms >= float64(n)*delayedMS-1 && ms <= float64(n)*delayedMostMS+3 {
+			return n
+		}
+	}
+	return 0
+}
+
+// waitNotes names medians that are as long as delayed acknowledgements, where the same without the proxy, or with the other
+// program, is over in a fraction of it. A packet that waits for the acknowledgement of the one before (RFC 896) meets an end
+// that waits for something to send it with (RFC 1122, 4.2.3.2).
+func waitNotes(e Evidence, j Judged) []string {
+	var found []string
+	note := func(what string, ms, quick float64) {
+		if n := waits(ms); n > 0 && quick <= ms*quickShare {
+			found = append(found, fmt.Sprintf("%s %.1f ms (%s)", what, ms, waited(n)))
+		}
+	}
+	for _, c := range j.Controls {
+		op, _ := find(j.Operations, c.Operation)
+		if op.LatencyMS != nil && op.LatencyMS.P50 != nil && c.P50MS != nil {
+			note(op.Title+": P50", *op.LatencyMS.P50, *op.LatencyMS.P50-*c.P50MS)
+		}
+	}
+	if e.Protocols != nil {
+		for _, row := range e.Protocols.Rows {
+			if row.Candidate == nil {
+				continue
+			}
+			for _, figure := range []struct{ name, title string }{{"rtt_ms", "RTT"}, {"handshake_ms", "first reply"}} {
+				a, b := row.Baseline.Figures[figure.name], row.Candidate.Figures[figure.name]
+				if a != nil && b != nil {
+					note(fmt.Sprintf("%s, candidate: %s", row.Row, figure.title), b.Median, a.Median)
+				}
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return []string{strings.Join(slices.Compact(found), "; ") + ": as long as delayed acknowledgements, 40 ms each. " +
+		"Is TCP_NODELAY set on each connection, of clients and servers, and is what belongs together written at once?"}
+}
+
+func waited(n int) string {
+	if n == 1 {
+		return "one wait"
+	}
+	return fmt.Sprintf("%d waits", n)
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"windtunnel/k6/internal/result"
+)
+
+const (
+	// mostBytesPerNS is what no core moves: two loads of 64 bytes in each of 8 cycles.
+	mostBytesPerNS = 1024
+	// emptyMargin: what is not above an empty loop by more than this does nothing.
+	emptyMargin = 1.2
+	// Twice the work takes so many times as long.
+	twiceLeast, twiceMost = 1.8, 2.2
+	// again: the same work, measured again, may differ by so much.
+	again = 0.05
+	// waitedMost is for how much of the time, in any part, the measuring thread may have waited for its CPU.
+	waitedMost = 0.25
+	// copyOperation is what others of the same bytes are compared with, memorySection the part whose blocks no cache holds.
+	copyOperation, memorySection = "copy", "memory"
+)
+
+// Primitives are what `sidecar bench primitives` measured; the sidecar's README has the fields.
+type Primitives struct {
+	Measurements []Primitive `json:"measurements"`
+	// Waited is the greatest share of a part's time that it waited for its CPU; nil where the kernel does not tell.
+	Waited *float64 `json:"waited"`
+}
+
+// Primitive is one operation of one library, of a payload or a rule set of one size.
+type Primitive struct {
+	Section        string  `json:"section"`
+	Subject        string  `json:"subject"`
+	Operation      string  `json:"operation"`
+	Implementation string  `json:"implementation"`
+	Bytes          *int64  `json:"bytes"`
+	Rules          *int64  `json:"rules"`
+	BuildS         float64 `json:"build_s"`
+	// Rounds took turns with those of others.
+	Rounds []Round `json:"rounds"`
+	// Implausible is why it cannot be true, "" where it can: it is for the judge to say.
+	Implausible string `json:"-"`
+}
+
+// Round is the CPU time of one operation, ns: a median with its 95 % interval.
+type Round struct {
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// Time is the median of the rounds, from the least lower bound of them to the greatest upper one.
+func (p Primitive) Time() Round {
+	time := Round{Low: math.Inf(1)}
+	var medians []float64
+	for _, round := range p.Rounds {
+		medians = append(medians, round.Median)
+		time.Low, time.High = min(time.Low, round.Low), max(time.High, round.High)
+	}
+	time.Median = median(medians)
+	return time
+}
+
+// BytesPerS is how many bytes it gets through a second, false where it has no payload.
+func (p Primitive) BytesPerS() (float64, bool) {
+	if p.Bytes == nil {
+		return 0, false
+	}
+	return p.bytesPerNS() * 1e9, true
+}
+
+func (p Primitive) bytesPerNS() float64 { return float64(*p.Bytes) / p.Time().Median }
+
+// median is 0 of none.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	count := len(sorted)
+	switch {
+	case count == 0:
+		return 0
+	case count%2 == 1:
+		return sorted[count/2]
+	}
+	return (sorted[count/2-1] + sorted[count/2]) / 2
+}
+
+// copiesAtLeast: an operation that does work on each byte is not faster than so many copies of them; taking a buffer and filling
+// it is a copy itself, which may find its bytes in a nearer cache. 0 for what is not compared with a copy.
+func copiesAtLeast(operation string) float64 {
+	switch operation {
+	case "encrypt", "decrypt", "hash":
+		return 0.9
+	case "take and fill":
+		return 0.4
+	}
+	return 0
+}
+
+// moves reports whether an operation moves its payload.
+func moves(operation string) bool {
+	return copiesAtLeast(operation) > 0 || operation == copyOperation || operation == "read" || operation == "write"
+}
+
+// implausible is why a measurement cannot be true, "" where it can. The copy is that of the same bytes, nil without one.
+func implausible(p Primitive, copied *Primitive, empty Primitive) string {
+	time := p.Time()
+	copies := copiesAtLeast(p.Operation)
+	switch {
+	case p.Operation == "empty":
+		return ""
+	case math.IsInf(time.Median, 0) || !(time.Median > 0):
+		return "it is no time"
+	case moves(p.Operation) && p.Bytes != nil && p.bytesPerNS() > mostBytesPerNS:
+		return fmt.Sprintf("%.0f GB/s: no core moves more than %d", p.bytesPerNS(), mostBytesPerNS)
+	case time.Median < empty.Time().Median*emptyMargin:
+		return "it takes no longer than an empty loop"
+	case copies > 0 && copied != nil && time.High < copied.Time().Low && time.Median < copied.Time().Median*copies:
+		return "it is faster than a copy of the same bytes"
+	}
+	return ""
+}
+
+// implausibleBlock is the same of a block that no cache holds. Fastest are the bytes a nanosecond of the fastest copy within the
+// caches.
+func implausibleBlock(p Primitive, fastest float64) string {
+	if p.Bytes == nil || p.bytesPerNS() <= fastest {
+		return ""
+	}
+	return fmt.Sprintf("%.0f GB/s: faster than any copy within the caches, %.0f GB/s", p.bytesPerNS(), fastest)
+}
+
+// find is the control that was measured as an operation.
+func (p Primitives) find(operation string) (Primitive, error) {
+	i := slices.IndexFunc(p.Measurements, func(one Primitive) bool { return one.Subject == "control" && one.Operation == operation })
+	if i < 0 {
+		return Primitive{}, fmt.Errorf("the worker did not measure the control %q; run make bin/primitives", operation)
+	}
+	return p.Measurements[i], nil
+}
+
+func (p Primitives) copyOf(section string, bytes *int64) *Primitive {
+	for i, one := range p.Measurements {
+		if bytes != nil && one.Section == section && one.Operation == copyOperation && one.Bytes != nil && *one.Bytes == *bytes {
+			return &p.Measurements[i]
+		}
+	}
+	return nil
+}
+
+// judge says of each measurement whether it can be true, and returns how many cannot.
+func (p Primitives) judge(empty Primitive) (count int) {
+	fastest := math.Inf(-1)
+	for _, one := range p.Measurements {
+		if one.Section != memorySection && one.Operation == copyOperation && one.Bytes != nil {
+			fastest = max(fastest, one.bytesPerNS())
+		}
+	}
+	if math.IsInf(fastest, -1) {
+		fastest = math.Inf(1)
+	}
+	for i, one := range p.Measurements {
+		why := implausible(one, p.copyOf(one.Section, one.Bytes), empty)
+		if why == "" && one.Section == memorySection {
+			why = implausibleBlock(one, fastest)
+		}
+		if p.Measurements[i].Implausible = why; why != "" {
+			count++
+		}
+	}
+	return count
+}
+
+// times is how often the medians of second are those of first, in the middle of the rounds.
+func timesOf(first, second Primitive) float64 {
+	var all []float64
+	for i := range min(len(first.Rounds), len(second.Rounds)) {
+		all = append(all, second.Rounds[i].Median/first.Rounds[i].Median)
+	}
+	return median(all)
+}
+
+// primitiveChecks are the measurement's own known answers, and what the machine did meanwhile.
+func primitiveChecks(work, twice, repeated Primitive, waited *float64, implausible int) []result.Validity {
+	ratio, differs := timesOf(work, twice), math.Abs(timesOf(work, repeated)-1)
+	waiting := &result.Validity{Check: "waiting for the CPU", Kind: result.Machine, Detail: "the kernel does not tell: it has no CONFIG_SCHED_INFO"}
+	if waited != nil {
+		waiting = check(waiting.Check, waiting.Kind, *waited <= waitedMost, fmt.Sprintf(
+			"%.0f %% of the time of a part at most, while others had it; 25 %% is accepted, as the times are CPU times", *waited*100))
+	}
+	plausible := "nothing is faster than the machine allows"
+	switch {
+	case implausible == 1:
+		plausible = "1 measurement cannot be true"
+	case implausible > 1:
+		plausible = fmt.Sprintf("%d measurements cannot be true", implausible)
+	}
+	return []result.Validity{
+		*check("twice the work", result.Machine, ratio >= twiceLeast && ratio <= twiceMost, fmt.Sprintf("took %.2f times as long; 1.8 to 2.2 is accepted", ratio)),
+		*check("the same work again", result.Machine, differs <= again, fmt.Sprintf("differed by %.1f %%; 5 %% is accepted", differs*100)),
+		*waiting,
+		*check("plausible", meter, implausible == 0, plausible),
+	}
+}
+
+// OfPrimitives says of each measurement whether it can be true, and decides whether the figures can be trusted. The result has
+// neither a run nor sections yet. The error is of controls that were not measured.
+func OfPrimitives(p Primitives) (Judged, error) {
+	controls := map[string]Primitive{}
+	for _, operation := range []string{"empty", "work", "work twice", "work again"} {
+		found, err := p.find(operation)
+		if err != nil {
+			return Judged{}, err
+		}
+		controls[operation] = found
+	}
+	j := Judged{
+		Schema: result.Schema, Operations: []result.Operation{}, Processes: []result.Process{}, Thresholds: []result.Threshold{},
+		Notes: []string{}, Sections: []result.Section{},
+		Validity: primitiveChecks(controls["work"], controls["work twice"], controls["work again"], p.Waited, p.judge(controls["empty"])),
+	}
+	found := decide(nil, j.Validity, nil, nil)
+	j.Verdict, j.Reasons = found.verdict, fold(found.reasons)
+	return j, nil
+}

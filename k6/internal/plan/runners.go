@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+)
+
+// leaveOutProbed leaves out of a run with several runners what the sidecar's probes measure: they are one process beside the system.
+func (p *Plan) leaveOutProbed(a Asked) {
+	if a.Runners < 2 {
+		return
+	}
+	var left []string
+	p.Scenarios = slices.DeleteFunc(p.Scenarios, func(s Scenario) bool {
+		if environment.Probed(s.System) {
+			left = append(left, s.String())
+			return true
+		}
+		return false
+	})
+	if len(left) > 0 {
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf("RUNNERS=%d: left out, since the sidecar's probes make their load, and not k6: %s", a.Runners, strings.Join(left, ", ")))
+	}
+}
+
+// checkClients refuses more runners than a scenario has clients: one of them would do nothing.
+func (p *Plan) checkClients(a Asked) *fault.Fault {
+	if a.Runners < 2 {
+		return nil
+	}
+	for _, s := range p.Scenarios {
+		env := append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
+		clients, err := check.Clients(s.Script, env)
+		switch {
+		case err != nil:
+			return fault.Usage("%s: it cannot be told how many clients it has: %v", s, err)
+		case clients < a.Runners:
+			return fault.Usage("%s has %d clients in a loop and the run %d runners, so that one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
+				s, clients, a.Runners, clients, a.Runners)
+		}
+	}
+	return nil
+}
+
+// environmentFile is the absolute path of the environment's file.
+func (a Asked) environmentFile() string {
+	if filepath.IsAbs(a.Env) {
+		return a.Env
+	}
+	return filepath.Join(a.Root, "environments", a.Env+".json")
+}

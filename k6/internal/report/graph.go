@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Graph is one value over time. Label of a point is what its tooltip says; Mark, "" for none, is a line before the point
+// that says so; Bad colours it.
+type Graph struct {
+	Title  string
+	Points []GraphPoint
+}
+
+// GraphPoint is one of them.
+type GraphPoint struct {
+	At    time.Time
+	Value float64
+	Text  string // the value and its unit
+	Label string
+	Mark  string
+	Bad   bool
+}
+
+// The chart of a line: its height, and what is left above for marks.
+const (
+	lineTop    = 44.0
+	lineBottom = 150.0
+	lineRight  = chartWidth - 8
+)
+
+// DrawGraph draws a graph as SVG, "" without points. Places are those of the points in their order, not of their times: runs come in
+// bursts. The scale begins at 0 only where the values come near it.
+func DrawGraph(g Graph) template.HTML {
+	if len(g.Points) == 0 {
+		return ""
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range g.Points {
+		low, high = math.Min(low, p.Value), math.Max(high, p.Value)
+	}
+	room := math.Max((high-low)*0.15, math.Abs(high)*0.02)
+	low, high = low-room, high+room
+	if high == low {
+		high++
+	}
+	x := func(i int) float64 {
+		return plotLeft + (float64(i)+0.5)/float64(len(g.Points))*(lineRight-plotLeft)
+	}
+	y := func(v float64) float64 { return lineBottom - (v-low)/(high-low)*(lineBottom-lineTop) }
+	var body strings.Builder
+	fmt.Fprintf(&body, `<text class="head" x="0" y="12">%s</text>`, esc(shorten(g.Title, 70)))
+	extremes := []int{0, 0}
+	var path []string
+	for i, p := range g.Points {
+		if p.Value < g.Points[extremes[0]].Value {
+			extremes[0] = i
+		}
+		if p.Value > g.Points[extremes[1]].Value {
+			extremes[1] = i
+		}
+		path = append(path, fmt.Sprintf("%.1f,%.1f", x(i), y(p.Value)))
+		if p.Mark == "" {
+			continue
+		}
+		class, at := "good", (x(i)+x(max(0, i-1)))/2
+		if p.Bad {
+			class = "bad"
+		}
+		fmt.Fprintf(&body, `<line class="change %s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, at, lineTop-10, at, lineBottom)
+		fmt.Fprintf(&body, `<text class="axis %s" x="%.1f" y="%.1f">%s</text>`, class, at, lineTop-15, esc(p.Mark))
+	}
+	for _, i := range slices.Compact(extremes) {
+		at := y(g.Points[i].Value)
+		fmt.Fprintf(&body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, plotLeft, at, lineRight, at)
+		fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, plotLeft-6, at+4, esc(g.Points[i].Text))
+	}
+	fmt.Fprintf(&body, `<polyline class="trend" points="%s"/>`, strings.Join(path, " "))
+	for i, p := range g.Points {
+		fmt.Fprintf(&body, `<circle class="p95" cx="%.1f" cy="%.1f" r="3"><title>%s</title></circle>`, x(i), y(p.Value), esc(p.Label))
+	}
+	first, last := g.Points[0], g.Points[len(g.Points)-1]
+	fmt.Fprintf(&body, `<text class="label start" x="%.1f" y="%.1f">%s</text>`, plotLeft, lineBottom+16, first.At.Format(time.DateOnly))
+	fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, lineRight, lineBottom+16, last.At.Format(time.DateOnly))
+	told := fmt.Sprintf("%d points, from %s to %s", len(g.Points), first.Text, last.Text)
+	return template.HTML(frame(g.Title, told, lineBottom+22, body.String())) // every text in it went through esc
+}
+
+// Style is that of the pages, for others of our pages.
+func Style() template.CSS { return template.CSS(pageStyle) }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// integrityTable is what clients were told beside what is stored.
+func integrityTable(r result.Result) Table {
+	t := Table{
+		Title:   "Is the data right?",
+		Head:    []string{"", "Check", "Asked", "Reported", "Found", "Detail"},
+		Numbers: between(3, 5), State: 0,
+	}
+	for _, c := range r.Integrity {
+		t.Rows = append(t.Rows, []string{tick(c.OK), c.Check, askedOf(c.Source), count(c.Reported), count(c.Found), c.Detail})
+	}
+	return t
+}
+
+// askedOf says in words who was asked.
+func askedOf(source string) string {
+	switch source {
+	case "sql":
+		return "the database"
+	case "api":
+		return "the system's API"
+	case "dns":
+		return "the authoritative server"
+	}
+	return source
+}
+
+func count(n *int64) string {
+	if n == nil {
+		return format.None
+	}
+	return format.Count(*n)
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// placement is `split: probe on CPU 1, echo on CPU 1, system on CPU 0, blocking`, "" without one.
+func placement(p *result.Placement) string {
+	if p == nil {
+		return ""
+	}
+	on := func(cpus string) string {
+		if cpus == "" {
+			return "not pinned"
+		}
+		return "on CPU " + cpus
+	}
+	wait := map[string]string{"block": "blocking", "spin": "spinning", "yield": "yielding"}[p.Wait]
+	return fmt.Sprintf("%s: probe %s, echo %s, system %s; %s", p.Name, on(p.ProbeCPUs), on(p.EchoCPUs), on(p.SystemCPUs), wait)
+}
+
+// column is one more of a table of operations.
+type column struct {
+	head string
+	cell func(result.Operation) string
+}
+
+// Mbit is the payload rate of an operation in one direction, a dash where it carries none.
+func Mbit(op result.Operation) string {
+	if op.Transfer == nil {
+		return format.None
+	}
+	return format.Mbit(op.Transfer.MbitPerS)
+}
+
+// transferColumns are those of operations that carry payload: none where no operation does.
+func transferColumns(r result.Result) []column {
+	var columns []column
+	if r.Transfers() {
+		columns = append(columns, column{"Mbit/s", Mbit})
+	}
+	if slices.ContainsFunc(r.Operations, result.Operation.IsDatagrams) {
+		columns = append(columns, column{"Lost", func(op result.Operation) string {
+			if !op.IsDatagrams() {
+				return format.None
+			}
+			lost := op.LostShare()
+			return format.Share(&lost)
+		}})
+	}
+	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.CPU != nil && op.CPU.SystemS != nil }) {
+		columns = append(columns, column{"CPU (µs/op)", func(op result.Operation) string {
+			if op.CPU == nil || r.IsControl(op.Name) { // the system has no part in a control
+				return format.None
+			}
+			return decimals(op.CPU.SystemUSPerOperation, 1, 1)
+		}})
+	}
+	return columns
+}
+
+func controlsTable(r result.Result) Table {
+	t := Table{
+		Title:   "What the proxy costs",
+		Head:    []string{"Operation", "Control", "P50 less control (ms)", "P95 less control (ms)", "P99 less control (ms)", "Rate ratio"},
+		Numbers: from(2), State: -1,
+	}
+	for _, c := range r.Controls {
+		t.Rows = append(t.Rows, []string{operationTitle(r, c.Operation), operationTitle(r, c.Control),
+			format.SignedMS(c.P50MS), format.SignedMS(c.P95MS), format.SignedMS(c.P99MS), decimals(c.RateRatio, 1, 3)})
+	}
+	if len(t.Rows) > 0 {
+		t.Notes = []string{"The control is the same operation without the proxy, measured in turn with it under the same placement."}
+	}
+	return t
+}
+
+func operationTitle(r result.Result, name string) string {
+	for _, op := range r.Operations {
+		if op.Name == name {
+			return op.Title
+		}
+	}
+	return name
+}
+
+// decimals writes a value in a unit with a fixed number of digits.
+func decimals(v *float64, unit float64, digits int) string {
+	if v == nil {
+		return format.None
+	}
+	return strconv.FormatFloat(*v/unit, 'f', digits, 64)
+}

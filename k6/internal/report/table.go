@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// sectionTables are the sections of a result, as they are.
+func sectionTables(r result.Result) []Table {
+	var tables []Table
+	for _, s := range r.Sections {
+		tables = append(tables, sectionTable(s))
+	}
+	return tables
+}
+
+func sectionTable(s result.Section) Table {
+	t := Table{Title: s.Title, Finding: s.Finding, Notes: s.Notes, State: -1}
+	var shown []int
+	numbers := map[int]bool{}
+	for i, c := range s.Columns {
+		if c.Print == result.PrintNone {
+			continue
+		}
+		if c.Unit == "ok" && t.State < 0 {
+			t.State = len(shown)
+		}
+		if unitOf(c).numeric {
+			numbers[len(shown)] = true
+		}
+		shown = append(shown, i)
+		t.Head = append(t.Head, head(c))
+	}
+	if len(numbers) > 0 {
+		t.Numbers = func(column int) bool { return numbers[column] }
+	}
+	for _, row := range s.Rows {
+		var cells []string
+		for _, i := range shown {
+			cells = append(cells, cellText(s.Columns[i], row[i]))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+// unit says how numbers in it are written.
+type unit struct {
+	write   func(*float64) string
+	numeric bool // in a column of its own, set to the right
+	told    bool // behind the column's title
+}
+
+// units are those that have a way of their own.
+var units = map[string]unit{
+	"text":   {write: func(v *float64) string { return format.Any(*v) }},
+	"ok":     {write: func(v *float64) string { return format.Any(*v) }},
+	"count":  {write: func(v *float64) string { return format.Count(int64(*v)) }, numeric: true},
+	"share":  {write: format.Share, numeric: true},
+	"per_s":  {write: format.Rate, numeric: true},
+	"times":  {write: func(v *float64) string { return fmt.Sprintf("%.1f ×", *v) }, numeric: true},
+	"ratio":  {write: func(v *float64) string { return multiple(*v) }},
+	"ms":     {write: format.MS, numeric: true, told: true},
+	"Mbit/s": {write: format.Mbit, numeric: true, told: true},
+	"MiB":    {write: func(v *float64) string { return format.MiB(int64(*v * (1 << 20))) }, numeric: true, told: true},
+}
+
+// unitOf is a column's; a unit that has no way of its own has one digit after the point.
+func unitOf(c result.Column) unit {
+	u, known := units[c.Unit]
+	if !known {
+		u = unit{write: fixed(1), numeric: true, told: true}
+	}
+	if c.Digits != nil {
+		u.write = fixed(*c.Digits)
+	}
+	return u
+}
+
+func fixed(digits int) func(*float64) string {
+	return func(v *float64) string { return strconv.FormatFloat(*v, 'f', digits, 64) }
+}
+
+func head(c result.Column) string {
+	if unitOf(c).told {
+		return c.Title + " (" + c.Unit + ")"
+	}
+	return c.Title
+}
+
+func cellText(c result.Column, cell result.Cell) string {
+	switch {
+	case cell.Text != nil:
+		return *cell.Text
+	case cell.OK != nil:
+		return tick(cell.OK)
+	case cell.Value == nil && c.Unit == "ok":
+		return tickUnknown
+	case cell.Value == nil:
+		return format.None
+	case cell.Range == nil || c.Print == result.PrintValue:
+		return unitOf(c).write(cell.Value)
+	case c.Unit == "ratio":
+		return ratio(cell)
+	}
+	return ranged(cell, unitOf(c).write)
+}
+
+// ranged is `median (min–max)`; the median alone where they do not differ.
+func ranged(cell result.Cell, write func(*float64) string) string {
+	value := write(cell.Value)
+	if cell.Range.Low == nil || cell.Range.High == nil {
+		return value
+	}
+	low, high := write(cell.Range.Low), write(cell.Range.High)
+	if low == high {
+		return value
+	}
+	return fmt.Sprintf("%s (%s–%s)", value, low, high)
+}
+
+// ratio is `97 % (91–104 %)`, with an asterisk where it differs from 100 %.
+func ratio(cell result.Cell) string {
+	text := multiple(*cell.Value)
+	switch low, high := cell.Range.Low, cell.Range.High; {
+	case low == nil || high == nil:
+	case *high >= manyTimes:
+		text += fmt.Sprintf(" (%s–%s)", multiple(*low), multiple(*high))
+	default:
+		text += fmt.Sprintf(" (%.0f–%s)", *low*100, percent(*high))
+	}
+	if cell.Range.Significant {
+		text += " *"
+	}
+	return text
+}
+
+// manyTimes is a ratio from which on per cents are no help.
+const manyTimes = 10.0
+
+// multiple is `97 %`, and `577 ×` of what is many times as much.
+func multiple(ratio float64) string {
+	if ratio >= manyTimes {
+		return fmt.Sprintf("%.0f ×", ratio)
+	}
+	return percent(ratio)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Section is a table of what a scenario shows beyond its operations. Its script, or who judges it, makes it; reports, streams
+// and comparisons take it as it is. schemas/result.schema.json says what each field is for.
+type Section struct {
+	Name      string   `json:"name"`
+	Title     string   `json:"title"`
+	Operation string   `json:"operation,omitempty"` // that it is about; "" where it is about none
+	Columns   []Column `json:"columns"`
+	Rows      [][]Cell `json:"rows"`
+	// Finding is a sentence that must not be missed. Answer is what it found in a word: "" where it looked and found nothing,
+	// nil where it looked for nothing.
+	Finding  string    `json:"finding,omitempty"`
+	Answer   *string   `json:"answer,omitempty"`
+	Headline *Glance   `json:"headline,omitempty"`
+	Notes    []string  `json:"notes,omitempty"`
+	Plot     *Plotting `json:"plot,omitempty"`
+}
+
+// What a report prints of a column beyond all of it.
+const (
+	PrintValue = "value" // ranges without their ends
+	PrintNone  = "none"  // nothing: it is there for programs
+)
+
+// Column is titled, and has a unit, which says how its cells are written.
+type Column struct {
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	Unit   string `json:"unit"`
+	Digits *int   `json:"digits,omitempty"` // after the point; nil: as many as the unit has
+	Print  string `json:"print,omitempty"`
+	// Compare is which of two runs is better: lower, higher; "" where they are not compared.
+	Compare string `json:"compare,omitempty"`
+}
+
+// Glance is a section in a few words, for a report's card.
+type Glance struct {
+	Value  string `json:"value"`
+	Of     string `json:"of"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Plotting says how a section is drawn: the columns Y over the column X.
+type Plotting struct {
+	Kind string   `json:"kind"` // line, bars
+	X    string   `json:"x"`
+	Y    []string `json:"y"`
+}
+
+// Check tells what is wrong with a section: a column named twice, a row of another length, a plot of what is not there.
+func (s Section) Check() error {
+	var names []string
+	for _, c := range s.Columns {
+		if slices.Contains(names, c.Name) {
+			return fmt.Errorf("section %s: two columns %s", s.Name, c.Name)
+		}
+		names = append(names, c.Name)
+	}
+	for i, row := range s.Rows {
+		if len(row) != len(names) {
+			return fmt.Errorf("section %s: row %d has %d cells for %d columns", s.Name, i+1, len(row), len(names))
+		}
+	}
+	if s.Plot == nil {
+		return nil
+	}
+	for _, name := range append([]string{s.Plot.X}, s.Plot.Y...) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("section %s: no column %s to plot", s.Name, name)
+		}
+	}
+	return nil
+}
+
+// Place is that of a column, -1 where there is none of the name.
+func (s Section) Place(column string) int {
+	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == column })
+}
+
+// labelMost is how long a row's label may be, in characters; a longer text is no name.
+const labelMost = 64
+
+// Named reports whether its first column names its rows.
+func (s Section) Named() bool { return s.label() >= 0 }
+
+// label is the place of the column that names the rows: the first but ticks, where it is of texts; else -1.
+func (s Section) label() int {
+	first := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Unit != "ok" })
+	if first >= 0 && s.Columns[first].Unit == "text" {
+		return first
+	}
+	return -1
+}
+
+// Labels name the rows, each differently: by the first column of a short text, else by their number.
+func (s Section) Labels() []string {
+	column := s.label()
+	var labels []string
+	for i, row := range s.Rows {
+		label := strconv.Itoa(i + 1)
+		if column >= 0 {
+			if text := row[column].String(); text != "" && utf8.RuneCountInString(text) <= labelMost {
+				label = text
+			}
+		}
+		if slices.Contains(labels, label) {
+			label += " #" + strconv.Itoa(i+1)
+		}
+		labels = append(labels, label)
+	}
+	return labels
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package testbed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/closest"
+)
+
+// patience bounds what only reads files.
+const patience = 10 * time.Second
+
+// ErrNoSidecar is returned where the checkout has no sidecar, which alone can check values.
+var ErrNoSidecar = errors.New("bin/sidecar is missing; run `make bin/sidecar`")
+
+// What is wrong with a variable: the sidecar's words (sidecar/src/testbed/check.rs).
+const (
+	Unknown = "unknown" // there is no such variable
+	NoFile  = "no_file" // the path leads nowhere on this machine
+	Missing = "missing" // a value must be given
+)
+
+// Checked is what the sidecar says of values: those that were given, typed as the testbed declares them, and what is wrong.
+type Checked struct {
+	Given    map[string]any `json:"given"`
+	Problems []Problem      `json:"problems"`
+}
+
+// Problem is what is wrong with one variable. Is is Unknown, NoFile, Missing or "value"; Text says it behind the variable's
+// name; Known is what may be given instead, where that is a list.
+type Problem struct {
+	Variable string   `json:"variable"`
+	Is       string   `json:"is"`
+	Text     string   `json:"text"`
+	Known    []string `json:"known"`
+}
+
+// Said is its text with what was meant, where that can be told. Value is what was given.
+func (p Problem) Said(value any) string {
+	meant := fmt.Sprint(value)
+	if p.Is == Unknown {
+		meant = p.Variable
+	}
+	return p.Text + closest.Hint(meant, p.Known)
+}
+
+// Check asks the sidecar of the checkout at root about values for a testbed's variables: pairs are VARIABLE=VALUE, values
+// are as in JSON. The error is one line: there is no sidecar, or it refuses the testbed itself.
+func Check(root, name string, pairs []string, values map[string]any) (Checked, error) {
+	if values == nil {
+		values = map[string]any{}
+	}
+	given, err := json.Marshal(values)
+	if err != nil {
+		return Checked{}, err
+	}
+	arguments := []string{"check", "--values=" + string(given)}
+	for _, pair := range pairs {
+		arguments = append(arguments, "--var="+pair)
+	}
+	out, failed := ask(root, name, arguments)
+	var checked Checked
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	decoder.UseNumber()
+	if err := decoder.Decode(&checked); err != nil {
+		if failed == nil {
+			failed = fmt.Errorf("bin/sidecar does not answer as this k6 asks; run `make build`")
+		}
+		return Checked{}, failed
+	}
+	return checked, nil
+}
+
+// Refusal is the line with which the sidecar refuses a testbed file, without the file's name, or "". Where there is no
+// sidecar nothing is refused.
+func Refusal(root, name string) string {
+	_, err := ask(root, name, []string{"show"})
+	if err == nil || errors.Is(err, ErrNoSidecar) {
+		return ""
+	}
+	return strings.TrimPrefix(err.Error(), "testbeds/"+name+".toml: ")
+}
+
+// ask runs `sidecar testbed`. What it prints is returned also where it fails.
+func ask(root, name string, arguments []string) ([]byte, error) {
+	program := filepath.Join(root, "bin", "sidecar")
+	if _, err := os.Stat(program); err != nil {
+		return nil, ErrNoSidecar
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	arguments = append(append([]string{"testbed"}, arguments...), "--root", root, "--", name)
+	cmd := exec.CommandContext(ctx, program, arguments...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	if err == nil {
+		return stdout.Bytes(), nil
+	}
+	said := strings.TrimPrefix(strings.Join(strings.Fields(stderr.String()), " "), "sidecar: ")
+	if said == "" {
+		said = fmt.Sprintf("bin/sidecar cannot check it: %v; run `make build`", err)
+	}
+	return stdout.Bytes(), errors.New(said)
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package trend
+
+import "fmt"
+
+// Measure is a value in the Bencher Metric Format: https://bencher.dev/docs/reference/bencher-metric-format/.
+type Measure struct {
+	Value float64 `json:"value"`
+}
+
+// Bencher is the latest point of each group in the Bencher Metric Format: benchmark, measure, value. Units are in the measures' names.
+func Bencher(groups []Group) map[string]map[string]Measure {
+	all := map[string]map[string]Measure{}
+	for _, g := range groups {
+		p := g.Last()
+		for _, f := range p.Figures {
+			name := benchmark(g, p) + ofOperation(f.Operation)
+			if all[name] == nil {
+				all[name] = map[string]Measure{}
+			}
+			all[name][measureName(f.Name, f.Unit)] = Measure{f.Value}
+		}
+	}
+	return all
+}
+
+// Entry is one of github-action-benchmark's customSmallerIsBetter and customBiggerIsBetter.
+type Entry struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Value float64 `json:"value"`
+	Extra string  `json:"extra"`
+}
+
+// GitHub is the latest point of each group for github-action-benchmark: what is better smaller, and what is better bigger.
+func GitHub(groups []Group) (smaller, bigger []Entry) {
+	smaller, bigger = []Entry{}, []Entry{}
+	for _, g := range groups {
+		p := g.Last()
+		for _, f := range p.Figures {
+			e := Entry{Name: benchmark(g, p) + ": " + f.Title, Unit: f.Unit, Value: f.Value, Extra: "run " + p.Run + ", " + p.Version()}
+			if f.Higher() {
+				bigger = append(bigger, e)
+			} else {
+				smaller = append(smaller, e)
+			}
+		}
+	}
+	return smaller, bigger
+}
+
+// benchmark names a group: what is not of one profile, parameters and testbed has another name.
+func benchmark(g Group, p Point) string { return fmt.Sprintf("%s %s %s", p.Name(), p.Profile, g.ID()) }
+
+func ofOperation(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " " + name
+}
+
+// measureName is a metric with its unit, where its name has none.
+func measureName(name, unit string) string {
+	switch unit {
+	case "ms":
+		return name + "_ms"
+	}
+	return name
+}

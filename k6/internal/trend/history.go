@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package trend
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel/k6/internal/machine"
+)
+
+// Extension is that of a history's file: JSON lines, which are only ever added to.
+const Extension = ".jsonl"
+
+// History is the points of one class of machine, by time.
+type History struct {
+	File   string
+	Class  machine.Class
+	Points []Point
+}
+
+// mostLine bounds a line of a history, in bytes.
+const mostLine = 16 << 20
+
+// Read reads a history. The error is one line that names the file and the line.
+func Read(path string) (History, error) {
+	h := History{File: path}
+	file, err := os.Open(path)
+	if err != nil {
+		return h, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, mostLine)
+	for number := 1; lines.Scan(); number++ {
+		var p Point
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil || p.Schema != Schema {
+			return h, fmt.Errorf("%s: line %d is no point of a history: it must be JSON with the schema %s", filepath.Base(path), number, Schema)
+		}
+		if len(h.Points) == 0 {
+			h.Class = p.Class
+		}
+		if differ := h.Class.Differences(p.Class); len(differ) > 0 {
+			return h, fmt.Errorf("%s: line %d is of another class of machine than line 1: they differ in %s", filepath.Base(path), number, strings.Join(differ, ", "))
+		}
+		h.Points = append(h.Points, p)
+	}
+	if err := lines.Err(); err != nil {
+		return h, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	slices.SortStableFunc(h.Points, func(a, b Point) int { return a.Start.Compare(b.Start) })
+	return h, nil
+}
+
+// has reports whether a point of the run and its scenario is there.
+func (h History) has(p Point) bool {
+	return slices.ContainsFunc(h.Points, func(own Point) bool {
+		return own.Run == p.Run && own.group() == p.group() && own.Start.Equal(p.Start)
+	})
+}
+
+// Add adds points to the histories in a folder, of which each class has a file, or to one file, whose class they must be of. What is
+// there already is not added again. It returns how many were added. A refusal is one line, and nothing is then added.
+func Add(place string, points []Point) (added int, err error) {
+	byFile := map[string][]Point{}
+	var files []string
+	for _, p := range points {
+		path := place
+		if !isFile(place) {
+			path = filepath.Join(place, p.Class.Key()+Extension)
+		}
+		if byFile[path] == nil {
+			files = append(files, path)
+		}
+		byFile[path] = append(byFile[path], p)
+	}
+	for _, path := range files {
+		n, err := appendTo(path, byFile[path])
+		if err != nil {
+			return added, err
+		}
+		added += n
+	}
+	return added, nil
+}
+
+func isFile(place string) bool { return filepath.Ext(place) == Extension }
+
+// appendTo adds points to a file in one write, while nobody else does.
+func appendTo(path string, points []Point) (added int, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return 0, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
+		return 0, err
+	}
+	h, err := Read(path)
+	if err != nil {
+		return 0, err
+	}
+	if len(h.Points) == 0 {
+		h.Class = points[0].Class
+	}
+	var lines bytes.Buffer
+	for _, p := range points {
+		if differ := h.Class.Differences(p.Class); len(differ) > 0 {
+			return 0, fmt.Errorf("the run %s is of another class of machine than the history %s: they differ in %s", p.Run, filepath.Base(path), strings.Join(differ, ", "))
+		}
+		if h.has(p) {
+			continue
+		}
+		line, err := json.Marshal(p)
+		if err != nil {
+			return 0, err
+		}
+		lines.Write(append(line, '\n'))
+		h.Points = append(h.Points, p)
+		added++
+	}
+	_, err = file.Write(lines.Bytes())
+	return added, err
+}
+
+// Histories reads those of a folder, by the name of their file, or the one file. The error is one line.
+func Histories(place string) ([]History, error) {
+	paths := []string{place}
+	if !isFile(place) {
+		paths, _ = filepath.Glob(filepath.Join(place, "*"+Extension))
+	}
+	var all []History
+	for _, path := range paths {
+		h, err := Read(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(h.Points) > 0 {
+			all = append(all, h)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no point in %s: give runs to add, such as results/latest", place)
+	}
+	return all, nil
+}

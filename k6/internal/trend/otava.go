@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package trend
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Apache Otava finds the change points, as a program on CSV files: https://otava.apache.org.
+
+const (
+	// mostP is the p-value of a change above which it is left out. Otava's own 0.001 flags 1 of 10 flat series of 60 points.
+	mostP = "0.0001"
+	// fewestPoints of a series that Otava is asked about.
+	fewestPoints = 8
+)
+
+// Detect finds the changes of all series by Otava, the path of its program. Those with too few points, or that never change, have none.
+func Detect(otava string, groups []Group) error {
+	dir, err := os.MkdirTemp("", "windtunnel-trend-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	tests := map[string]*Series{}
+	var names []string
+	var config strings.Builder
+	config.WriteString("tests:\n")
+	for g := range groups {
+		for i := range groups[g].Series {
+			s := &groups[g].Series[i]
+			if len(s.Values) < fewestPoints || slices.Min(s.Values) == slices.Max(s.Values) {
+				continue
+			}
+			name := fmt.Sprintf("series%d", len(names))
+			file := filepath.Join(dir, name+".csv")
+			if err := writeCSV(file, groups[g], *s); err != nil {
+				return err
+			}
+			fmt.Fprintf(&config, "  %s:\n    type: csv\n    file: %q\n    time_column: time\n    attributes: [run]\n    metrics:\n      value:\n        column: value\n        direction: %d\n        scale: 1\n",
+				name, file, map[bool]int{true: 1, false: -1}[s.Figure.Higher()])
+			tests[name], names = s, append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	path := filepath.Join(dir, "otava.yaml")
+	if err := os.WriteFile(path, []byte(config.String()), 0o644); err != nil {
+		return err
+	}
+	// "-P, --p-value" is one word: the option's name as Otava 0.8.0 declares it.
+	cmd := exec.Command(otava, append([]string{"analyze", "--since", "1970-01-02", "-P, --p-value", mostP, "--output", "json"}, names...)...)
+	// Its own settings come from variables too: it gets none of ours.
+	cmd.Env = []string{"OTAVA_CONFIG=" + path, "PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC"}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("otava: %w: %s", err, lastLine(stderr.String()))
+	}
+	return take(&stdout, tests)
+}
+
+func writeCSV(path string, g Group, s Series) error {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	_ = w.Write([]string{"time", "run", "value"})
+	for i, value := range s.Values {
+		p := g.Points[s.At[i]]
+		_ = w.Write([]string{strconv.FormatInt(p.Start.Unix(), 10), strconv.Itoa(i), strconv.FormatFloat(value, 'g', -1, 64)})
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text.Bytes(), 0o644)
+}
+
+// found is what Otava tells of a test: for each time the changes there. Its means have six decimals, so that ours are our own.
+type found map[string][]struct {
+	Changes []struct {
+		Index int    `json:"index"`
+		P     string `json:"pvalue"`
+	} `json:"changes"`
+}
+
+// take reads what Otava printed, an object for each test.
+func take(output io.Reader, tests map[string]*Series) error {
+	decoder := json.NewDecoder(output)
+	for {
+		var all found
+		err := decoder.Decode(&all)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("otava: what it printed is not what it prints of version 0.8.0: %w", err)
+		}
+		for name, times := range all {
+			s := tests[name]
+			if s == nil {
+				return fmt.Errorf("otava: it tells of %q, which it was not asked about", name)
+			}
+			for _, at := range times {
+				for _, c := range at.Changes {
+					p, err := strconv.ParseFloat(c.P, 64)
+					if err != nil || c.Index < 1 || c.Index >= len(s.Values) {
+						return fmt.Errorf("otava: a change of %s at %d with p %q cannot be", name, c.Index, c.P)
+					}
+					s.Changes = append(s.Changes, Change{Index: c.Index, P: p})
+				}
+			}
+			s.takeMeans()
+		}
+	}
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}

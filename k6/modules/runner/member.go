@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.k6.io/k6/lib"
+	"golang.org/x/sys/unix"
+
+	"windtunnel/k6/internal/coordinator"
+	"windtunnel/k6/internal/judge"
+)
+
+const (
+	// beatEvery is how often a runner says that it lives.
+	beatEvery = time.Second
+	// lastWords bounds what is said at the end, for which nobody waits longer.
+	lastWords = 3 * time.Second
+)
+
+// member is this process as one of the runners of a run.
+type member struct {
+	client coordinator.Client
+	own    judge.Runner
+	offset time.Duration // what this clock must be set forward by
+	data   []byte        // what another runner's set-up returned
+	setUp  bool          // this one set up
+
+	loading     atomic.Bool            // between the start and the end of its load
+	interrupted atomic.Bool            // somebody has stopped k6 by a signal
+	stopped     atomic.Pointer[string] // why this runner was told to stop its load
+	over        chan struct{}
+	endOnce     sync.Once
+	cpuBefore   float64
+}
+
+// ofProcess is the one of this process; nil where it is not one of several.
+var ofProcess = sync.OnceValue(func() *member {
+	url := os.Getenv("COORDINATOR_URL")
+	if url == "" {
+		return nil
+	}
+	return &member{client: coordinator.Client{URL: url, Token: os.Getenv("COORDINATOR_TOKEN")}, over: make(chan struct{})}
+})
+
+func (m *member) setsUp(ctx context.Context, definition string, segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequence) (does bool, err error) {
+	m.own.Number, m.own.Of, err = coordinator.PlaceOf(segment, sequence)
+	if err != nil {
+		return false, err
+	}
+	m.own.Segment = "0:1"
+	if segment != nil {
+		m.own.Segment = segment.String()
+	}
+	sum := sha256.Sum256([]byte(definition))
+	registration := coordinator.Registration{Number: m.own.Number, Of: m.own.Of, Segment: m.own.Segment, Checksum: hex.EncodeToString(sum[:])}
+	if err := m.client.Register(ctx, registration); err != nil {
+		return false, err
+	}
+	m.watchSignals()
+	go m.beat()
+	if m.offset, err = m.client.Offset(ctx); err != nil {
+		return false, err
+	}
+	told, err := m.client.SetUp(ctx)
+	switch {
+	case err != nil:
+		return false, err
+	case told.Stop != "":
+		return false, errors.New(told.Stop)
+	}
+	m.setUp, m.data = told.Do, told.Data
+	return told.Do, nil
+}
+
+func (m *member) start(ctx context.Context) error {
+	told, err := m.client.Ready(ctx)
+	switch {
+	case err != nil:
+		return err
+	case told.Stop != "":
+		return errors.New(told.Stop)
+	}
+	at := time.UnixMicro(int64(told.StartUnixMS * 1e3)).Add(-m.offset)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(at)):
+	}
+	m.own.StartOffsetMS = float64(time.Since(at).Nanoseconds()) / 1e6
+	m.cpuBefore = cpuSeconds()
+	m.loading.Store(true)
+	return nil
+}
+
+func (m *member) tearsDown(ctx context.Context, early string) (does bool, err error) {
+	m.loading.Store(false)
+	used := cpuSeconds() - m.cpuBefore
+	cpus := float64(runtime.GOMAXPROCS(0))
+	m.own.CPUS, m.own.CPUs = &used, &cpus
+	if m.interrupted.Load() {
+		early = "was interrupted"
+	}
+	told, err := m.client.Loaded(ctx, early)
+	if err != nil {
+		// Nobody can tell who else cleans up.
+		m.own.Teardown = m.setUp
+		return m.setUp, err
+	}
+	m.own.Teardown = told.Do
+	return told.Do, nil
+}
+
+// facts are what the record says of this runner.
+func (m *member) facts(zeroUnixMS float64) *judge.Runner {
+	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64(m.offset.Nanoseconds())/1e6
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	m.own.Machine = strings.TrimSpace(string(id))
+	return &m.own
+}
+
+func (m *member) deliver(record []byte) error {
+	defer m.end()
+	return m.client.Record(context.Background(), record)
+}
+
+func (m *member) leave(why string) {
+	defer m.end()
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	if m.client.Number != 0 {
+		_ = m.client.Leave(ctx, why) // its silence tells too
+	}
+}
+
+func (m *member) stopAll(why string) {
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+		defer cancel()
+		_ = m.client.Stop(ctx, why) // the end of its load tells too
+	}()
+}
+
+// end ends what runs beside the script.
+func (m *member) end() { m.endOnce.Do(func() { close(m.over) }) }
+
+// watchSignals notes that k6 gets a signal: it stops by itself then.
+func (m *member) watchSignals() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(signals)
+		select {
+		case <-signals:
+			m.interrupted.Store(true)
+		case <-m.over:
+		}
+	}()
+}
+
+// beat says that the runner lives, and stops its load where the coordinator says so or is no more.
+func (m *member) beat() {
+	ticks := time.NewTicker(beatEvery)
+	defer ticks.Stop()
+	for answered := time.Now(); ; {
+		select {
+		case <-m.over:
+			return
+		case <-ticks.C:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), coordinator.Deaf)
+		stop, err := m.client.Beat(ctx)
+		cancel()
+		if err == nil {
+			answered = time.Now()
+		} else if time.Since(answered) > coordinator.Deaf {
+			stop = "the coordinator does not answer"
+		}
+		if stop != "" && m.loading.Load() {
+			m.stopLoad(stop)
+		}
+	}
+}
+
+// stopLoad stops k6 gracefully, as its first interrupt does, and at most once: a second one would stop it at once.
+func (m *member) stopLoad(why string) {
+	if !m.loading.CompareAndSwap(true, false) || m.interrupted.Load() {
+		return
+	}
+	m.stopped.Store(&why)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+}
+
+// cpuSeconds is the CPU time of this process.
+func cpuSeconds() float64 {
+	var used unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
+}

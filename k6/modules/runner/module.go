@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package runner is the module k6/x/windtunnel/runner: with it a script is one of several runners of a run, where
+// COORDINATOR_URL says so. lib/globals.d.ts has its types.
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/grafana/sobek"
+	"go.k6.io/k6/errext"
+	"go.k6.io/k6/js/common"
+	"go.k6.io/k6/js/modules"
+
+	"windtunnel/k6/internal/jsvalue"
+	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/record"
+)
+
+// ImportPath is the module's name in scripts.
+const ImportPath = "k6/x/windtunnel/runner"
+
+func init() {
+	modules.Register(ImportPath, Module{})
+}
+
+// Module makes an instance for each VU; all are of one process, and so of one runner.
+type Module struct{}
+
+// NewModuleInstance implements modules.Module.
+func (Module) NewModuleInstance(vu modules.VU) modules.Instance {
+	return instance{vu: vu, member: ofProcess()}
+}
+
+type instance struct {
+	vu     modules.VU
+	member *member // nil in a run of one
+}
+
+// Exports implements modules.Instance.
+func (i instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{
+		"many":      func() bool { return i.member != nil },
+		"setsUp":    i.setsUp,
+		"made":      i.made,
+		"data":      i.data,
+		"start":     i.start,
+		"stopAll":   i.stopAll,
+		"tearsDown": i.tearsDown,
+		"tornDown":  i.tornDown,
+		"deliver":   i.deliver,
+		"leave":     i.leave,
+	}}
+}
+
+// setsUp registers the runner, and waits until it is known who sets up; definition is the same text in all runners.
+func (i instance) setsUp(definition string) bool {
+	state := i.vu.State()
+	if state == nil {
+		i.throw(fmt.Errorf("setsUp() is for setup()"))
+	}
+	does, err := i.member.setsUp(i.vu.Context(), definition, state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
+	i.end(err)
+	return does
+}
+
+// made hands on what the set-up returned to the other runners.
+func (i instance) made(data sobek.Value) sobek.Value {
+	text, err := jsvalue.OutOf(i.vu.Runtime(), data)
+	if err != nil {
+		i.throw(err)
+	}
+	i.end(i.member.client.Made(i.vu.Context(), text))
+	return data
+}
+
+// data is what the set-up returned that another runner made.
+func (i instance) data() sobek.Value {
+	given, err := jsvalue.Into(i.vu.Runtime(), json.RawMessage(i.member.data))
+	if err != nil {
+		i.throw(err)
+	}
+	return given
+}
+
+// start returns when the load of all runners is to begin.
+func (i instance) start() { i.end(i.member.start(i.vu.Context())) }
+
+// stopAll asks that all runners stop; it does not wait.
+func (i instance) stopAll(why string) {
+	if i.member != nil {
+		i.member.stopAll(why)
+	}
+}
+
+// tearsDown waits until the load of all has ended, and says whether this runner cleans up. Early is why its own load has ended
+// before its time, "" where it has not.
+func (i instance) tearsDown(early string) bool {
+	does, err := i.member.tearsDown(i.vu.Context(), early)
+	if why := i.member.stopped.Load(); why != nil {
+		i.vu.State().Logger.Error(*why)
+	}
+	if err != nil {
+		i.vu.State().Logger.Error(err.Error())
+	}
+	return does
+}
+
+// tornDown says that this runner has cleaned up.
+func (i instance) tornDown() {
+	if err := i.member.client.TornDown(i.vu.Context()); err != nil {
+		i.vu.State().Logger.Error(err.Error())
+	}
+}
+
+// deliver sends the runner's record with what the script saw beside it. ZeroUnixMS is the zero of the clock of its operations.
+func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
+	text, err := jsvalue.OutOf(i.vu.Runtime(), evidence)
+	if err != nil {
+		i.throw(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var asked judge.Evidence
+	if err := decoder.Decode(&asked); err != nil {
+		i.throw(err)
+	}
+	asked.Runner = i.member.facts(zeroUnixMS)
+	plain, err := json.Marshal(asked)
+	if err != nil {
+		i.throw(err)
+	}
+	var file bytes.Buffer
+	if err := record.OfProcess.Write(&file, plain); err != nil {
+		i.throw(err)
+	}
+	if err := i.member.deliver(file.Bytes()); err != nil {
+		i.throw(err)
+	}
+}
+
+// leave says that there will be no record of this runner.
+func (i instance) leave(why string) { i.member.leave(why) }
+
+// throw makes an exception of the script of an error.
+func (i instance) throw(err error) {
+	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
+}
+
+// end ends the test with one line where there is an error, as exec.test.abort does.
+func (i instance) end(err error) {
+	if err == nil {
+		return
+	}
+	i.vu.Runtime().Interrupt(&errext.InterruptError{Reason: fmt.Sprintf("%s: %s", errext.AbortTest, err)})
+}

@@ -1,0 +1,154 @@
+/** The candidate by the baseline as a table: what it is of it, and which targets it meets. */
+import { sectionOf } from '../section.js';
+import { mayBound } from './figures.js';
+
+/**
+ * @typedef {import('./result.js').Found} Found
+ * @typedef {Found['rows'][number]} FoundRow
+ * @typedef {import('./compare.js').Comparison} Line
+ */
+
+/** Targets by the titles of their columns. @type {[Line['target'], string][]} */
+const BEFORE_TRIPS = [
+  ['throughput', 'Throughput'],
+  ['latency', 'RTT'],
+  ['memory', 'Memory'],
+  ['first reply', 'First reply'],
+];
+/** @type {[Line['target'], string][]} */
+const AFTER_TRIPS = [['CPU', 'CPU']];
+
+/** @param {FoundRow} row @param {Line['target']} target */
+const lineOf = ({ comparison }, target) => comparison.find((line) => line.target === target);
+
+/** @param {Line['target']} target */
+const nameOf = (target) => target.toLowerCase().replace(' ', '_');
+
+/** @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
+const ratioColumn = ([target, title]) => ({
+  name: nameOf(target),
+  title,
+  unit: 'ratio',
+  of: (row) => {
+    const line = lineOf(row, target);
+    return line ? { value: line.ratio, low: line.low, high: line.high, significant: line.different } : null;
+  },
+});
+
+/** For programs. @param {Line['target']} target @returns {import('../section.js').Column<FoundRow>[]} */
+const hiddenColumns = (target) => [
+  {
+    name: `${nameOf(target)}_judged`,
+    title: `${target}, judged`,
+    unit: 'text',
+    print: 'none',
+    of: (row) => lineOf(row, target)?.judged,
+  },
+  {
+    name: `${nameOf(target)}_pairs`,
+    title: `${target}, pairs of turns`,
+    unit: 'count',
+    print: 'none',
+    of: (row) => lineOf(row, target)?.pairs,
+  },
+];
+
+/** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
+function judged({ baseline, candidate, comparison, round_trips: trips }) {
+  const failed = [
+    ...(endedWell(baseline) ? [] : [`baseline: ${baseline.outcome}`]),
+    ...(candidate && !endedWell(candidate) ? [candidate.outcome] : []),
+  ];
+  const open = comparison.filter((line) => line.judged !== null && line.judged !== 'met');
+  const flagged = [
+    ...failed,
+    ...open.map((line) => `${line.target} ${line.judged}`),
+    ...(trips && !trips.ok ? ['round trips missed'] : []),
+  ];
+  const missed = failed.length > 0 || open.some((line) => line.judged === 'missed') || trips?.ok === false;
+  if (missed) return { ok: false, text: flagged.join(', ') };
+  return flagged.length > 0 ? { ok: null, text: flagged.join(', ') } : { ok: true, text: 'met' };
+}
+
+/** @param {import('./result.js').SideResult} side */
+const endedWell = ({ outcome, known }) => outcome === 'measured' || known !== null;
+
+/** @param {Found} found @returns {import('../section.js').Column<FoundRow>[]} */
+const columnsOf = ({ rows }) => [
+  { name: 'ok', title: '', unit: 'ok', of: (row) => judged(row).ok },
+  { name: 'row', title: 'Protocol', unit: 'text' },
+  ...BEFORE_TRIPS.map(ratioColumn),
+  ...(rows.some(({ round_trips: trips }) => trips)
+    ? [
+        {
+          name: 'round_trips',
+          title: 'Round trips',
+          unit: 'text',
+          of: (/** @type {FoundRow} */ { round_trips: trips }) =>
+            trips && `${trips.candidate} of ${trips.baseline}`,
+        },
+      ]
+    : []),
+  ...AFTER_TRIPS.map(ratioColumn),
+  { name: 'targets', title: 'Targets', unit: 'text', of: (row) => judged(row).text },
+  ...[...BEFORE_TRIPS, ...AFTER_TRIPS].flatMap(([target]) => hiddenColumns(target)),
+  { name: 'turns', title: 'Turns', unit: 'count', print: 'none' },
+];
+
+/** @param {Found} found of a baseline and a candidate */
+export function comparisonSection(found) {
+  const rows = found.rows.filter(({ comparison }) => comparison.length > 0);
+  return sectionOf({
+    name: 'comparison',
+    title: 'Candidate against baseline',
+    columns: columnsOf(found),
+    rows,
+    notes: notesOf(found, rows),
+  });
+}
+
+/** @param {number} share */
+const percent = (share) => `${(share * 100).toFixed(0)} %`;
+
+/** When the rows were judged, and how sure an interval is. @param {Found} found */
+const aboutLooks = ({ looks = [] }) =>
+  looks
+    .map(({ turns, confidence }) => {
+      const sure = `${Number((confidence * 100).toPrecision(4))} %`;
+      return turns === null ? sure : `${sure} after ${turns} turns`;
+    })
+    .join(', ');
+
+/** @param {Found} found @param {FoundRow[]} rows */
+function notesOf(found, rows) {
+  const { targets, baseline, candidate } = found;
+  if (!targets || rows.length === 0) return [];
+  const bounded = found.rows.some(
+    (row) => row.candidate && (mayBound(found, row.baseline) || row.told_mbit_per_s !== null),
+  );
+  const twoMuxes = baseline.engine !== candidate?.engine && rows.some(({ multiplex }) => multiplex);
+  return [
+    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips of the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, with all targets of all rows counted, and the ratio by more than ${percent(targets.tolerance)}; met: none of the interval is beyond by more than that; else the turns differ too much, or are too few, to tell.`,
+    `Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone makes in less than 1 of 20. CPU (for each GiB) has no target.`,
+    ...(bounded
+      ? [
+          'Where probe and far end, or a rate that it is told, may bound the baseline, a throughput is bound, not met, if the candidate takes so much more CPU that it would miss the target by that.',
+        ]
+      : []),
+    ...(twoMuxes
+      ? [
+          "Rows with mux compare two protocols of one name: sing-box's multiplex (h2mux) and xray's mux (Mux.Cool).",
+        ]
+      : []),
+    ...aboutTurns(found),
+  ];
+}
+
+/** @param {Found} found */
+function aboutTurns({ turns, rows, fewest_turns: fewest = 0, turns_to_miss: toMiss = 0 }) {
+  const most = Math.max(turns, ...rows.map((row) => row.turns));
+  if (most < fewest) return [`${most} turns tell no difference: it takes ${fewest}.`];
+  if (most < toMiss)
+    return [`${most} turns cannot tell that one of so many targets is missed: it takes ${toMiss}.`];
+  return [];
+}

@@ -1,0 +1,99 @@
+/**
+ * What the rows cover, as tables: of each type of sing-box whether the run measured it or why not, and of each protocol what
+ * it needs and what of it no row measures. The types are sing-box's own: a side without it has no table of them.
+ */
+import { sectionOf } from '../section.js';
+import { programTitle } from './programs.js';
+
+/**
+ * @typedef {import('./result.js').Found} Found
+ * @typedef {import('./result.js').SideResult} SideResult
+ * @typedef {{ type: string, rows: string[], reason: string | null, instead: string | null }} Covered a type, with the rows that
+ *   cover it, or why none does; `instead` is what they measure in its place
+ */
+
+/** How a row ended, and whether it ran; null where it could not, or was not reached. @param {SideResult} side */
+function ended({ outcome, detail, known }) {
+  if (outcome === 'measured') return { text: outcome, ran: true };
+  const text = detail === null ? outcome : `${outcome} (${detail})`;
+  if (outcome === 'errors') return { text, ran: known !== null };
+  return { text, ran: ['impossible here', 'not reached'].includes(outcome) ? null : false };
+}
+
+/**
+ * How the rows of a type ended, those together that ended alike: true where what could run was measured, false where a row
+ * failed, null where nothing was measured.
+ * @param {Covered} covered
+ * @param {Map<string, SideResult>} sides by row
+ */
+function stateOf({ rows, reason, instead }, sides) {
+  if (reason !== null) return { ok: null, text: `no row: ${reason}` };
+  /** @type {Map<string, string[]>} */
+  const endings = new Map();
+  /** @type {boolean | null} */
+  let ok = null;
+  for (const row of rows) {
+    const side = sides.get(row);
+    const { text, ran } = side ? ended(side) : { text: 'not asked for', ran: null };
+    if (ran !== null && ok !== false) ok = ran;
+    endings.set(text, [...(endings.get(text) ?? []), row]);
+  }
+  const told = [...endings].map(([ending, names]) => `${names.join(', ')}: ${ending}`).join('; ');
+  return { ok, text: instead === null ? told : `${told}; it is ${instead}` };
+}
+
+/** @param {Found} found @param {'baseline' | 'candidate'} side */
+function typesSection({ coverage, rows, ...found }, side) {
+  const sides = new Map(rows.flatMap((row) => (row[side] ? [[row.row, row[side]]] : [])));
+  const lines = /** @type {const} */ (['inbound', 'outbound']).flatMap((way) =>
+    coverage[way].map((covered) => ({ way, type: covered.type, ...stateOf(covered, sides) })),
+  );
+  const sums = ['inbound', 'outbound'].map((way) => {
+    const own = lines.filter((line) => line.way === way);
+    return `${own.filter(({ ok }) => ok).length} of ${own.length} ${way}s`;
+  });
+  return sectionOf({
+    name: `coverage_${side}`,
+    title: `Coverage of the types of sing-box, by ${programTitle(/** @type {import('./programs.js').Ran} */ (found[side]))}`,
+    columns: [
+      { name: 'ok', title: '', unit: 'ok' },
+      { name: 'name', title: 'Name', unit: 'text', print: 'none', of: ({ way, type }) => `${way} ${type}` },
+      { name: 'side', title: 'Side', unit: 'text', of: ({ way }) => way },
+      { name: 'type', title: 'Type', unit: 'text' },
+      { name: 'this_run', title: 'This run', unit: 'text', of: ({ text }) => text },
+    ],
+    rows: lines,
+    notes: [`Measured: ${sums.join(', ')}.`],
+  });
+}
+
+/** @param {Found} found @returns {import('../section.js').Section[]} */
+export function coverageSections(found) {
+  const { inbound, protocols } = found.coverage;
+  const sides = /** @type {const} */ (['baseline', 'candidate']).filter(
+    (side) => inbound.length > 0 && found[side]?.engine === 'sing-box',
+  );
+  return [
+    ...sides.map((side) => typesSection(found, side)),
+    ...(protocols.length > 0
+      ? [
+          sectionOf({
+            name: 'extent',
+            title: 'What each protocol needs, and what of it has no row',
+            columns: [
+              { name: 'protocol', title: 'Protocol', unit: 'text' },
+              { name: 'rows', title: 'Rows', unit: 'text', of: ({ rows }) => rows.join(', ') },
+              { name: 'needs', title: 'Needs', unit: 'text' },
+              {
+                name: 'left_out',
+                title: 'No row has, and why',
+                unit: 'text',
+                of: ({ left_out: leftOut }) => leftOut.join('; ') || null,
+              },
+            ],
+            rows: protocols,
+          }),
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,191 @@
+/** The rows of one side as a table: how each ended, and what was measured. */
+import { rangeOf, sectionOf } from '../section.js';
+import { programTitle } from './programs.js';
+
+/**
+ * @typedef {import('./result.js').Found} Found
+ * @typedef {import('./result.js').SideResult} SideResult
+ * @typedef {Found['rows'][number]} FoundRow
+ * @typedef {{ row: FoundRow, own: SideResult }} Sided a row on one of its sides
+ */
+
+const SIDES = /** @type {const} */ ({ baseline: 'Baseline', candidate: 'Candidate' });
+
+/** Medians of the turns, in the order of the columns. */
+const FIGURES = {
+  handshake_ms: { title: 'First reply', unit: 'ms', digits: 3 },
+  rtt_ms: { title: 'RTT', unit: 'ms', digits: 3 },
+  mbit_1k: { title: '1 KiB', unit: 'Mbit/s' },
+  mbit_64k: { title: '64 KiB', unit: 'Mbit/s' },
+  mbit_1m: { title: '1 MiB', unit: 'Mbit/s' },
+  mbit_64k_up: { title: 'Up, 64 KiB', unit: 'Mbit/s' },
+  udp_rtt_ms: { title: 'UDP RTT', unit: 'ms', digits: 3 },
+  udp_lost_share: { title: 'UDP lost', unit: 'share' },
+  cpu_s_per_gib: { title: 'CPU', unit: 's/GiB', digits: 2 },
+  rest_cpu_percent: { title: 'CPU at rest', unit: '%', digits: 1 },
+  peak_anon_mib: { title: 'Peak own memory', unit: 'MiB', digits: 1 },
+  peak_rss_mib: { title: 'Peak RSS', unit: 'MiB', digits: 1 },
+};
+
+/** Many tunnels, and more, are opened in half of the extra turns (scripts/protocols/matrix.js). */
+export const MANY_TUNNELS = 500;
+
+/** @param {number} number */
+const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** @param {Found} found */
+const sidesIn = ({ rows }) =>
+  rows.flatMap(({ baseline, candidate }) => (candidate ? [baseline, candidate] : [baseline]));
+
+/** Names of all figures of both sides. @param {Found} found */
+const namesIn = (found) => [...new Set(sidesIn(found).flatMap(({ figures }) => Object.keys(figures)))];
+
+/** How many tunnels were open at once, the fewest first. @param {string[]} names of figures */
+const tunnelCounts = (names) =>
+  names
+    .flatMap((name) => /^tunnels_(\d+)_p95_ms$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+
+/** Columns of the numbers of tunnels. @param {number[]} counts */
+function ofTunnels(counts) {
+  const most = counts.at(-1);
+  return Object.fromEntries([
+    ...counts.map((count) => [
+      `tunnels_${count}_p95_ms`,
+      { title: `${grouped(count)} tunnels P95`, unit: 'ms', digits: 2 },
+    ]),
+    ...(most
+      ? [
+          [
+            `tunnels_${most}_anon_mib`,
+            { title: `Own memory, ${grouped(most)} tunnels`, unit: 'MiB', digits: 1 },
+          ],
+        ]
+      : []),
+  ]);
+}
+
+/** By the end of a figure's name. @type {[RegExp, string][]} */
+const UNITS = [
+  [/_ms$/, 'ms'],
+  [/_mib$/, 'MiB'],
+  [/_share$/, 'share'],
+  [/_percent$/, '%'],
+  [/_per_s$/, 'per_s'],
+];
+
+/** @param {Found} found @returns {import('../section.js').Column<Sided>[]} */
+function columnsOf(found) {
+  const names = namesIn(found);
+  /** @type {Record<string, { title: string, unit: string, digits?: number }>} */
+  const shown = { ...FIGURES, ...ofTunnels(tunnelCounts(names)) };
+  const own = (/** @type {string} */ name) => (/** @type {Sided} */ one) => rangeOf(one.own.figures[name]);
+  const whole = names.includes('rest_cpu_percent') ? shown : without(shown, 'rest_cpu_percent');
+  return [
+    { name: 'row', title: 'Protocol', unit: 'text', of: ({ row }) => row.row },
+    { name: 'outcome', title: 'Outcome', unit: 'text', of: (one) => one.own.outcome },
+    ...Object.entries(whole).map(([name, column]) => ({
+      name,
+      ...column,
+      print: /** @type {const} */ ('value'),
+      of: own(name),
+    })),
+    ...names
+      .filter((name) => !(name in whole))
+      .sort()
+      .map((name) => ({
+        name,
+        title: name,
+        unit: UNITS.find(([end]) => end.test(name))?.[1] ?? 'count',
+        print: /** @type {const} */ ('none'),
+        of: own(name),
+      })),
+    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: (one) => one.own.detail },
+    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: (one) => one.own.known },
+  ];
+}
+
+/** @param {Record<string, any>} all @param {string} name */
+const without = (all, name) => Object.fromEntries(Object.entries(all).filter(([key]) => key !== name));
+
+/** Whether probe and far end may be what bounds the transfers of a side. @param {Found} found @param {SideResult} side */
+export const mayBound = ({ measuring_bound_cpus: bound }, { figures }) =>
+  (figures.measuring_cpus?.median ?? 0) >= bound;
+
+/** @param {Found} found @param {'baseline' | 'candidate'} side */
+export function sideSection(found, side) {
+  const rows = found.rows.flatMap((row) => {
+    const own = row[side];
+    return own ? [{ row, own }] : [];
+  });
+  const program = /** @type {import('./programs.js').Ran} */ (found[side]);
+  return sectionOf({
+    name: side,
+    title: `${SIDES[side]}: ${programTitle(program)}`,
+    columns: columnsOf(found),
+    rows,
+    ...(side === 'baseline' ? { headline: glanceOf(found) } : {}),
+    notes: [
+      ...rows.flatMap(notesOf),
+      aboutFigures(found),
+      ...aboutProgram(program),
+      ...aboutBounds(found, rows),
+    ],
+  });
+}
+
+/** How many rows were measured on all sides. @param {Found} found */
+function glanceOf({ rows }) {
+  const whole = rows.filter(({ baseline, candidate }) =>
+    [baseline, candidate].every((side) => !side || side.outcome === 'measured'),
+  );
+  return { value: `${whole.length} of ${rows.length}`, of: 'rows measured' };
+}
+
+/** @param {Sided} sided */
+const notesOf = ({ row: { row }, own: { outcome, detail, known } }) => [
+  ...(detail === null ? [] : [`${row}: ${outcome}: ${detail}.`]),
+  ...(outcome === 'errors' && known !== null ? [`${row}: known: ${known}.`] : []),
+];
+
+/** @param {Found} found */
+function aboutFigures(found) {
+  const { turns, extra_turns: extra, rows } = found;
+  const further = rows.filter((row) => row.turns > turns).map((row) => `${row.row} (${row.turns})`);
+  const more =
+    further.length > 0
+      ? `, and further ones of rows that these did not decide: ${further.join(', ')}; all`
+      : '';
+  const many = (tunnelCounts(namesIn(found)).at(-1) ?? 0) >= MANY_TUNNELS;
+  const fewer = many ? `, ${MANY_TUNNELS} tunnels or more of ${Math.ceil(extra / 2)}` : '';
+  return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents. Writes of 1 KiB are bound by the sender's system calls. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
+}
+
+/** @param {import('./programs.js').Ran} program */
+const aboutProgram = ({ sha256, ran = [] }) => [
+  ...(sha256 ? [`SHA-256 of the program: ${sha256}.`] : []),
+  ...ran
+    .filter((other) => other.sha256 !== sha256)
+    .map((other) => `What really ran, among others or in its place: ${other.file}, SHA-256 ${other.sha256}.`),
+];
+
+/** @param {Found} found @param {Sided[]} rows */
+function aboutBounds(found, rows) {
+  const bound = rows
+    .filter(({ own }) => mayBound(found, own))
+    .map(({ row, own }) => `${row.row} (${own.figures.measuring_cpus?.median.toFixed(2)})`);
+  const told = rows.flatMap(({ row: { row, told_mbit_per_s: rate } }) =>
+    rate === null ? [] : [`${row} (${rate.toFixed(0)} Mbit/s)`],
+  );
+  return [
+    ...(bound.length > 0
+      ? [
+          `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. There they may be what bounds the throughput, all the more where both share a CPU, and a difference between two programs looks smaller than it is: compare CPU.`,
+        ]
+      : []),
+    ...(told.length > 0
+      ? [`Told what to send at, which bounds the throughput: ${told.join(', ')}. Compare CPU.`]
+      : []),
+  ];
+}

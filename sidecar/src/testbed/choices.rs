@@ -1,0 +1,152 @@
+//! Choices that are files: a variable with `from` has the names of a folder's files as choices, and a file says all of its
+//! choice: variables of its own, what it requires, and parts that templates put together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::file::{Requirement, TestbedFile, Variable, read};
+use super::variables::Values;
+use crate::failure::{Failure, Result};
+
+/// By variable and choice, the parts that its file has, null where a choice has no file.
+pub type Choices = BTreeMap<String, BTreeMap<String, Json>>;
+/// By variable, the parts of what was chosen.
+pub type Chosen = BTreeMap<String, Json>;
+
+/// What a testbed takes from such a file. What else is in it is for others.
+#[derive(Deserialize)]
+struct ChoiceFile {
+    #[serde(default)]
+    variables: BTreeMap<String, Variable>,
+    #[serde(default)]
+    requires: Vec<Requirement>,
+    /// Strings in it are templates. A file without parts is no choice.
+    parts: Option<Json>,
+}
+
+/// Reads the folders that the variables of `file` name in `dir`: their files become choices, and what these declare becomes
+/// the testbed's, once for each folder.
+pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
+    let folders: BTreeMap<String, String> = file
+        .variables
+        .iter()
+        .filter_map(|(name, variable)| Some((name.clone(), variable.from.clone()?)))
+        .collect();
+    let mut choices = Choices::new();
+    let mut seen = Vec::new();
+    for (variable, folder) in folders {
+        let shown = format!("testbeds/{}/{folder}", file.name);
+        let found = read_folder(&dir.join(&folder), &shown)?;
+        let mut parts: BTreeMap<String, Json> = file.variables[&variable]
+            .choices
+            .iter()
+            .flatten()
+            .map(|choice| (choice.clone(), Json::Null))
+            .collect();
+        for (choice, own) in found {
+            let Some(own_parts) = own.parts else { continue };
+            if !seen.contains(&folder) {
+                let shown = format!("{shown}/{choice}.toml");
+                take(
+                    file,
+                    &variable,
+                    &choice,
+                    own.variables,
+                    own.requires,
+                    &shown,
+                )?;
+            }
+            parts.insert(choice, own_parts);
+        }
+        if let Some(declared) = file.variables.get_mut(&variable) {
+            declared.choices = Some(parts.keys().cloned().collect());
+        }
+        choices.insert(variable, parts);
+        seen.push(folder);
+    }
+    Ok(choices)
+}
+
+fn read_folder(folder: &Path, shown: &str) -> Result<Vec<(String, ChoiceFile)>> {
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| Failure::invalid(format!("{shown}: {error}"), "put the folder there"))?;
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| {
+            Some(
+                entry
+                    .file_name()
+                    .to_str()?
+                    .strip_suffix(".toml")?
+                    .to_owned(),
+            )
+        })
+        .collect();
+    names.sort();
+    names
+        .into_iter()
+        .map(|name| {
+            let path = folder.join(format!("{name}.toml"));
+            let own = read(&path, &format!("{shown}/{name}.toml"))?;
+            Ok((name, own))
+        })
+        .collect()
+}
+
+/// Makes what a choice's file declares the testbed's: what it requires, only where it is chosen.
+fn take(
+    file: &mut TestbedFile,
+    variable: &str,
+    choice: &str,
+    variables: BTreeMap<String, Variable>,
+    requires: Vec<Requirement>,
+    shown: &str,
+) -> Result<()> {
+    for (name, declared) in variables {
+        if file.variables.insert(name.clone(), declared).is_some() {
+            return Err(Failure::invalid(
+                format!("{shown}: variables.{name}: is declared elsewhere too"),
+                "give it another name, or use that one",
+            ));
+        }
+    }
+    for mut requirement in requires {
+        let own = requirement.when.as_deref().unwrap_or("true");
+        let chosen = format!("vars.{variable} == '{choice}'");
+        requirement.when = Some(format!("{{% if {chosen} %}}{own}{{% endif %}}"));
+        file.requires.push(requirement);
+    }
+    Ok(())
+}
+
+/// The parts of what `variables` choose, their strings as they are in the files.
+pub fn chosen(choices: &Choices, variables: &Values) -> Chosen {
+    choices
+        .iter()
+        .map(|(variable, parts)| {
+            let choice = variables.get(variable).map(ToString::to_string);
+            let own = choice.and_then(|choice| parts.get(&choice));
+            (variable.clone(), own.cloned().unwrap_or(Json::Null))
+        })
+        .collect()
+}
+
+/// Every string in `value`, with its path behind `field`.
+pub fn strings<'a>(field: &str, value: &'a Json) -> Vec<(String, &'a str)> {
+    match value {
+        Json::String(text) => vec![(field.to_owned(), text.as_str())],
+        Json::Array(entries) => entries
+            .iter()
+            .enumerate()
+            .flat_map(|(index, entry)| strings(&format!("{field}[{index}]"), entry))
+            .collect(),
+        Json::Object(entries) => entries
+            .iter()
+            .flat_map(|(key, entry)| strings(&format!("{field}.{key}"), entry))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
