@@ -164,6 +164,10 @@ benchmark-meters: $(BINARIES) ## Compare our probes with sockperf, iperf3 and a 
 	+@$(call build,bin/sidecar testbed needs sing-box)
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
 
+.PHONY: benchmark-link
+benchmark-link: bin/sidecar ## Compare links with ping, iperf3 and sockperf through them
+	@python3 benchmarks/link/compare.py
+
 .PHONY: benchmark-neighbours
 benchmark-neighbours: $(BINARIES) ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]
 	@$(call need,node,install Node.js 20.19 or newer)

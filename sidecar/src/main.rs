@@ -13,6 +13,7 @@ mod dns;
 mod echo;
 mod failure;
 mod host;
+mod link;
 mod net;
 mod primitives;
 mod probe;

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const FLOORS: [&str; 12] = [
+const FLOORS: [&str; 13] = [
     "failure",
     "host",
     "dns",
     "net",
     "process",
+    "link",
     "echo",
     "tap",
     "probe",

@@ -15,11 +15,13 @@ use serde_json::json;
 use super::answer::{blocking, read};
 use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
+use crate::link;
 use crate::probe::registry::Registry;
 use crate::process::complaints::Complaint;
 use crate::process::role::Role;
 use crate::process::supervised::Supervised;
 use crate::process::{programs, rest};
+use crate::testbed::hop::Wanted;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
 use crate::testbed::variables::Values;
@@ -31,6 +33,8 @@ type Shared = State<Arc<Supervisor>>;
 struct StartRequest {
     #[serde(default)]
     variables: Values,
+    /// Between the ends of its hop; none unless given.
+    link: Option<Wanted>,
     /// The folder of its logs, within the sidecar's; its id unless given.
     log_name: Option<String>,
 }
@@ -48,6 +52,8 @@ pub struct InstanceBody {
     processes: Vec<ProcessBody>,
     /// Network namespaces that probes and echo servers may name.
     namespaces: Vec<String>,
+    /// Null where it was started without one.
+    link: Option<link::State>,
     log_dir: String,
 }
 
@@ -85,6 +91,7 @@ impl From<&Instance> for InstanceBody {
             versions: instance.versions.clone(),
             processes,
             namespaces: instance.namespace_names(),
+            link: instance.link().ok().map(|link| link.state()),
             log_dir: instance.log_dir.display().to_string(),
         }
     }
@@ -127,6 +134,7 @@ pub async fn start(
         let instance = supervisor.start(
             &name,
             &request.variables,
+            request.link.as_ref(),
             request.log_name.as_deref(),
             &abandoned,
         )?;

@@ -3,6 +3,7 @@
 mod answer;
 mod echoes;
 mod instances;
+mod links;
 mod origin;
 mod probes;
 mod taps;
@@ -47,6 +48,8 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         )
         .route("/instances/{id}/programs", get(instances::programs))
         .route("/instances/{id}/rest", post(instances::rest))
+        .route("/instances/{id}/link", get(links::show).post(links::change))
+        .route("/instances/{id}/link/calibrate", post(links::calibrate))
         .route("/windows", post(windows::open).get(windows::list))
         .route("/windows/{id}", get(windows::show))
         .route("/windows/{id}/cpus", get(windows::cpus))

@@ -2,6 +2,7 @@
 
 mod bench;
 mod echo;
+mod link;
 mod probe;
 mod probe_table;
 mod run;
@@ -17,8 +18,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Result;
+use crate::testbed::hop::Wanted;
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testbed file, 4 a system could not be set up, 130 a start was interrupted. \
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testbed file, 4 a system could not be set up, 130 a start was interrupted, 3 `link calibrate` found another link than was asked for. \
 `testbed run` exits with its command's code (128 + N where signal N ended it).";
 
 #[derive(Parser)]
@@ -42,6 +44,9 @@ enum Command {
     /// Echo over TCP and UDP until Ctrl-C, with faults for known answers: the far end of a probe
     #[command(after_help = EXIT_CODES)]
     Echo(echo::Echo),
+    /// List, measure and start links: delay, rate, queue and loss between two network namespaces
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Link(Link),
     /// Measure what this machine makes of a proxy's primitives
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -66,12 +71,38 @@ enum Testbed {
     Run(run::Run),
 }
 
+#[derive(Subcommand)]
+enum Link {
+    /// List the links in links/
+    List(link::List),
+    /// Start a link and keep it until Ctrl-C, for meters of one's own; prints the namespaces of its ends, and what it counted
+    Up(link::Up),
+    /// Measure whether a link is what was asked for: delay, rate, queue, loss, and what it can carry here
+    Calibrate(link::Calibrate),
+}
+
 /// Where the testbeds are.
 #[derive(Args)]
 struct Place {
     /// The repository's root [default: WINDTUNNEL_ROOT, or the first folder upwards with testbeds/]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+}
+
+/// What is between the two ends of a pair.
+#[derive(Args)]
+struct OverLink {
+    /// Put a link between client and server: a name of `sidecar link list`, or such as rtt:100ms,rate:50mbit,loss:1%
+    #[arg(long, value_name = "LINK")]
+    link: Option<String>,
+}
+
+impl OverLink {
+    fn wanted(&self) -> Option<Wanted> {
+        let text = self.link.clone()?;
+        let cpus = Vec::new();
+        Some(Wanted { text, cpus })
+    }
 }
 
 /// Where the logs go.
@@ -115,6 +146,9 @@ pub fn run() -> u8 {
         Command::Testbed(Testbed::Run(run)) => run.run(),
         Command::Probe(probe) => probe.run(),
         Command::Echo(echo) => echo.run(),
+        Command::Link(Link::List(list)) => list.run(),
+        Command::Link(Link::Up(up)) => up.run(),
+        Command::Link(Link::Calibrate(calibrate)) => calibrate.run(),
         Command::Bench(bench) => bench.run(),
         Command::Sample(sample) => sample.run(),
     };

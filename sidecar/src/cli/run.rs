@@ -12,7 +12,7 @@ use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
 use super::testbed::read_variables;
 use super::up::Interrupts;
-use super::{Logs, Place, table};
+use super::{Logs, OverLink, Place, table};
 use crate::failure::{Failure, Result};
 use crate::process::exec;
 use crate::process::protocol::Exit;
@@ -40,6 +40,8 @@ pub struct Run {
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
+    link: OverLink,
+    #[command(flatten)]
     place: Place,
     #[command(flatten)]
     logs: Logs,
@@ -50,8 +52,13 @@ impl Run {
         let interrupts = Interrupts::listen()?;
         let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance =
-            supervisor.start(&self.name, &variables, None, &|| interrupts.interrupted())?;
+        let instance = supervisor.start(
+            &self.name,
+            &variables,
+            self.link.wanted().as_ref(),
+            None,
+            &|| interrupts.interrupted(),
+        )?;
         let result = command_on(&self.command, &supervisor, &instance, &interrupts);
         supervisor.end();
         result

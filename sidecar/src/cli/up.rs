@@ -12,7 +12,7 @@ use clap::Args;
 use nix::sys::signalfd::SfdFlags;
 
 use super::testbed::read_variables;
-use super::{Logs, Place, say};
+use super::{Logs, OverLink, Place, say};
 use crate::failure::{Failure, Result};
 use crate::process::signals::{Arrived, END, Signals};
 use crate::testbed::catalogue::Catalogue;
@@ -29,6 +29,8 @@ pub struct Up {
     /// Write all outputs, secret ones too, to this file (mode 0600); it is removed at the end
     #[arg(long, value_name = "FILE")]
     env_file: Option<PathBuf>,
+    #[command(flatten)]
+    link: OverLink,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
@@ -83,8 +85,13 @@ impl Up {
         let interrupts = Interrupts::listen()?;
         let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance =
-            supervisor.start(&self.name, &variables, None, &|| interrupts.interrupted())?;
+        let instance = supervisor.start(
+            &self.name,
+            &variables,
+            self.link.wanted().as_ref(),
+            None,
+            &|| interrupts.interrupted(),
+        )?;
         let result = keep(&instance, self.env_file.as_deref(), &interrupts);
         supervisor.end();
         eprintln!("sidecar: {} is stopped", self.name);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::network::Namespaces;
 use super::variables::Values;
 use crate::failure::{Failure, Result};
+use crate::link::Link;
 use crate::process::folder::Folder;
 use crate::process::namespace::Namespace;
 use crate::process::role::Role;
@@ -27,6 +28,7 @@ pub struct Instance {
     pub processes: Vec<Arc<Supervised>>,
     pub log_dir: PathBuf,
     pub(super) namespaces: Mutex<Namespaces>,
+    pub(super) link: Mutex<Option<Arc<Link>>>,
     pub(super) work: Mutex<Option<Folder>>,
 }
 
@@ -77,10 +79,25 @@ impl Instance {
         })
     }
 
-    /// Stops all processes, the last started first, and removes the working folder and the namespaces.
+    fn link_of(&self) -> MutexGuard<'_, Option<Arc<Link>>> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The link between its ends; not found where it was started without one.
+    pub fn link(&self) -> Result<Arc<Link>> {
+        self.link_of().clone().ok_or_else(|| {
+            Failure::not_found(
+                format!("instance {} has no link", self.id),
+                "start the testbed with one: {\"link\": {\"text\": \"far\"}}",
+            )
+        })
+    }
+
+    /// Stops all processes, the last started first, and removes the working folder, the link and the namespaces.
     pub fn stop(&self) -> Vec<Stopped> {
         let mut stopped = stop_all(&self.processes);
         stopped.reverse();
+        drop(self.link_of().take());
         self.namespaces().clear();
         let work = self
             .work

@@ -10,6 +10,7 @@ use regex::Regex;
 
 use super::catalogue::Testbed;
 use super::file::{Process, Value};
+use super::hop::Ordered;
 use super::instance::{Instance, stop_all};
 use super::log_folder;
 use super::parts::Parts;
@@ -24,6 +25,8 @@ use crate::process::supervised::Supervised;
 
 pub struct Launch<'a> {
     pub testbed: &'a Testbed,
+    /// Between the ends of its hop.
+    pub link: Option<&'a Ordered>,
     pub root: &'a Path,
     pub id: String,
     /// The logs of all instances, and what this one's folder in it is called.
@@ -110,6 +113,7 @@ impl Launch<'_> {
         setting.check_requirements(&parts)?;
         setting.check_cpus(&parts)?;
         setting.make_namespaces(&parts)?;
+        setting.make_link(&parts)?;
         let versions = setting.versions(&parts)?;
         setting.generate()?;
         let (outputs, secret_outputs) = setting.outputs()?;
@@ -126,6 +130,7 @@ impl Launch<'_> {
             processes,
             log_dir: log_dir.to_owned(),
             namespaces: Mutex::new(std::mem::take(&mut setting.namespaces)),
+            link: Mutex::new(setting.link.take()),
             work: Mutex::new(Some(setting.work)),
             variables,
         })

@@ -6,6 +6,7 @@ pub mod choices;
 mod errand;
 pub mod file;
 mod generate;
+pub mod hop;
 pub mod instance;
 mod launch;
 mod log_folder;

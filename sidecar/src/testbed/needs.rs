@@ -18,6 +18,7 @@ pub fn targets(
     any: &[String],
 ) -> Result<BTreeSet<String>> {
     let launch = Launch {
+        link: None,
         testbed,
         root,
         id: String::new(),

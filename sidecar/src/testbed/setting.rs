@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::choices::{self, Chosen};
 use super::file::{ConfigFile, Process};
 use super::generate::{Generated, Generator};
+use super::hop::Hop;
 use super::launch::Launch;
 use super::network::Namespaces;
 use super::parts::Parts;
@@ -17,6 +19,7 @@ use super::template::Templates;
 use super::variables::Values;
 use super::{secrets, versions};
 use crate::failure::{Failure, Result};
+use crate::link::Link;
 use crate::process::cpus;
 use crate::process::folder::Folder;
 use crate::process::redact::Redactor;
@@ -35,6 +38,7 @@ struct Names<'a> {
     secrets: &'a BTreeMap<String, String>,
     generated: &'a Generated,
     namespaces: BTreeMap<&'a str, PathBuf>,
+    hop: &'a Hop,
 }
 
 /// All that the templates of one attempt are rendered with.
@@ -51,6 +55,8 @@ pub struct Setting<'a> {
     pub redactor: Redactor,
     pub work: Folder,
     pub namespaces: Namespaces,
+    hop: Hop,
+    pub link: Option<Arc<Link>>,
     pub env: BTreeMap<String, String>,
     /// Ports that were chosen here and are in use, with their variables.
     pub chosen: Vec<(String, u16)>,
@@ -83,6 +89,8 @@ impl Launch<'_> {
             generated: Generated::new(),
             work,
             namespaces: Namespaces::new(),
+            hop: Hop::new(self.link.is_some()),
+            link: None,
             env,
             chosen,
         };
@@ -127,6 +135,7 @@ impl Setting<'_> {
             secrets: &self.secrets,
             generated: &self.generated,
             namespaces: self.namespace_files(),
+            hop: &self.hop,
         }
     }
 

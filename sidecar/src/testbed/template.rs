@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 /// The names that a template may use.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "root",
     "dir",
     "work",
@@ -19,6 +19,7 @@ pub const NAMES: [&str; 9] = [
     "secrets",
     "generated",
     "namespaces",
+    "hop",
 ];
 
 /// Those of them whose values are secrets.

@@ -1,0 +1,68 @@
+//! The link of an instance: look, change, measure.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use serde::Deserialize;
+
+use super::answer::{blocking, read};
+use crate::failure::{Failure, Result};
+use crate::link::calibrate::{self, Calibration};
+use crate::link::{self, spec};
+use crate::testbed::supervisor::Supervisor;
+
+type Shared = State<Arc<Supervisor>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    /// From now on, such as `rate:10mbit,down.loss:1%`.
+    set: Option<String>,
+    /// All as it was at the start: settings, draws, timetable, counts.
+    #[serde(default)]
+    restart: bool,
+}
+
+/// What it is, and what it has done in each direction.
+pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<link::State>> {
+    blocking(move || Ok(Json(supervisor.instance(&id)?.link()?.state()))).await
+}
+
+pub async fn change(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Json<link::State>> {
+    let Change { set, restart } = read(&body)?;
+    if set.is_none() && !restart {
+        return Err(Failure::bad_request(
+            "request: there is nothing to do",
+            "send {\"set\": \"rate:10mbit\"} or {\"restart\": true}",
+        ));
+    }
+    blocking(move || {
+        let link = supervisor.instance(&id)?.link()?;
+        if restart {
+            link.restart()?;
+        }
+        if let Some(text) = set {
+            link.change(&spec::items(&text)?)?;
+        }
+        Ok(Json(link.state()))
+    })
+    .await
+}
+
+/// Takes some seconds, in which nothing else may go through it; it is restarted afterwards.
+pub async fn calibrate(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+) -> Result<Json<Calibration>> {
+    blocking(move || {
+        let link = supervisor.instance(&id)?.link()?;
+        calibrate::calibrate(&link).map(Json)
+    })
+    .await
+}

@@ -1,0 +1,140 @@
+//! `sidecar link`.
+
+use clap::Args;
+use serde_json::json;
+
+use super::up::Interrupts;
+use super::{Place, say};
+use crate::failure::Result;
+use crate::link::calibrate::{Calibration, Figure, calibrate};
+use crate::link::{End, Link, spec};
+use crate::testbed::catalogue::Catalogue;
+
+#[derive(Args)]
+pub struct List {
+    #[command(flatten)]
+    place: Place,
+}
+
+impl List {
+    pub fn run(self) -> Result<u8> {
+        let root = Catalogue::find(self.place.root)?.root;
+        for name in spec::names(&root) {
+            say(format_args!(
+                "{name:15} {}",
+                spec::read(&root, &name)?.title
+            ));
+        }
+        Ok(0)
+    }
+}
+
+/// Which link, and where its thread runs.
+#[derive(Args)]
+struct Which {
+    /// A name of `sidecar link list`, or such as rtt:100ms,rate:50mbit,loss:1%,queue:1bdp, or both
+    link: String,
+    /// CPUs of the link's thread [default: any]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    cpus: Vec<usize>,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Which {
+    fn start(self) -> Result<Link> {
+        let root = Catalogue::find(self.place.root)?.root;
+        Link::start(spec::read(&root, &self.link)?, &self.cpus)
+    }
+}
+
+#[derive(Args)]
+pub struct Up {
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Up {
+    pub fn run(self) -> Result<u8> {
+        let interrupts = Interrupts::listen()?;
+        let link = self.which.start()?;
+        let end =
+            |end: &End| json!({"namespace": end.namespace.path(), "address": end.place.address});
+        say(json!({"near": end(link.near()), "far": end(link.far())}));
+        eprintln!(
+            "sidecar: the link {} is up: nsenter --net=NAMESPACE COMMAND runs at one end; Ctrl-C stops it",
+            link.spec.text
+        );
+        let _ = interrupts.arrived.recv();
+        let state = link.state();
+        link.check()?;
+        say(json!({"up": state.up, "down": state.down, "cpu_s": state.cpu_s}));
+        Ok(0)
+    }
+}
+
+#[derive(Args)]
+pub struct Calibrate {
+    #[command(flatten)]
+    which: Which,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Calibrate {
+    /// 3 where the link is not what was asked for.
+    pub fn run(self) -> Result<u8> {
+        let calibration = calibrate(&self.which.start()?)?;
+        if self.json {
+            say(serde_json::to_string(&calibration).unwrap_or_default());
+        } else {
+            print(&calibration);
+        }
+        Ok(if calibration.ok { 0 } else { 3 })
+    }
+}
+
+fn print(found: &Calibration) {
+    say(format_args!(
+        "{:24} {:>12} {:>12} {:>10}",
+        found.text, "asked", "measured", "within"
+    ));
+    for (name, side) in [("up", &found.up), ("down", &found.down)] {
+        let figures = [
+            ("delay, ms", Some(side.delay_ms)),
+            ("rate, Mbit/s", side.rate_mbit_s),
+            ("full queue, ms", side.queue_ms),
+            ("lost of 1,000", Some(side.loss.per_1000)),
+        ];
+        for (title, figure) in figures {
+            let Some(Figure {
+                asked,
+                measured,
+                within,
+                ..
+            }) = figure
+            else {
+                continue;
+            };
+            let title = format!("{name}: {title}");
+            say(format_args!(
+                "{title:24} {asked:12.3} {measured:12.3} {within:10.3}"
+            ));
+        }
+        say(format_args!(
+            "{:24} {:>12} {:12}",
+            format!("{name}: lost by itself"),
+            0,
+            side.own_lost
+        ));
+    }
+    let carries = &found.carries;
+    say(format_args!(
+        "carries here {:.0} Mbit/s, {:.0} packets/s",
+        carries.mbit_s, carries.packets_s
+    ));
+    for wrong in &found.wrong {
+        say(format_args!("wrong: {wrong}"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The datagrams of each part of a calibration, and the settings that it is made with.
+
+use std::time::Duration;
+
+use super::MS;
+use super::flow::{self, Flow, HEADERS, LEAST_PAYLOAD, Pace, Plan};
+use super::result::Carries;
+use crate::failure::{Failure, Result};
+use crate::link::Link;
+use crate::link::ends::End;
+use crate::link::settings::{Settings, Side};
+
+/// Datagrams of the delay and of the loss.
+const DELAYS: u64 = 100;
+const LOSSES: u64 = 2_000;
+/// At most so many a second of these, and at most this share of the line.
+const LOSSES_PER_S: f64 = 5_000.0;
+const LOSSES_OF_LINE: f64 = 0.5;
+/// How long it is measured what the link carries.
+const CARRY_FOR: Duration = Duration::from_millis(300);
+/// On their way at once where it is measured what the link carries: fewer than its device keeps.
+const WINDOW: u64 = 1_000;
+/// After the last arrival, besides delay and queue.
+const SILENCE: Duration = Duration::from_millis(150);
+
+/// So few datagrams that none waits for another.
+pub fn delay_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow> {
+    run(
+        link,
+        from,
+        to,
+        &Plan {
+            payload: LEAST_PAYLOAD,
+            pace: Pace::Each(5.0 * MS),
+            duration: Duration::from_secs(30),
+            count: DELAYS,
+            silence: silence(side, 0.0),
+        },
+    )
+}
+
+pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow> {
+    let bits = ((LEAST_PAYLOAD + HEADERS) * 8) as f64;
+    let line = side
+        .rate_bit_s
+        .map_or(f64::INFINITY, |rate| rate as f64 / bits * LOSSES_OF_LINE);
+    run(
+        link,
+        from,
+        to,
+        &Plan {
+            payload: LEAST_PAYLOAD,
+            pace: Pace::Each(1e9 / line.min(LOSSES_PER_S)),
+            duration: Duration::from_secs(60),
+            count: LOSSES,
+            silence: silence(side, 0.0),
+        },
+    )
+}
+
+/// In packets of full size and of the smallest.
+pub fn carries(link: &Link) -> Result<Carries> {
+    let free = |side: &Side| Side {
+        rate_bit_s: None,
+        delay_ns: 0,
+        ..quiet(side)
+    };
+    let settings = &link.spec.settings;
+    link.measure(Settings {
+        up: free(&settings.up),
+        down: free(&settings.down),
+    })?;
+    let a_second = |payload: usize| -> Result<f64> {
+        let flow = run(
+            link,
+            link.near(),
+            link.far(),
+            &Plan {
+                payload,
+                pace: Pace::Window(WINDOW),
+                duration: CARRY_FOR,
+                count: u64::MAX,
+                silence: SILENCE,
+            },
+        )?;
+        Ok(flow.arrivals.len() as f64 / CARRY_FOR.as_secs_f64())
+    };
+    let mtu = link.spec.mtu as usize;
+    Ok(Carries {
+        mbit_s: a_second(mtu - HEADERS)? * (mtu * 8) as f64 / 1e6,
+        packets_s: a_second(LEAST_PAYLOAD)?,
+    })
+}
+
+/// Delay, rate and queue alone.
+pub fn clean(settings: &Settings) -> Settings {
+    Settings {
+        up: quiet(&settings.up),
+        down: quiet(&settings.down),
+    }
+}
+
+fn quiet(side: &Side) -> Side {
+    Side {
+        delay_ns: side.delay_ns,
+        rate_bit_s: side.rate_bit_s,
+        queue: side.queue,
+        ..Side::default()
+    }
+}
+
+/// A link that is dead at its start is measured as it is later.
+pub fn alive(side: &Side) -> Side {
+    Side {
+        dead: false,
+        ..side.clone()
+    }
+}
+
+pub fn silence(side: &Side, queue_ms: f64) -> Duration {
+    let way = Duration::from_nanos(side.delay_ns + side.jitter_ns + side.reorder_by_ns);
+    way + Duration::from_secs_f64(queue_ms / 1e3) + SILENCE
+}
+
+pub fn run(link: &Link, from: &End, to: &End, plan: &Plan) -> Result<Flow> {
+    let flow = flow::run(from, to, plan).map_err(|error| {
+        Failure::setup(
+            format!("the link {} cannot be measured: {error}", link.spec.text),
+            "look at the machine's limits",
+        )
+    })?;
+    link.check()?;
+    Ok(flow)
+}
+
+pub fn nothing_came(link: &Link) -> Failure {
+    Failure::setup(
+        format!("nothing came through the link {}", link.spec.text),
+        "measure it on a machine that is less busy",
+    )
+}

@@ -1,0 +1,196 @@
+//! A link is measured before it is believed: its delay, rate, queue and loss by datagrams through it, what it loses by
+//! itself, and what it can carry here.
+
+mod flow;
+mod flows;
+mod line;
+mod result;
+
+use std::time::Instant;
+
+use self::flow::{Arrival, Flow, HEADERS, LEAST_PAYLOAD};
+use self::flows::{alive, carries, clean, delay_flow, loss_flow};
+use self::line::Filled;
+pub use self::result::{Calibration, Figure};
+use self::result::{Carries, Direction, Loss};
+use super::counts::Counts;
+use super::ends::End;
+use super::settings::{Settings, Side};
+use super::{Link, State};
+use crate::failure::Result;
+
+/// How far a delay may be from what was asked for, ms.
+const DELAY_WITHIN_MS: f64 = 0.2;
+/// A rate above this share of what the link carries is the link's own limit.
+const OF_CARRIED: f64 = 0.8;
+const MS: f64 = 1e6;
+
+/// Measures a link through which nothing else goes, and leaves it as it was at its start.
+pub fn calibrate(link: &Link) -> Result<Calibration> {
+    let began = Instant::now();
+    let asked = &link.spec.settings;
+    let (near, far) = (link.near(), link.far());
+    let up = Measured::of(link, near, far, &asked.up, |state| state.up)?;
+    let down = Measured::of(link, far, near, &asked.down, |state| state.down)?;
+    let carries = carries(link)?;
+    link.restart()?;
+    let mut wrong = Vec::new();
+    for (name, measured, side) in [("up", &up, &asked.up), ("down", &down, &asked.down)] {
+        measured.judge(name, side, &carries, &mut wrong);
+    }
+    Ok(Calibration {
+        text: link.spec.text.clone(),
+        seed: link.spec.seed,
+        ok: wrong.is_empty(),
+        wrong,
+        up: up.direction,
+        down: down.direction,
+        carries,
+        seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+/// One direction, and the fastest that its line was asked to be while it was filled.
+struct Measured {
+    direction: Direction,
+    offered_mbit_s: f64,
+}
+
+impl Measured {
+    fn of(
+        link: &Link,
+        from: &End,
+        to: &End,
+        side: &Side,
+        counts: fn(&State) -> Counts,
+    ) -> Result<Self> {
+        let clean = clean(&link.spec.settings);
+        link.measure(clean.clone())?;
+        let base_ms = at_share(&delays(&delay_flow(link, from, to, side)?.arrivals), 0.5);
+        let line_ms = side.rate_bit_s.map_or(0.0, |rate| {
+            ((LEAST_PAYLOAD + HEADERS) * 8) as f64 / rate as f64 * 1e3
+        });
+        let delay_ms = Figure::new(
+            side.delay_ns as f64 / MS + line_ms,
+            base_ms,
+            DELAY_WITHIN_MS,
+        );
+        let mut own_lost = counts(&link.state()).own();
+
+        let filled = match side.rate_bit_s {
+            None => None,
+            Some(rate) => Some(Filled::measure(link, from, to, (side, rate), base_ms)?),
+        };
+
+        link.measure(Settings {
+            up: alive(&link.spec.settings.up),
+            down: alive(&link.spec.settings.down),
+        })?;
+        let flow = loss_flow(link, from, to, side)?;
+        let found = counts(&link.state());
+        own_lost += found.own();
+        let spread = delays(&flow.arrivals);
+        Ok(Self {
+            direction: Direction {
+                delay_ms,
+                least_ms: spread.first().copied().unwrap_or(0.0),
+                most_ms: spread.last().copied().unwrap_or(0.0),
+                rate_mbit_s: filled.as_ref().and_then(|filled| filled.rate),
+                queue_ms: filled.as_ref().and_then(|filled| filled.queue),
+                loss: loss(&flow, &found, side),
+                own_lost,
+            },
+            offered_mbit_s: filled.map_or(0.0, |filled| filled.offered_mbit_s),
+        })
+    }
+
+    fn judge(&self, name: &str, side: &Side, carries: &Carries, wrong: &mut Vec<String>) {
+        let Direction {
+            delay_ms,
+            rate_mbit_s,
+            queue_ms,
+            loss,
+            own_lost,
+            ..
+        } = &self.direction;
+        let rate = side.rate_bit_s.map_or(0.0, |rate| rate as f64 / 1e6);
+        let figures = [
+            ("delay", "ms", Some(delay_ms)),
+            ("rate", "Mbit/s", rate_mbit_s.as_ref()),
+            ("delay of the full queue", "ms", queue_ms.as_ref()),
+            ("loss of 1,000", "packets", Some(&loss.per_1000)),
+        ];
+        for (what, unit, figure) in figures {
+            if let Some(Figure {
+                asked, measured, ..
+            }) = figure.filter(|figure| !figure.ok)
+            {
+                wrong.push(format!(
+                    "{name}: the {what} is {measured:.3} {unit}, not {asked:.3}"
+                ));
+            }
+        }
+        if loss.missed != loss.counted {
+            let Loss {
+                missed,
+                counted,
+                sent,
+                ..
+            } = loss;
+            wrong.push(format!(
+                "{name}: {missed} of {sent} packets were missing, and the link counted {counted}"
+            ));
+        }
+        if *own_lost > 0 {
+            wrong.push(format!(
+                "{name}: the link lost {own_lost} packets by itself"
+            ));
+        }
+        if rate > OF_CARRIED * carries.mbit_s {
+            wrong.push(format!(
+                "{name}: the link itself is the bottleneck: it carries {:.0} Mbit/s here, and {rate:.0} are asked for",
+                carries.mbit_s
+            ));
+        } else if rate > 0.0 && rate_mbit_s.is_none() {
+            wrong.push(format!(
+                "{name}: nothing here fills its {rate:.0} Mbit/s: {:.0} were offered",
+                self.offered_mbit_s
+            ));
+        }
+    }
+}
+
+/// Of what arrived, the shortest first, ms.
+fn delays(arrivals: &[Arrival]) -> Vec<f64> {
+    let mut delays: Vec<f64> = arrivals
+        .iter()
+        .map(|one| (one.arrived_ns as f64 - one.sent_ns as f64) / MS)
+        .collect();
+    delays.sort_by(f64::total_cmp);
+    delays
+}
+
+/// The value that this share of them is below.
+fn at_share(sorted: &[f64], share: f64) -> f64 {
+    let index = (sorted.len() as f64 * share) as usize;
+    sorted.get(index).copied().unwrap_or(0.0)
+}
+
+fn loss(flow: &Flow, counts: &Counts, side: &Side) -> Loss {
+    let mut numbers: Vec<u64> = flow.arrivals.iter().map(|one| one.number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let sent = flow.sent as f64;
+    // Five standard deviations of a binomial; packets of a bad spell are lost together.
+    let deviation = (side.loss * (1.0 - side.loss) * sent * 2.0 * side.burst).sqrt();
+    Loss {
+        sent: flow.sent,
+        missed: flow.sent - numbers.len() as u64,
+        counted: counts.lost + counts.queue_dropped + counts.dead + counts.corrupted,
+        per_1000: Figure::new(
+            side.loss * 1e3,
+            counts.lost as f64 / sent.max(1.0) * 1e3,
+            5.0 * deviation / sent.max(1.0) * 1e3,
+        ),
+    }
+}

@@ -1,0 +1,304 @@
+//! The thread that carries packets from one end's device to the other's.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+use tun_rs::SyncDevice;
+
+use super::counts::Counts;
+use super::ends::End;
+use super::fate::Fates;
+use super::pipe::Pipe;
+use super::settings::Settings;
+use super::spec::Spec;
+use crate::net::clock::now_ns;
+use crate::net::poller::{Flags, Poller, Waker};
+use crate::net::thread_clock::ThreadClock;
+use crate::net::wait::Wait;
+
+/// Packets that are read from one device before the other one has its turn.
+const TURN: usize = 64;
+/// No packet is larger, bytes.
+const BUFFER: usize = 65_536;
+const WAKER: u64 = 2;
+/// So much before a packet's time the thread stops sleeping: to be woken takes longer than this as a rule, ns.
+const EARLY_NS: u64 = 30_000;
+/// The wait where nothing is to be done, ns.
+const LONG_NS: u64 = 3_600_000_000_000;
+
+/// The answer to an order comes once [`Shared`] shows what it did.
+pub enum Order {
+    /// From now on; they have been checked.
+    Set(Vec<(String, String)>, Sender<()>),
+    /// Settings, draws, timetable and counts as they were at the start.
+    Restart(Sender<()>),
+    /// These settings without the timetable, with draws and counts from the start: to be measured.
+    Measure(Box<Settings>, Sender<()>),
+    Stop,
+}
+
+/// What others see of the thread.
+#[derive(Default)]
+pub struct Shared {
+    seen: Mutex<Seen>,
+    pub clock: ThreadClock,
+}
+
+#[derive(Default, Clone)]
+pub struct Seen {
+    pub settings: Settings,
+    /// Up and down.
+    pub counts: [Counts; 2],
+    /// Since the start, or the last restart, ns.
+    pub since_ns: u64,
+    pub real_time: bool,
+    /// Why it carries nothing any more.
+    pub failed: Option<String>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn seen(&self) -> Seen {
+        self.lock().clone()
+    }
+}
+
+pub struct Carrier {
+    spec: Spec,
+    ends: Arc<[End; 2]>,
+    shared: Arc<Shared>,
+    settings: Settings,
+    pipes: [Pipe; 2],
+    /// Of the changes, how many are made.
+    changed: usize,
+    began_ns: u64,
+}
+
+impl Carrier {
+    pub fn new(spec: Spec, ends: Arc<[End; 2]>, shared: Arc<Shared>) -> Self {
+        let settings = spec.settings.clone();
+        shared.lock().settings = settings.clone();
+        let rtt_ns = settings.rtt_ns();
+        let [up, down] = fates(&spec);
+        let pipes = [
+            Pipe::new(settings.up.clone(), rtt_ns, up),
+            Pipe::new(settings.down.clone(), rtt_ns, down),
+        ];
+        Self {
+            spec,
+            ends,
+            shared,
+            settings,
+            pipes,
+            changed: 0,
+            began_ns: now_ns(),
+        }
+    }
+
+    /// Carries until it is told to stop. An error is left in [`Shared`].
+    pub fn run(mut self, orders: &Receiver<Order>, waker: &Waker) {
+        self.shared.clock.enter();
+        self.shared.lock().real_time = go_first();
+        if let Err(error) = self.carry(orders, waker) {
+            self.shared.lock().failed = Some(error.to_string());
+        }
+        self.shared.clock.leave();
+    }
+
+    fn carry(&mut self, orders: &Receiver<Order>, waker: &Waker) -> std::io::Result<()> {
+        let mut poller = Poller::new(Wait::Block)?;
+        poller.add(waker, WAKER, Flags::IN | Flags::ET)?;
+        for (token, end) in self.ends.iter().enumerate() {
+            poller.add(&end.device, token as u64, Flags::IN)?;
+        }
+        let mut buffer = vec![0; BUFFER];
+        let mut waiting = Vec::new();
+        loop {
+            while let Ok(order) = orders.try_recv() {
+                waiting.push(match order {
+                    Order::Stop => return Ok(()),
+                    Order::Set(items, done) => {
+                        self.set_items(&items);
+                        done
+                    }
+                    Order::Restart(done) => {
+                        self.restart(self.spec.settings.clone(), 0);
+                        done
+                    }
+                    Order::Measure(settings, done) => {
+                        self.restart(*settings, usize::MAX);
+                        done
+                    }
+                });
+            }
+            self.make_changes();
+            self.hand_over();
+            self.publish();
+            for done in waiting.drain(..) {
+                // Who asked may have gone away.
+                let _ = done.send(());
+            }
+            let next = self.next_ns();
+            let now = now_ns();
+            if next > now && next - now < EARLY_NS {
+                for token in [0, 1] {
+                    self.take_in(token, &mut buffer)?;
+                }
+                continue;
+            }
+            let ready = poller.wait(next.saturating_sub(EARLY_NS).max(now))?;
+            for index in 0..ready {
+                let (token, _) = poller.event(index);
+                if token < WAKER {
+                    self.take_in(token as usize, &mut buffer)?;
+                }
+            }
+        }
+    }
+
+    /// Reads what entered at one end.
+    fn take_in(&mut self, end: usize, buffer: &mut [u8]) -> std::io::Result<()> {
+        for _ in 0..TURN {
+            match receive(&self.ends[end].device, buffer)? {
+                None => break,
+                Some(length) if is_for_one(&buffer[..length]) => {
+                    self.pipes[end].offer(now_ns(), &buffer[..length]);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what has arrived to the other end.
+    fn hand_over(&mut self) {
+        for (pipe, other) in self.pipes.iter_mut().zip([1, 0]) {
+            while let Some((due_ns, bytes)) = pipe.due(now_ns()) {
+                match self.ends[other].device.send(&bytes) {
+                    Ok(_) => {
+                        pipe.counts.delivered += 1;
+                        pipe.counts.delivered_bytes += bytes.len() as u64;
+                        pipe.counts.note_lateness(now_ns().saturating_sub(due_ns));
+                    }
+                    Err(_) => pipe.counts.own_refused += 1,
+                }
+            }
+        }
+    }
+
+    fn next_ns(&self) -> u64 {
+        let change = self.spec.changes.get(self.changed);
+        let change = change.map(|change| self.began_ns + change.at_ns);
+        let packets = self.pipes.iter().filter_map(Pipe::next_ns);
+        let next = packets.chain(change).min();
+        next.unwrap_or_else(|| now_ns() + LONG_NS)
+    }
+
+    fn make_changes(&mut self) {
+        while let Some(change) = self.spec.changes.get(self.changed) {
+            if self.began_ns + change.at_ns > now_ns() {
+                return;
+            }
+            let items = change.items.clone();
+            self.changed += 1;
+            self.set_items(&items);
+        }
+    }
+
+    fn set_items(&mut self, items: &[(String, String)]) {
+        let mut settings = self.settings.clone();
+        for (key, value) in items {
+            // Whoever gave them has checked them.
+            let _ = settings.set(key, value);
+        }
+        self.set(settings);
+    }
+
+    fn set(&mut self, settings: Settings) {
+        let (now, rtt_ns) = (now_ns(), settings.rtt_ns());
+        self.pipes[0].change(now, settings.up.clone(), rtt_ns);
+        self.pipes[1].change(now, settings.down.clone(), rtt_ns);
+        self.settings = settings;
+    }
+
+    /// `changed` of the changes count as made.
+    fn restart(&mut self, settings: Settings, changed: usize) {
+        self.set(settings);
+        for (pipe, fates) in self.pipes.iter_mut().zip(fates(&self.spec)) {
+            pipe.restart(fates);
+        }
+        self.changed = changed;
+        self.began_ns = now_ns();
+    }
+
+    fn publish(&self) {
+        let mut seen = self.shared.lock();
+        seen.counts = [self.pipes[0].counts, self.pipes[1].counts];
+        seen.since_ns = now_ns() - self.began_ns;
+        if seen.settings != self.settings {
+            seen.settings = self.settings.clone();
+        }
+    }
+}
+
+/// Whether the calling thread goes before all others from now on: a packet that waits for it is late.
+fn go_first() -> bool {
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy).is_ok()
+}
+
+fn fates(spec: &Spec) -> [Fates; 2] {
+    [Fates::new(spec.seed, 0), Fates::new(spec.seed, 1)]
+}
+
+fn receive(device: &SyncDevice, buffer: &mut [u8]) -> std::io::Result<Option<usize>> {
+    match device.recv(buffer) {
+        Ok(length) => Ok(Some(length)),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Not to a group: what the kernel says of itself to whoever is there is not the traffic, and would take draws.
+fn is_for_one(packet: &[u8]) -> bool {
+    match packet.first().map(|first| first >> 4) {
+        Some(4) if packet.len() >= 20 => {
+            let [a, b, c, d] = [packet[16], packet[17], packet[18], packet[19]];
+            !Ipv4Addr::new(a, b, c, d).is_multicast()
+        }
+        Some(6) if packet.len() >= 40 => {
+            let to: [u8; 16] = std::array::from_fn(|index| packet[24 + index]);
+            !Ipv6Addr::from(to).is_multicast()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_packets_to_one_are_carried() {
+        let mut four = vec![0x45; 20];
+        four[16..20].copy_from_slice(&[198, 18, 2, 1]);
+        assert!(is_for_one(&four));
+        four[16] = 224;
+        assert!(!is_for_one(&four));
+        let mut six = vec![0x60; 40];
+        six[24..26].copy_from_slice(&[0x20, 0x01]);
+        assert!(is_for_one(&six));
+        six[24] = 0xff;
+        assert!(!is_for_one(&six));
+        assert!(!is_for_one(&four[..19]) && !is_for_one(&[]));
+    }
+}

@@ -1,0 +1,53 @@
+//! What one direction of a link has done.
+
+use serde::Serialize;
+
+/// A packet that arrives so much after its time was late, ns.
+pub const LATE_NS: u64 = 200_000;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Packets that entered, and their bytes, IP headers included.
+    pub sent: u64,
+    pub sent_bytes: u64,
+    /// Handed over at the other end; copies too.
+    pub delivered: u64,
+    pub delivered_bytes: u64,
+    /// Not taken, as the queue was full.
+    pub queue_dropped: u64,
+    /// Lost by `loss`, after the queue.
+    pub lost: u64,
+    pub lost_bytes: u64,
+    /// Lost because the link was dead.
+    pub dead: u64,
+    pub duplicated: u64,
+    pub corrupted: u64,
+    pub reordered: u64,
+    /// Waiting for the line now, and at most so far.
+    pub queued_packets: u64,
+    pub queued_bytes: u64,
+    pub queued_bytes_most: u64,
+    /// Past the queue and not yet arrived, packets.
+    pub in_flight: u64,
+    /// The link's own losses: more in flight than it keeps, refused by the device at the other end, and not read from
+    /// the device at this end in time. None of them is asked for: a link that has any was too slow.
+    pub own_overrun: u64,
+    pub own_refused: u64,
+    pub own_unread: u64,
+    /// Handed over more than 0.2 ms after their time; the most of all, ns.
+    pub late: u64,
+    pub late_most_ns: u64,
+}
+
+impl Counts {
+    /// The link's own losses together.
+    pub fn own(&self) -> u64 {
+        self.own_overrun + self.own_refused + self.own_unread
+    }
+
+    /// Notes how much later than its time a packet was handed over.
+    pub fn note_lateness(&mut self, late_ns: u64) {
+        self.late += u64::from(late_ns > LATE_NS);
+        self.late_most_ns = self.late_most_ns.max(late_ns);
+    }
+}

@@ -1,0 +1,192 @@
+//! The two ends of a link: a network namespace each, with a TUN device in it that leads to the other.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::unistd::geteuid;
+use serde::Serialize;
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+use crate::failure::{Failure, Result};
+use crate::process::namespace::{Namespace, not_permitted};
+
+/// The device at both ends.
+pub const DEVICE: &str = "hop0";
+/// Names of the namespaces, as probes and processes give them.
+pub const NEAR: &str = "near";
+pub const FAR: &str = "far";
+/// Of RFC 2544, for benchmarks, and routed nowhere; testbeds have 198.18.0.0/23 and 198.19.0.0/16.
+pub const NEAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 2, 1);
+pub const FAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 2, 2);
+/// Of RFC 5180, the same for IPv6.
+const NEAR_ADDRESS_6: &str = "2001:2:0:2::1";
+const FAR_ADDRESS_6: &str = "2001:2:0:2::2";
+
+const TUN: &str = "/dev/net/tun";
+/// Packets that the kernel keeps for who reads the device. A burst of a sender ends here until it is read.
+const DEVICE_QUEUE: u32 = 10_000;
+/// Where Debian has what only administrators use.
+const ADMINISTRATORS: &str = "/usr/sbin:/sbin";
+/// Nobody but the two ends is to be heard on the device, and no run is to know of the one before.
+const SETTINGS: [(&str, &str); 3] = [
+    ("net/ipv6/conf/default/router_solicitations", "0"),
+    ("net/ipv6/conf/default/accept_dad", "0"),
+    ("net/ipv4/tcp_no_metrics_save", "1"),
+];
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Place {
+    /// The namespace's name in requests.
+    pub namespace: &'static str,
+    pub address: IpAddr,
+}
+
+pub struct End {
+    pub namespace: Arc<Namespace>,
+    pub place: Place,
+    pub device: SyncDevice,
+}
+
+/// Both, near and far.
+pub fn make(mtu: u64) -> Result<[End; 2]> {
+    if !Path::new(TUN).exists() {
+        return Err(Failure::unsupported(
+            format!("a link takes a TUN device, and this machine has no {TUN}"),
+            "load the kernel's module: modprobe tun; a container gets it by --device /dev/net/tun",
+        ));
+    }
+    Ok([
+        end(NEAR, NEAR_ADDRESS, NEAR_ADDRESS_6, mtu)?,
+        end(FAR, FAR_ADDRESS, FAR_ADDRESS_6, mtu)?,
+    ])
+}
+
+fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Result<End> {
+    let namespace = Namespace::create().map_err(|error| not_made("a network namespace", &error))?;
+    let device = namespace
+        .run(|| {
+            for (key, value) in SETTINGS {
+                // A kernel without IPv6 has none of its settings.
+                let _ = std::fs::write(Path::new("/proc/sys").join(key), value);
+            }
+            let device = DeviceBuilder::new()
+                .name(DEVICE)
+                .mtu(u16::try_from(mtu).unwrap_or(u16::MAX))
+                .with(|device| {
+                    device.tx_queue_len(DEVICE_QUEUE);
+                })
+                .build_sync()
+                .map_err(|error| not_made("a TUN device", &error))?;
+            device
+                .set_nonblocking(true)
+                .map_err(|error| not_made("a TUN device", &error))?;
+            ip(&["link", "set", "lo", "up"])?;
+            ip(&["link", "set", "dev", DEVICE, "up"])?;
+            ip(&["address", "add", &format!("{address}/24"), "dev", DEVICE])?;
+            if Path::new("/proc/net/if_inet6").exists() {
+                let address = format!("{address_6}/64");
+                ip(&["address", "add", &address, "dev", DEVICE, "nodad"])?;
+            }
+            Ok(device)
+        })
+        .map_err(|error| not_made("a network namespace", &error))??;
+    Ok(End {
+        namespace: Arc::new(namespace),
+        place: Place {
+            namespace: name,
+            address: address.into(),
+        },
+        device,
+    })
+}
+
+fn not_made(what: &str, error: &std::io::Error) -> Failure {
+    let refused = error.kind() == ErrorKind::PermissionDenied
+        || error.raw_os_error() == Some(Errno::EPERM as i32)
+        || not_permitted(error);
+    if refused {
+        let mend = match geteuid().is_root() {
+            true => {
+                "give this root CAP_NET_ADMIN and CAP_SYS_ADMIN: a container has them where it is privileged"
+            }
+            false => {
+                "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+            }
+        };
+        return Failure::unsupported(
+            format!("a link takes {what}, and this user may not make it"),
+            mend,
+        );
+    }
+    Failure::setup(
+        format!("{what} of a link cannot be made: {error}"),
+        "look at the machine's limits and at /dev/net/tun",
+    )
+}
+
+/// Runs `ip` in the namespace of the calling thread.
+fn ip(words: &[&str]) -> Result<()> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("ip")
+        .args(words)
+        .env("PATH", format!("{path}:{ADMINISTRATORS}"))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| {
+            Failure::setup(
+                format!("a link takes the program ip, which cannot be run: {error}"),
+                "apt-get install iproute2",
+            )
+        })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Failure::setup(
+        format!(
+            "`ip {}` in a link's namespace: {}",
+            words.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        ),
+        "look at the machine's limits",
+    ))
+}
+
+impl End {
+    /// Packets of this end that the link did not read in time, by the device's own count.
+    pub fn unread(&self) -> u64 {
+        let table = self
+            .namespace
+            .run(|| std::fs::read_to_string("/proc/thread-self/net/dev"));
+        let table = table.and_then(|read| read).unwrap_or_default();
+        dropped(&table).unwrap_or(0)
+    }
+
+    pub fn at(&self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.place.address, port)
+    }
+}
+
+/// What the kernel dropped on the way into the device: the fourth column of those after the first eight.
+fn dropped(table: &str) -> Option<u64> {
+    let line = table
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'))?;
+    line.split_whitespace().nth(11)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_device_dropped_is_read_from_the_kernel_s_table() {
+        let table = "Inter-|   Receive  |  Transmit\n face |bytes packets errs drop fifo frame compressed multicast|bytes\n\
+                     lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n  hop0:21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
+        assert_eq!(dropped(table), Some(32));
+        assert_eq!(dropped("lo: 1 2 3"), None);
+    }
+}

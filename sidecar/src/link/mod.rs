@@ -1,0 +1,218 @@
+//! A network between the two ends of a proxy: delay, rate, queue and loss, made in user space.
+//!
+//! Two network namespaces, `near` and `far`, have a TUN device each. One thread reads packets from the one and writes
+//! them to the other when their time has come. It needs no module of the kernel but TUN, and no rights outside of a
+//! user namespace. docs/link.md says what it can and how exact it is, and why it is not the crate `rattan-core`.
+//!
+//! What ends the sidecar ends the link: namespaces, devices and routes live as long as this process has them.
+
+pub mod calibrate;
+mod carry;
+mod counts;
+mod ends;
+mod fate;
+mod pipe;
+mod settings;
+pub mod spec;
+mod units;
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::failure::{Failure, Result};
+use crate::net::clock::seconds;
+use crate::net::placement;
+use crate::net::poller::Waker;
+use carry::{Carrier, Order, Shared};
+use counts::Counts;
+use ends::Place;
+pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
+use settings::Settings;
+use spec::Spec;
+
+/// How long the thread may take to carry out an order.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub struct Link {
+    pub spec: Spec,
+    ends: Arc<[End; 2]>,
+    shared: Arc<Shared>,
+    orders: Mutex<Sender<Order>>,
+    waker: Arc<Waker>,
+    thread: Option<JoinHandle<()>>,
+    /// What the devices had dropped before the last restart.
+    unread_before: Mutex<[u64; 2]>,
+}
+
+/// What a link is and has done, as JSON has it.
+#[derive(Debug, Clone, Serialize)]
+pub struct State {
+    /// As it was asked for, and the file's title, empty where there is none.
+    pub text: String,
+    pub title: String,
+    pub seed: u64,
+    pub mtu: u64,
+    pub near: Place,
+    pub far: Place,
+    /// Now: a change or a request may have set others than those of the start.
+    pub settings: Settings,
+    /// Since its start or restart.
+    pub seconds: f64,
+    /// From near to far, and back.
+    pub up: Counts,
+    pub down: Counts,
+    /// Whether its thread goes before all others (SCHED_FIFO). Only root may: without it a busy machine makes packets late.
+    pub real_time: bool,
+    /// CPU time of its thread.
+    pub cpu_s: f64,
+    /// Why it carries nothing any more; null while it does.
+    pub failed: Option<String>,
+}
+
+impl Link {
+    /// Makes both ends and carries from then on. `cpus`: those of its thread; none: any.
+    pub fn start(spec: Spec, cpus: &[usize]) -> Result<Self> {
+        placement::check(cpus)?;
+        let ends = Arc::new(ends::make(spec.mtu)?);
+        let shared: Arc<Shared> = Arc::default();
+        let no_thread = |error: std::io::Error| {
+            Failure::setup(
+                format!("a link's thread cannot be started: {error}"),
+                "look at the machine's limits",
+            )
+        };
+        let waker = Arc::new(Waker::new().map_err(no_thread)?);
+        let (orders, receiver) = channel();
+        let carrier = Carrier::new(spec.clone(), Arc::clone(&ends), Arc::clone(&shared));
+        let (cpus, own_waker) = (cpus.to_vec(), Arc::clone(&waker));
+        let thread = std::thread::Builder::new()
+            .name("link".to_owned())
+            .spawn(move || {
+                // They have been checked.
+                let _ = placement::pin(&cpus);
+                carrier.run(&receiver, &own_waker);
+            })
+            .map_err(no_thread)?;
+        Ok(Self {
+            spec,
+            ends,
+            shared,
+            orders: Mutex::new(orders),
+            waker,
+            thread: Some(thread),
+            unread_before: Mutex::default(),
+        })
+    }
+
+    pub fn near(&self) -> &End {
+        &self.ends[0]
+    }
+
+    pub fn far(&self) -> &End {
+        &self.ends[1]
+    }
+
+    pub fn state(&self) -> State {
+        let seen = self.shared.seen();
+        let [mut up, mut down] = seen.counts;
+        let before = *self.unread_before();
+        let now = self.ends.each_ref().map(End::unread);
+        up.own_unread = now[0].saturating_sub(before[0]);
+        down.own_unread = now[1].saturating_sub(before[1]);
+        State {
+            text: self.spec.text.clone(),
+            title: self.spec.title.clone(),
+            seed: self.spec.seed,
+            mtu: self.spec.mtu,
+            near: self.near().place.clone(),
+            far: self.far().place.clone(),
+            settings: seen.settings,
+            seconds: seconds(seen.since_ns),
+            up,
+            down,
+            real_time: seen.real_time,
+            cpu_s: seconds(self.shared.clock.used_ns()),
+            failed: seen.failed,
+        }
+    }
+
+    /// A failure where it carries nothing any more.
+    pub fn check(&self) -> Result<()> {
+        match self.shared.seen().failed {
+            None => Ok(()),
+            Some(error) => Err(Failure::setup(
+                format!("the link {} has died: {error}", self.spec.text),
+                "start the testbed again",
+            )),
+        }
+    }
+
+    /// Sets items, such as `rate` and `10mbit`, from now on.
+    pub fn change(&self, items: &[(String, String)]) -> Result<()> {
+        self.check()?;
+        let mut settings = self.shared.seen().settings;
+        let wrong =
+            |(wrong, mend): (String, String)| Failure::invalid(format!("link: {wrong}"), mend);
+        for (key, value) in items {
+            settings.set(key, value).map_err(wrong)?;
+        }
+        settings.check().map_err(wrong)?;
+        self.ask(|done| Order::Set(items.to_vec(), done))
+    }
+
+    /// Settings, draws, timetable and counts as they were at the start: what was calibrated begins like what was not.
+    pub fn restart(&self) -> Result<()> {
+        self.count_anew();
+        self.ask(Order::Restart)
+    }
+
+    /// Other settings, with draws and counts from the start and no timetable.
+    fn measure(&self, settings: Settings) -> Result<()> {
+        self.count_anew();
+        self.ask(|done| Order::Measure(Box::new(settings), done))
+    }
+
+    fn count_anew(&self) {
+        *self.unread_before() = self.ends.each_ref().map(End::unread);
+    }
+
+    fn unread_before(&self) -> MutexGuard<'_, [u64; 2]> {
+        self.unread_before
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives an order and waits until it is carried out.
+    fn ask(&self, order: impl FnOnce(Sender<()>) -> Order) -> Result<()> {
+        self.check()?;
+        let (done, answer) = channel();
+        self.order(order(done));
+        answer.recv_timeout(PATIENCE).or_else(|_| {
+            self.check()?;
+            Err(Failure::setup(
+                format!("the link {} does not answer", self.spec.text),
+                "start the testbed again on a machine that is less busy",
+            ))
+        })
+    }
+
+    fn order(&self, order: Order) {
+        // A thread that has ended takes none, and `check` says so.
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = orders.send(order);
+        self.waker.wake();
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.order(Order::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

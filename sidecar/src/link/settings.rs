@@ -1,0 +1,257 @@
+//! What a link does to packets: the settings of its two directions, and the items that set them.
+
+use serde::Serialize;
+
+use super::units::{self, Wrong};
+
+/// The keys of items, as text and as files have them. `up.` or `down.` before one sets one direction alone.
+pub const KEYS: [&str; 14] = [
+    "rtt",
+    "delay",
+    "jitter",
+    "jitter_reorders",
+    "rate",
+    "queue",
+    "loss",
+    "burst",
+    "burst_loss",
+    "reorder",
+    "reorder_by",
+    "duplicate",
+    "corrupt",
+    "dead",
+];
+
+/// An IPv4 or IPv6 packet of a full segment, bytes.
+pub const PACKET_BYTES: u64 = 1_500;
+/// A queue in BDP holds at least so many such packets.
+const FEWEST_PACKETS: u64 = 10;
+
+/// How much waits for the line before the next packet is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Queue {
+    Bytes(u64),
+    Packets(u64),
+    /// Times the rate and the round trip.
+    Bdp(f64),
+}
+
+/// One direction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Side {
+    /// From the end of the line's work on a packet to its arrival.
+    pub delay_ns: u64,
+    /// As much earlier or later, evenly distributed.
+    pub jitter_ns: u64,
+    /// Jitter may change the order of packets.
+    pub jitter_reorders: bool,
+    /// None: each packet leaves as it comes, and nothing waits.
+    pub rate_bit_s: Option<u64>,
+    pub queue: Queue,
+    /// The share of packets that is lost after the queue.
+    pub loss: f64,
+    /// The mean length of a bad spell, packets; 1: each packet by itself (Gilbert-Elliott).
+    pub burst: f64,
+    /// The share that is lost in a bad spell.
+    pub burst_loss: f64,
+    /// The share of packets that arrives `reorder_by_ns` later than it would.
+    pub reorder: f64,
+    pub reorder_by_ns: u64,
+    /// The share that arrives twice.
+    pub duplicate: f64,
+    /// The share of which one bit is wrong.
+    pub corrupt: f64,
+    /// Whatever comes is lost.
+    pub dead: bool,
+}
+
+impl Default for Side {
+    fn default() -> Self {
+        Self {
+            delay_ns: 0,
+            jitter_ns: 0,
+            jitter_reorders: false,
+            rate_bit_s: None,
+            queue: Queue::Bdp(1.0),
+            loss: 0.0,
+            burst: 1.0,
+            burst_loss: 1.0,
+            reorder: 0.0,
+            reorder_by_ns: 5_000_000,
+            duplicate: 0.0,
+            corrupt: 0.0,
+            dead: false,
+        }
+    }
+}
+
+/// Both. `up` is from the near end, where the client is, to the far end.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Settings {
+    pub up: Side,
+    pub down: Side,
+}
+
+impl Settings {
+    /// Takes one item. The key is one of [`KEYS`], with or without its direction.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Wrong> {
+        if let Some(key) = key.strip_prefix("up.") {
+            return self.up.set(key, value);
+        }
+        if let Some(key) = key.strip_prefix("down.") {
+            return self.down.set(key, value);
+        }
+        if key == "rtt" {
+            let rtt_ns = units::time_ns(value)?;
+            self.up.delay_ns = rtt_ns / 2;
+            self.down.delay_ns = rtt_ns - rtt_ns / 2;
+            return Ok(());
+        }
+        self.up.set(key, value)?;
+        self.down.set(key, value)
+    }
+
+    /// What single items cannot know of each other.
+    pub fn check(&self) -> Result<(), Wrong> {
+        for (name, side) in [("up", &self.up), ("down", &self.down)] {
+            side.check()
+                .map_err(|(wrong, mend)| (format!("{name}: {wrong}"), mend))?;
+        }
+        Ok(())
+    }
+
+    pub fn rtt_ns(&self) -> u64 {
+        self.up.delay_ns + self.down.delay_ns
+    }
+}
+
+impl Side {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), Wrong> {
+        match key {
+            "delay" => self.delay_ns = units::time_ns(value)?,
+            "jitter" => self.jitter_ns = units::time_ns(value)?,
+            "jitter_reorders" => self.jitter_reorders = units::yes(value)?,
+            "rate" => self.rate_bit_s = units::rate(value)?,
+            "queue" => self.queue = queue(value)?,
+            "loss" => self.loss = units::share(value)?,
+            "burst" => self.burst = units::packets(value)?,
+            "burst_loss" => self.burst_loss = units::share(value)?,
+            "reorder" => self.reorder = units::share(value)?,
+            "reorder_by" => self.reorder_by_ns = units::time_ns(value)?,
+            "duplicate" => self.duplicate = units::share(value)?,
+            "corrupt" => self.corrupt = units::share(value)?,
+            "dead" => self.dead = units::yes(value)?,
+            other => return Err(unknown(other)),
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        let wrong = |what: &str, mend: &str| Err((what.to_owned(), mend.to_owned()));
+        if self.jitter_ns > self.delay_ns {
+            return wrong(
+                "jitter is more than delay",
+                "give a delay of at least the jitter",
+            );
+        }
+        if self.burst > 1.0 && self.loss >= self.burst_loss {
+            return wrong(
+                "loss is not less than burst_loss",
+                "give less loss than is lost in a bad spell",
+            );
+        }
+        Ok(())
+    }
+
+    /// How much may wait, bytes and packets.
+    pub fn room(&self, rtt_ns: u64) -> (u64, u64) {
+        match self.queue {
+            Queue::Bytes(bytes) => (bytes, u64::MAX),
+            Queue::Packets(packets) => (u64::MAX, packets),
+            Queue::Bdp(times) => {
+                let rate = self.rate_bit_s.unwrap_or(0) as f64;
+                let product = rate * rtt_ns as f64 / 8e9;
+                let bytes = (product * times).round() as u64;
+                (bytes.max(FEWEST_PACKETS * PACKET_BYTES), u64::MAX)
+            }
+        }
+    }
+}
+
+fn queue(value: &str) -> Result<Queue, Wrong> {
+    if value.ends_with("bdp") {
+        return Ok(Queue::Bdp(units::products(value)?));
+    }
+    if value.ends_with('p') {
+        return Ok(Queue::Packets(units::packets(value)? as u64));
+    }
+    let (wrong, _) = match units::bytes(value) {
+        Ok(bytes) => return Ok(Queue::Bytes(bytes)),
+        Err(wrong) => wrong,
+    };
+    let wrong = wrong.replace("not a size", "not a queue");
+    Err((wrong, "write 64kib, 100p (packets) or 1bdp".to_owned()))
+}
+
+fn unknown(key: &str) -> Wrong {
+    (
+        format!("a link has no `{key}`"),
+        format!("there are {}, seed and mtu", KEYS.join(", ")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_set_both_directions_or_one() {
+        let mut settings = Settings::default();
+        for (key, value) in [
+            ("rtt", "101ms"),
+            ("rate", "50mbit"),
+            ("up.rate", "10mbit"),
+            ("down.loss", "1%"),
+            ("queue", "100p"),
+        ] {
+            settings.set(key, value).unwrap();
+        }
+        assert_eq!(settings.rtt_ns(), 101_000_000);
+        assert_eq!(settings.up.rate_bit_s, Some(10_000_000));
+        assert_eq!(settings.down.rate_bit_s, Some(50_000_000));
+        assert_eq!((settings.up.loss, settings.down.loss), (0.0, 0.01));
+        assert_eq!(settings.up.room(0), (u64::MAX, 100));
+    }
+
+    #[test]
+    fn a_queue_in_bdp_is_rate_times_round_trip_and_never_less_than_ten_packets() {
+        let mut settings = Settings::default();
+        settings.set("rate", "80mbit").unwrap();
+        settings.set("queue", "2bdp").unwrap();
+        assert_eq!(settings.up.room(100_000_000), (2_000_000, u64::MAX));
+        assert_eq!(settings.up.room(0), (15_000, u64::MAX));
+    }
+
+    #[test]
+    fn what_is_unknown_or_contradicts_itself_is_said() {
+        let mut settings = Settings::default();
+        assert!(settings.set("lag", "1ms").unwrap_err().0.contains("`lag`"));
+        assert!(
+            settings
+                .set("up.rtt", "1ms")
+                .unwrap_err()
+                .0
+                .contains("`rtt`")
+        );
+        assert!(settings.set("queue", "64").unwrap_err().1.contains("1bdp"));
+        settings.set("jitter", "5ms").unwrap();
+        assert!(settings.check().unwrap_err().0.starts_with("up: jitter"));
+        settings.set("rtt", "20ms").unwrap();
+        settings.check().unwrap();
+        for (key, value) in [("loss", "60%"), ("burst", "4p"), ("burst_loss", "50%")] {
+            settings.set(key, value).unwrap();
+        }
+        assert!(settings.check().unwrap_err().0.contains("burst_loss"));
+    }
+}

@@ -1,0 +1,264 @@
+//! Which link: the text that somebody gave, and the files in `links/`.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::settings::{PACKET_BYTES, Settings};
+use super::units::{self, Wrong};
+use crate::failure::{Failure, Result};
+
+const SCHEMA: &str = "windtunnel.link/1";
+/// Where files of links are, under the repository's root.
+pub const FOLDER: &str = "links";
+/// The seed where none is given.
+const SEED: u64 = 1;
+/// IPv6 asks for no less, bytes.
+const LEAST_MTU: u64 = 1_280;
+
+/// What is set at a time after the link's start.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    pub at_ns: u64,
+    pub items: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Spec {
+    /// As it was asked for.
+    pub text: String,
+    /// Of the file, if there is one.
+    pub title: String,
+    pub settings: Settings,
+    /// Which packets are lost, and so on.
+    pub seed: u64,
+    /// The largest packet, bytes.
+    pub mtu: u64,
+    /// By their time.
+    pub changes: Vec<Change>,
+}
+
+/// Reads `NAME`, `KEY:VALUE,…` or both, such as `far,loss:2%,@5s/rate:1mbit`. `root` has the folder `links`.
+pub fn read(root: &Path, text: &str) -> Result<Spec> {
+    let mut spec = Spec {
+        text: text.trim().to_owned(),
+        title: String::new(),
+        settings: Settings::default(),
+        seed: SEED,
+        mtu: PACKET_BYTES,
+        changes: Vec::new(),
+    };
+    for (number, item) in text.split(',').map(str::trim).enumerate() {
+        match item.split_once(':') {
+            Some((key, value)) => spec
+                .item(key.trim(), value.trim())
+                .map_err(|wrong| failure(&format!("LINK: {item}"), wrong))?,
+            None if number == 0 && !item.is_empty() => spec.file(root, item)?,
+            None => {
+                let wrong = format!("`{item}` is not KEY:VALUE");
+                let mend = "write such as rtt:100ms,rate:50mbit,loss:1%, or a name first";
+                return Err(Failure::invalid(format!("LINK: {wrong}"), mend));
+            }
+        }
+    }
+    spec.changes.sort_by_key(|change| change.at_ns);
+    spec.check().map_err(|wrong| failure("LINK", wrong))?;
+    Ok(spec)
+}
+
+/// Reads items that are set while a link runs, such as `rate:10mbit,down.loss:1%`.
+pub fn items(text: &str) -> Result<Vec<(String, String)>> {
+    let item = |item: &str| match item.split_once(':') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Failure::invalid(
+            format!("link: `{item}` is not KEY:VALUE"),
+            "write such as rate:10mbit,loss:1%",
+        )),
+    };
+    text.split(',').map(item).collect()
+}
+
+/// The names of the files in `links/`, sorted.
+pub fn names(root: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(root.join(FOLDER)).into_iter().flatten();
+    let mut names: Vec<String> = files
+        .flatten()
+        .filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".toml")?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+fn failure(what: &str, (wrong, mend): Wrong) -> Failure {
+    Failure::invalid(format!("{what}: {wrong}"), mend)
+}
+
+impl Spec {
+    /// One item: `rate`, `up.rate`, `seed`, or `@5s/rate` for one that is set later.
+    fn item(&mut self, key: &str, value: &str) -> std::result::Result<(), Wrong> {
+        if let Some((at, key)) = key.strip_prefix('@').and_then(|key| key.split_once('/')) {
+            let at_ns = units::time_ns(at)?;
+            self.change(at_ns, key, value);
+            return Ok(());
+        }
+        match key {
+            "seed" => {
+                self.seed = value.parse().map_err(|_| {
+                    let mend = "write a whole number from 0, such as 7".to_owned();
+                    (format!("`{value}` is not a seed"), mend)
+                })?;
+            }
+            "mtu" => {
+                self.mtu = units::bytes(value)?;
+                if !(LEAST_MTU..=PACKET_BYTES).contains(&self.mtu) {
+                    let mend = format!("give {LEAST_MTU}b to {PACKET_BYTES}b");
+                    return Err((format!("`{value}` is out of bounds"), mend));
+                }
+            }
+            _ => return self.settings.set(key, value),
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, at_ns: u64, key: &str, value: &str) {
+        let item = (key.to_owned(), value.to_owned());
+        match self.changes.iter_mut().find(|change| change.at_ns == at_ns) {
+            Some(change) => change.items.push(item),
+            None => self.changes.push(Change {
+                at_ns,
+                items: vec![item],
+            }),
+        }
+    }
+
+    /// That the settings agree, at the start and after each change.
+    fn check(&self) -> std::result::Result<(), Wrong> {
+        self.settings.check()?;
+        let mut settings = self.settings.clone();
+        for change in &self.changes {
+            let at = |(wrong, mend): Wrong| {
+                let seconds = change.at_ns as f64 / 1e9;
+                (format!("@{seconds}s: {wrong}"), mend)
+            };
+            for (key, value) in &change.items {
+                settings.set(key, value).map_err(at)?;
+            }
+            settings.check().map_err(at)?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, root: &Path, name: &str) -> Result<()> {
+        let shown = format!("{FOLDER}/{name}.toml");
+        let text = match names(root).iter().any(|one| one == name) {
+            true => std::fs::read_to_string(root.join(&shown)),
+            false => {
+                return Err(Failure::invalid(
+                    format!("LINK: there is no link {name:?}"),
+                    format!(
+                        "there are {}; or write rtt:100ms,rate:50mbit",
+                        names(root).join(", ")
+                    ),
+                ));
+            }
+        };
+        let text = text.map_err(|error| {
+            Failure::invalid(
+                format!("{shown}: cannot be read: {error}"),
+                "make it readable",
+            )
+        })?;
+        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            Failure::invalid(format!("{shown}: {}", error.message()), "mend the file")
+        })?;
+        let mut word = |key: &str| match table.remove(key) {
+            Some(toml::Value::String(text)) => text,
+            _ => String::new(),
+        };
+        if word("schema") != SCHEMA {
+            let mend = format!("write schema = \"{SCHEMA}\"");
+            return Err(Failure::invalid(
+                format!("{shown}: schema is not known"),
+                mend,
+            ));
+        }
+        self.title = word("title");
+        if self.title.is_empty() {
+            let mend = "write title = \"…\", one line";
+            return Err(Failure::invalid(
+                format!("{shown}: there is no title"),
+                mend,
+            ));
+        }
+        self.table(table).map_err(|wrong| failure(&shown, wrong))
+    }
+
+    /// All items of a file; what is said of both directions first.
+    fn table(&mut self, mut table: toml::Table) -> std::result::Result<(), Wrong> {
+        let changes = table.remove("change");
+        for (key, value) in flat(table)? {
+            self.item(&key, &value)
+                .map_err(|(wrong, mend)| (format!("{key}: {wrong}"), mend))?;
+        }
+        let changes = match changes {
+            None => return Ok(()),
+            Some(toml::Value::Array(changes)) => changes,
+            Some(_) => {
+                return Err((
+                    "change is not a list".to_owned(),
+                    "write [[change]]".to_owned(),
+                ));
+            }
+        };
+        for (number, change) in changes.into_iter().enumerate() {
+            let at = |(wrong, mend): Wrong| (format!("change[{number}].{wrong}"), mend);
+            let toml::Value::Table(mut change) = change else {
+                return Err(at((
+                    "is not a table".to_owned(),
+                    "write [[change]]".to_owned(),
+                )));
+            };
+            let when = match change.remove("at") {
+                Some(toml::Value::String(when)) => when,
+                _ => {
+                    return Err(at((
+                        "at: is missing".to_owned(),
+                        "write at = \"5s\"".to_owned(),
+                    )));
+                }
+            };
+            let at_ns = units::time_ns(&when)
+                .map_err(|(wrong, mend)| at((format!("at: {wrong}"), mend)))?;
+            for (key, value) in flat(change).map_err(at)? {
+                self.change(at_ns, &key, &value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keys and texts of a table, with those of its tables `up` and `down` behind it.
+fn flat(table: toml::Table) -> std::result::Result<Vec<(String, String)>, Wrong> {
+    let (mut items, mut sides) = (Vec::new(), Vec::new());
+    for (key, value) in table {
+        match value {
+            toml::Value::Table(side) if ["up", "down"].contains(&key.as_str()) => {
+                for (name, value) in flat(side)? {
+                    sides.push((format!("{key}.{name}"), value));
+                }
+            }
+            toml::Value::String(text) => items.push((key, text)),
+            toml::Value::Integer(seed) if key == "seed" => items.push((key, seed.to_string())),
+            other => {
+                let mend = format!("write {key} = \"VALUE\", with its unit");
+                return Err((format!("{key}: `{other}` is not a text"), mend));
+            }
+        }
+    }
+    items.append(&mut sides);
+    Ok(items)
+}
+
+#[cfg(test)]
+#[path = "spec_tests.rs"]
+mod tests;

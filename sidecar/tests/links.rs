@@ -1,0 +1,436 @@
+//! Links between network namespaces: what passes through one, and that none is left behind.
+//!
+//! They need a TUN device, and root or `unshare -Ur cargo test`; without them only the refusal is tested. Times are
+//! compared with each other, and with what the link says of itself: never with a clock alone.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use common::{Root, Server, eventually, one_line, pid, signal};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+/// A pair whose server is at the far end, and whose client at the near end only lives.
+const BODY: &str = r#"
+[variables.control]
+type = "string"
+default = "cubic"
+description = "The congestion control of both ends."
+[[process]]
+name = "server"
+namespace = "{{ hop.far }}"
+command = ["python3", "-c", '''
+import socket, sys, time
+open("/proc/sys/net/ipv4/tcp_congestion_control", "w").write(sys.argv[2]) if sys.argv[1] != "127.0.0.1" else None
+server = socket.create_server((sys.argv[1], 7000))
+while True: time.sleep(60)
+''', "{{ hop.server }}", "{{ vars.control }}"]
+env = { MARK_OF_TEST = "@MARK@" }
+ready = { tcp = "{{ hop.server }}:7000" }
+[[process]]
+name = "client"
+namespace = "{{ hop.near }}"
+command = ["python3", "-c", '''
+import sys, time
+open("/proc/sys/net/ipv4/tcp_congestion_control", "w").write(sys.argv[2]) if sys.argv[1] != "127.0.0.1" else None
+print("set", flush=True)
+time.sleep(600)
+''', "{{ hop.server }}", "{{ vars.control }}"]
+ready = { log = "^set$" }
+env = { MARK_OF_TEST = "@MARK@" }
+[outputs]
+SERVER = "{{ hop.server }}"
+DEVICE = "{{ hop.device }}"
+"#;
+
+const TAKEN: &str = "test -c /dev/net/tun && ip tuntap add dev t0 mode tun && ip address add 2001:2::1/64 dev t0 nodad";
+
+/// None, and a line that says why, where this user or machine can have no link.
+fn root() -> Option<Root> {
+    let may = Command::new("unshare")
+        .args(["--net", "sh", "-c", TAKEN])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !may.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no TUN device, no iproute2, or no rights to make network namespaces");
+        return None;
+    }
+    let root = Root::new();
+    root.testbed("pair", BODY);
+    std::fs::create_dir(root.path().join("links")).unwrap();
+    let file = "schema = \"windtunnel.link/1\"\ntitle = \"A slow one\"\nrtt = \"40ms\"\n";
+    std::fs::write(root.path().join("links/slow.toml"), file).unwrap();
+    Some(root)
+}
+
+fn start(server: &Server, link: &str) -> String {
+    let answer = server.start("pair", &json!({"link": {"text": link}}).to_string());
+    assert_eq!(answer["outputs"]["DEVICE"], "hop0", "{answer}");
+    answer["id"].as_str().unwrap().to_owned()
+}
+
+fn link_of(server: &Server, id: &str) -> Value {
+    let (status, link) = server.get(&format!("/instances/{id}/link"));
+    assert_eq!(status, 200, "{link}");
+    link
+}
+
+fn change(server: &Server, id: &str, body: &Value) -> (u16, Value) {
+    server.post(&format!("/instances/{id}/link"), &body.to_string())
+}
+
+/// An echo server at the far end, and what a probe at the near end needs to ask it.
+fn probe_spec(server: &Server, id: &str, kind: &str) -> Value {
+    let far = json!({"host": "198.18.2.2", "namespace": {"instance": id, "name": "far"}});
+    let (status, echo) = server.post("/echoes", &far.to_string());
+    assert_eq!(status, 201, "{echo}");
+    let target = if kind == "udp" {
+        &echo["udp"]
+    } else {
+        &echo["tcp"]
+    };
+    json!({
+        "kind": kind, "target": target, "payload_bytes": 64, "timeout_ms": 3000, "handshake_timeout_ms": 10_000,
+        "stall_ms": 20_000, "namespace": {"instance": id, "name": "near"},
+    })
+}
+
+/// The fastest round trip of a probe, ms: the one that a busy machine adds least to.
+fn fastest_ms(server: &Server, id: &str) -> f64 {
+    let mut spec = probe_spec(server, id, "tcp");
+    spec["count"] = json!(30);
+    let probe = server.measure(&spec);
+    assert_eq!(probe["state"], "done", "{probe}");
+    probe["outcome"]["series"][0]["min_ns"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{probe}"))
+        / 1e6
+}
+
+#[test]
+fn a_round_trip_takes_as_long_as_the_link_says_and_changes_when_it_does() {
+    let Some(root) = root() else { return };
+    let server = root.serve();
+    let id = start(&server, "slow");
+    let link = link_of(&server, &id);
+    assert_eq!(link["title"], "A slow one");
+    assert_eq!(link["far"]["address"], "198.18.2.2");
+    let slow = fastest_ms(&server, &id);
+    let (status, changed) = change(&server, &id, &json!({"set": "rtt:80ms"}));
+    assert_eq!(
+        (status, &changed["settings"]["up"]["delay_ns"]),
+        (200, &json!(40_000_000))
+    );
+    let slower = fastest_ms(&server, &id);
+    assert!(slow >= 40.0 && slower >= 80.0, "{slow} {slower}");
+    // A busy machine adds to both.
+    assert!((1.5..2.3).contains(&(slower / slow)), "{slow} {slower}");
+    let (status, again) = change(&server, &id, &json!({"restart": true}));
+    assert_eq!(
+        (status, &again["settings"]["up"]["delay_ns"]),
+        (200, &json!(20_000_000))
+    );
+    assert_eq!(again["up"]["sent"], 0);
+}
+
+/// Which of 2,000 datagrams came back, by the link's own counts in each direction.
+fn losses(server: &Server, link: &str) -> (u64, u64, u64) {
+    let id = start(server, link);
+    let mut spec = probe_spec(server, &id, "udp");
+    spec["count"] = json!(2_000);
+    spec["loop"] = json!({"open": {"rate_per_s": 2_000}});
+    spec["timeout_ms"] = json!(1_000);
+    spec["window"] = json!(4_000);
+    let probe = server.measure(&spec);
+    let link = link_of(server, &id);
+    let count = |side: &str, what: &str| link[side][what].as_u64().unwrap();
+    assert_eq!(count("up", "sent"), 2_000, "{link} {probe}");
+    assert_eq!(
+        count("up", "sent"),
+        count("up", "delivered") + count("up", "lost")
+    );
+    assert_eq!(count("down", "sent"), count("up", "delivered"));
+    let lost = probe["outcome"]["errors"]["lost"].as_u64().unwrap_or(0);
+    assert_eq!(lost, count("up", "lost") + count("down", "lost"), "{probe}");
+    server.delete(&format!("/instances/{id}"));
+    (count("up", "lost"), count("down", "lost"), lost)
+}
+
+#[test]
+fn one_seed_loses_as_many_of_the_same_packets_again_and_another_seed_others() {
+    let Some(root) = root() else { return };
+    let server = root.serve();
+    let first = losses(&server, "rtt:4ms,loss:2%,seed:11");
+    assert_eq!(losses(&server, "rtt:4ms,loss:2%,seed:11"), first);
+    assert!(first.2 > 20, "{first:?}");
+    let others = ["rtt:4ms,loss:2%,seed:12", "rtt:4ms,loss:2%,seed:13"];
+    assert!(others.iter().any(|link| losses(&server, link) != first));
+}
+
+/// Mbit/s of one connection upward, of payload, after `bytes`.
+fn goodput(server: &Server, id: &str, bytes: u64) -> f64 {
+    let mut spec = probe_spec(server, id, "throughput");
+    spec.as_object_mut().unwrap().remove("payload_bytes");
+    spec["transfer"] = json!({"bytes": bytes, "warmup_bytes": bytes / 4, "write_bytes": 65_536, "direction": "up"});
+    spec["count"] = json!(1);
+    let probe = server.measure(&spec);
+    let (carried, took) = (
+        &probe["outcome"]["bytes"],
+        &probe["outcome"]["series"][0]["mean_ns"],
+    );
+    let found = carried.as_f64().zip(took.as_f64());
+    let (bytes, ns) = found.unwrap_or_else(|| panic!("{probe}"));
+    bytes * 8.0 / ns * 1e3
+}
+
+/// The same over a link of its own, with this congestion control at both ends; None, and a line, where there is no such one.
+fn goodput_over(server: &Server, control: &str, link: &str, bytes: u64) -> Option<f64> {
+    let there =
+        std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    if !there.split_whitespace().any(|one| one == control) {
+        eprintln!("skipped: this kernel has no {control}");
+        return None;
+    }
+    let body = json!({"link": {"text": link}, "variables": {"control": control}});
+    let id = server.start("pair", &body.to_string())["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let found = goodput(server, &id, bytes);
+    let link = link_of(server, &id);
+    for side in ["up", "down"] {
+        for own in ["own_overrun", "own_refused", "own_unread"] {
+            assert_eq!(link[side][own], 0, "{link}");
+        }
+    }
+    server.delete(&format!("/instances/{id}"));
+    Some(found)
+}
+
+#[test]
+fn without_loss_a_transfer_gets_most_of_the_link_whatever_its_rate_and_control() {
+    let Some(root) = root() else { return };
+    let server = root.serve();
+    for control in ["cubic", "bbr", "reno"] {
+        for rate in [10, 40] {
+            let link = format!("rtt:20ms,rate:{rate}mbit,queue:2bdp");
+            let Some(found) = goodput_over(&server, control, &link, rate * 250_000) else {
+                break;
+            };
+            let share = found / rate as f64;
+            // Headers take 3.5 %, and the beginning its time.
+            assert!(
+                (0.7..=0.97).contains(&share),
+                "{control} at {rate} Mbit/s: {share}"
+            );
+        }
+    }
+}
+
+/// Mathis, Semke, Mahdavi and Ott, 1997: the rate is MSS / RTT × C / √loss, with C from 0.87 to 1.22.
+#[test]
+fn reno_gets_with_loss_what_mathis_says() {
+    let Some(root) = root() else { return };
+    let server = root.serve();
+    let reno = |per_cent: f64| {
+        let link = format!("rtt:20ms,up.loss:{per_cent}%,seed:3");
+        let found = goodput_over(&server, "reno", &link, 6_000_000)?;
+        let said = 1448.0 * 8.0 / 0.020 / (per_cent / 100.0).sqrt() / 1e6;
+        Some((found, found / said))
+    };
+    let Some(((often, of_often), (seldom, of_seldom))) = reno(2.0).zip(reno(0.5)) else {
+        return;
+    };
+    // A fourth of the loss is twice the rate.
+    assert!(
+        (1.4..2.8).contains(&(seldom / often)),
+        "{seldom} {often} Mbit/s"
+    );
+    for of_said in [of_often, of_seldom] {
+        assert!(
+            (0.5..1.7).contains(&of_said),
+            "{of_said} of MSS / RTT / sqrt(loss)"
+        );
+    }
+}
+
+#[test]
+fn wrong_links_are_refused_in_one_line() {
+    let Some(root) = root() else { return };
+    let server = root.serve();
+    for (link, status, said) in [
+        ("fast", 422, "there is no link \"fast\"; there are slow"),
+        ("rtt:40", 422, "it has no unit"),
+        ("rate:20gbit", 422, "out of bounds"),
+    ] {
+        let body = json!({"link": {"text": link}}).to_string();
+        let (found, answer) = server.post("/testbeds/pair/start", &body);
+        let line = format!(
+            "{}; {}",
+            answer["error"].as_str().unwrap(),
+            answer["mend"].as_str().unwrap()
+        );
+        assert_eq!(found, status, "{answer}");
+        assert!(line.contains(said), "{line}");
+    }
+    root.testbed(
+        "alone",
+        "[[process]]\nname = \"one\"\ncommand = [\"sleep\", \"600\"]\n[outputs]\n",
+    );
+    let (status, answer) = server.post(
+        "/testbeds/alone/start",
+        &json!({"link": {"text": "slow"}}).to_string(),
+    );
+    assert_eq!(status, 422, "{answer}");
+    assert!(
+        answer["error"].as_str().unwrap().contains("has no hop"),
+        "{answer}"
+    );
+    let id = start(&server, "slow");
+    for (body, status) in [
+        (json!({"set": "rtt:40"}), 422),
+        (json!({"set": "rtt"}), 422),
+        (json!({"set": "jitter:50ms"}), 422),
+        (json!({}), 400),
+    ] {
+        assert_eq!(change(&server, &id, &body).0, status, "{body}");
+    }
+    // What was refused has changed nothing.
+    assert_eq!(link_of(&server, &id)["settings"]["up"]["jitter_ns"], 0);
+    let plain = server.start("pair", "{}");
+    assert_eq!(plain["outputs"]["DEVICE"], "lo");
+    assert!(plain["link"].is_null());
+    let id = plain["id"].as_str().unwrap();
+    assert_eq!(server.get(&format!("/instances/{id}/link")).0, 404);
+}
+
+/// What `ip` shows of this machine's own network that may be of a link.
+fn own_network() -> String {
+    let show = |what: &str| {
+        let output = Command::new("ip")
+            .args(["-oneline", what, "show"])
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let all = ["netns", "link", "address", "route"].map(show).concat();
+    all.lines()
+        .filter(|line| line.contains("198.18.2.") || line.contains(": hop0"))
+        .collect()
+}
+
+#[test]
+fn a_stopped_or_killed_link_leaves_no_namespace_no_route_and_no_process() {
+    let Some(root) = root() else { return };
+    let mut server = root.serve();
+    let id = start(&server, "slow");
+    assert_eq!(own_network(), "");
+    server.delete(&format!("/instances/{id}"));
+    eventually("the server is stopped", || root.living().is_empty());
+    start(&server, "slow");
+    server.kill();
+    root.nothing_is_left();
+    assert_eq!(own_network(), "");
+}
+
+#[test]
+fn up_says_where_the_ends_are_until_it_is_interrupted() {
+    let Some(root) = root() else { return };
+    let mut up = root
+        .sidecar(&["link", "up", "slow"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(up.stdout.take().unwrap()).lines();
+    let ends: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    let near = ends["near"]["namespace"].as_str().unwrap();
+    let there = Command::new("nsenter")
+        .args([
+            &format!("--net={near}"),
+            "ip",
+            "-oneline",
+            "address",
+            "show",
+            "hop0",
+        ])
+        .output()
+        .unwrap();
+    let there = String::from_utf8(there.stdout).unwrap();
+    assert!(
+        there.contains(ends["near"]["address"].as_str().unwrap()),
+        "{there}"
+    );
+    signal(pid(&up), Signal::SIGINT);
+    let counts: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(counts["up"]["lost"], 0);
+    assert!(up.wait().unwrap().success());
+    assert!(!std::path::Path::new(near).exists());
+}
+
+#[test]
+fn a_calibration_measures_what_was_asked_and_finds_what_was_not() {
+    let Some(root) = root() else { return };
+    let calibrate = |link: &str| -> Value {
+        let done = root
+            .sidecar(&["link", "calibrate", "--json", link])
+            .output()
+            .unwrap();
+        serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"))
+    };
+    let found = calibrate("rtt:30ms,rate:20mbit,queue:100kb,loss:3%");
+    for side in ["up", "down"] {
+        let side = &found[side];
+        // Whatever the machine is busy with, a packet is never early, and none is missing that was not counted.
+        let over_ms = side["delay_ms"]["measured"].as_f64().unwrap()
+            - side["delay_ms"]["asked"].as_f64().unwrap();
+        assert!((-0.05..10.0).contains(&over_ms), "{found}");
+        assert_eq!(side["loss"]["missed"], side["loss"]["counted"], "{found}");
+        assert_eq!(side["loss"]["per_1000"]["ok"], true, "{found}");
+        let rate = side["rate_mbit_s"]["measured"].as_f64().unwrap();
+        assert!((0.9..1.01).contains(&(rate / 20.0)), "{found}");
+        // What a busy machine adds to the delay is missing from the queue's.
+        let of = |what: &str| {
+            side["delay_ms"][what].as_f64().unwrap() + side["queue_ms"][what].as_f64().unwrap()
+        };
+        let queue = of("measured") / of("asked");
+        assert!((0.9..1.5).contains(&queue), "{found}");
+    }
+    // No user-space link carries that on any machine of today: it says so itself.
+    let bottleneck = calibrate("rate:10gbit");
+    assert_eq!(bottleneck["ok"], false);
+    let wrong = bottleneck["wrong"].to_string();
+    assert!(
+        wrong.contains("the link itself is the bottleneck"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn a_user_without_rights_is_told_what_to_do() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: this test becomes nobody, which takes root");
+        return;
+    }
+    let root = Root::new();
+    let binary = root.path().join("sidecar");
+    std::fs::copy(env!("CARGO_BIN_EXE_sidecar"), &binary).unwrap();
+    let open = Command::new("chmod")
+        .args(["-R", "a+rX"])
+        .arg(root.path())
+        .status();
+    assert!(open.unwrap().success());
+    let done = Command::new("setpriv")
+        .args(["--reuid=65534", "--clear-groups", "--no-new-privs"])
+        .arg(&binary)
+        .args(["link", "calibrate", "rtt:10ms"])
+        .current_dir(root.path())
+        .env("WINDTUNNEL_ROOT", root.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(4), "{done:?}");
+    one_line(&done.stderr, &["network namespace", "unshare -Ur"]);
+}
