@@ -24,7 +24,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert
+SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -131,6 +131,12 @@ protocols-interop: $(BINARIES) ## Which programs and versions understand each ot
 	+@$(MAKE) --silent $(addprefix bin/,$(subst $(comma), ,$(or $(PROGRAMS),$(INTEROP_PROGRAMS))))
 	@PROGRAMS='$(or $(PROGRAMS),$(INTEROP_PROGRAMS))' ONLY=protocols/interop bin/k6 x bench
 
+.PHONY: cluster cluster-manifests
+cluster: bin/k6 ## Run scenarios on Kubernetes by k6-operator: make cluster RUNNERS=20 IMAGE=… ENV=… [ONLY=] [NAMESPACE=] [PULL_SECRET=] [RUNNER_CPU=1] [RUNNER_MEMORY=1Gi]
+	@bin/k6 x cluster
+cluster-manifests: bin/k6 ## Print what make cluster would create, without the values of secrets
+	@bin/k6 x cluster --print
+
 .PHONY: report
 report: bin/k6 ## Print a run's report again: make report RUN=results/latest
 	@bin/k6 x report $(or $(RUN),results/latest)
@@ -201,8 +207,8 @@ benchmark-compare: build ## Compare sing-box with itself and with a slowed one, 
 .PHONY: primitives
 primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
 	@out=results/primitives-$$(date -u +%Y%m%dT%H%M%SZ); \
-	bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out "$$out"; code=$$?; \
-	case $$code in 0|3) echo; bin/k6 x primitives "$$out" || exit ;; esac; exit $$code
+	bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out "$$out/evidence" && \
+	bin/k6 x primitives "$$out"
 
 ## Live ---------------------------------------------------------------------
 
@@ -304,6 +310,29 @@ bin/libcronet.so: testbeds/sing-box-1.13/go.sum
 	@mkdir -p bin
 	@cd testbeds/sing-box-1.13 && go mod download $(CRONET) && install -m 644 "$$(go list -m -f '{{.Dir}}' $(CRONET))/libcronet.so" ../../$@
 
+# What `make test-kubernetes` brings up: a Kubernetes in one program, k6-operator, what Debian has of a node.
+KUBERNETES_VERSION = $$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
+KUBERNETES_LDFLAGS = $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version,-X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitTreeState=clean)
+bin/kubernetes/kubeone: $(wildcard tests/kubernetes/kubeone/*)
+	@$(call need,go,install Go 1.26 or newer)
+	@echo 'building $@ (about six minutes the first time)'
+	@mkdir -p $(@D)
+	@cd tests/kubernetes/kubeone && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(KUBERNETES_LDFLAGS)" -o ../../../$@ .
+	@for program in etcd kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubelet kubectl; do ln -sf kubeone $(@D)/$$program; done
+
+bin/kubernetes/k6-operator: $(wildcard tests/kubernetes/operator/*)
+	@$(call need,go,install Go 1.26 or newer)
+	@echo 'building $@ (about a minute and a half the first time)'
+	@mkdir -p $(@D)/operator
+	@cd tests/kubernetes/operator && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../../../$@ tool
+	@install -m 644 "$$(go -C tests/kubernetes/operator list -m -f '{{.Dir}}' github.com/grafana/k6-operator)/bundle.yaml" tests/kubernetes/operator/kustomization.yaml $(@D)/operator
+
+bin/kubernetes/debian/.unpacked: tests/kubernetes/unpack
+	@tests/kubernetes/unpack $(@D)
+
+bin/kubernetes/ready: bin/kubernetes/kubeone bin/kubernetes/k6-operator bin/kubernetes/debian/.unpacked
+	@touch $@
+
 .venv/%/.installed: testbeds/%/requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
 	@echo 'installing $* into .venv/$*'
@@ -365,13 +394,23 @@ test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Li
 	cargo test --quiet --locked --manifest-path sidecar/primitives/Cargo.toml
 	node --test tests/primitives/primitives.js
 
+# Where it is not possible it is left out, and says so; with REQUIRED=1 it fails there.
+.PHONY: test-kubernetes
+test-kubernetes: ## Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root
+	@if why=$$(tests/kubernetes/possible); then $(MAKE) test-kubernetes-here; \
+	else echo "test-kubernetes: LEFT OUT, nothing of make cluster is tested: $$why" >&2; test -z '$(REQUIRED)'; fi
+
+.PHONY: test-kubernetes-here
+test-kubernetes-here: bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay/.installed
+	node --test tests/kubernetes/kubernetes.js
+
 .PHONY: lint
 lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
 	@$(call need,shellcheck,apt-get install shellcheck)
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
-	@test -z "$$(gofmt -l k6 testbeds setup)" || { gofmt -l k6 testbeds setup; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	@test -z "$$(gofmt -l k6 testbeds setup tests/kubernetes)" || { gofmt -l k6 testbeds setup tests/kubernetes; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet -trimpath ./...
 	cd testbeds/naive-client && CGO_ENABLED=0 go vet -trimpath ./...
 	cd setup/sbom && go vet -trimpath ./...
@@ -393,7 +432,7 @@ lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml
-	gofmt -w k6 testbeds setup
+	gofmt -w k6 testbeds setup tests/kubernetes
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 

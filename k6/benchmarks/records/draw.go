@@ -19,9 +19,9 @@ const (
 	marginEnd   = 46.0
 )
 
-// draw has what it took against the number of samples, both on logarithmic axes: seconds on the left, memory on the right.
+// draw has what it took against the number of samples, both on logarithmic axes: CPU time on the left, memory on the right.
 func draw(all []measured) []byte {
-	seconds := panel{title: "Judged in (s)", of: func(m measured) float64 { return m.seconds }}
+	seconds := panel{title: "CPU time (s)", of: func(m measured) float64 { return m.cpuS }}
 	memory := panel{title: "Peak memory (MiB)", of: func(m measured) float64 { return float64(m.peakBytes) / (1 << 20) }}
 	var body strings.Builder
 	seconds.draw(&body, all, 0)

@@ -17,9 +17,10 @@ func main() {
 	k6 := flag.String("k6", "bin/k6", "that judges")
 	runs := flag.String("runs", "1x5000000,10x5000000,50x5000000,200x5000000,200x500000,200x50000", "RUNNERSxSAMPLES of each, with commas between")
 	samples := flag.Int("live", 10_000_000, "samples that one k6 process records; 0: no such run")
+	dir := flag.String("dir", "", "a folder in which made samples are left for the next time; a temporary one unless given")
 	graph := flag.String("graph", "", "an SVG file to draw, too")
 	flag.Parse()
-	if err := run(*k6, *runs, *samples, *graph); err != nil {
+	if err := run(*k6, *runs, *samples, *dir, *graph); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -28,16 +29,17 @@ func main() {
 // size of a run: how many runners, and how many samples each has.
 type size struct{ runners, samples int }
 
-func run(k6, runs string, samples int, graph string) (err error) {
+func run(k6, runs string, samples int, dir, graph string) (err error) {
 	sizes, err := sizesOf(runs)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "windtunnel-records-")
-	if err != nil {
-		return err
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "windtunnel-records-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	if samples > 0 {
 		told, err := live(k6, dir, samples)

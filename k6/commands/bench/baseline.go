@@ -50,9 +50,12 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 	}
 	// To a script it would be a program.
 	o.Environ = slices.DeleteFunc(o.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") })
-	if o.RunID == "" {
-		o.RunID = bench.NewRunID(o.Profile, time.Now())
+	id, f := run.ID(o.RunID, o.Profile, time.Now())
+	if f != nil {
+		fmt.Fprintln(stderr, f.Message)
+		return f.Code
 	}
+	o.RunID = id
 	folder := filepath.Join(o.Root, "results", o.RunID)
 	_, there := os.Stat(folder)
 	code := bench.Run(o)

@@ -6,14 +6,10 @@ package bench
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"windtunnel/k6/internal/children"
@@ -42,8 +38,6 @@ type Options struct {
 	Signals     <-chan os.Signal
 }
 
-var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
 // Run runs the bench and returns its exit code.
 func Run(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
@@ -55,12 +49,9 @@ func Run(o Options) int {
 	for _, line := range p.LeftOut {
 		screen.Error("%s", line)
 	}
-	if o.RunID == "" {
-		o.RunID = NewRunID(o.Profile, time.Now())
-	}
-	if !runIDPattern.MatchString(o.RunID) || o.RunID == "latest" {
-		screen.Error("run id %q: give letters, digits, dots, dashes and underscores", o.RunID)
-		return exitcode.Usage
+	if o.RunID, f = run.ID(o.RunID, o.Profile, time.Now()); f != nil {
+		screen.Error("%s", f.Message)
+		return f.Code
 	}
 	held, f := neighbour.ClaimHost(filepath.Join(o.Root, "results", o.RunID), o.Getenv("BESIDE") != "", screen.Error)
 	if f != nil {
@@ -79,13 +70,6 @@ func Run(o Options) int {
 	return b.run(ctx)
 }
 
-// NewRunID is yyyymmdd-hhmmss-PROFILE-xxxx in UTC.
-func NewRunID(profile string, now time.Time) string {
-	var random [2]byte
-	_, _ = rand.Read(random[:])
-	return now.UTC().Format("20060102-150405-") + profile + "-" + hex.EncodeToString(random[:])
-}
-
 // bench is a run under way.
 type bench struct {
 	session
@@ -98,35 +82,17 @@ type bench struct {
 
 // makeFolder makes results/RUN, its record and the link results/latest.
 func (b *bench) makeFolder() *fault.Fault {
-	results := filepath.Join(b.Root, "results")
-	if err := os.MkdirAll(results, 0o755); err != nil {
-		return fault.Setup("cannot make results/: %v", fault.Reason(err))
-	}
-	if err := os.Mkdir(b.dir, 0o755); err != nil {
-		if errors.Is(err, os.ErrExist) {
-			return fault.Usage("results/%s exists already; give another --run-id", b.RunID)
-		}
-		return fault.Setup("cannot make results/%s: %v", b.RunID, fault.Reason(err))
-	}
-	if err := os.Mkdir(b.logs(), 0o755); err != nil {
-		return fault.Setup("cannot make results/%s/logs: %v", b.RunID, fault.Reason(err))
-	}
 	b.record = run.Run{Schema: run.Schema, ID: b.RunID, Profile: b.Profile,
 		Environment: b.plan.Env.Name, Start: time.Now().UTC().Truncate(time.Millisecond)}
 	for _, s := range b.plan.Scenarios {
 		b.record.Scenarios = append(b.record.Scenarios,
 			run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
 	}
-	if err := b.record.Write(b.dir); err != nil {
-		return fault.Setup("cannot write results/%s/run.json: %v", b.RunID, fault.Reason(err))
-	}
-	if err := replaceLink(filepath.Join(results, "latest"), b.RunID); err != nil {
-		return fault.Setup("cannot link results/latest: %v", fault.Reason(err))
-	}
-	return nil
+	_, f := b.record.Begin(b.Root)
+	return f
 }
 
-func (b *bench) logs() string { return filepath.Join(b.dir, "logs") }
+func (b *bench) logs() string { return run.Logs(b.dir) }
 
 // run runs the plan in the folder of the run.
 func (b *bench) run(ctx context.Context) int {
@@ -226,22 +192,6 @@ func (b *bench) finish(diskFull string) int {
 	}
 	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
 	return code
-}
-
-// replaceLink points a symbolic link at target at once; a file that is no link is left alone.
-func replaceLink(link, target string) error {
-	if info, err := os.Lstat(link); err == nil && info.Mode()&os.ModeSymlink == 0 {
-		return fmt.Errorf("%s is not a symbolic link; remove it", link)
-	}
-	tmp := link + "." + target
-	if err := os.Symlink(target, tmp); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, link); err != nil {
-		_ = os.Remove(tmp)
-		return err
-	}
-	return nil
 }
 
 func plural(n int, noun string) string {

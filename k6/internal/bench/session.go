@@ -4,7 +4,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +49,7 @@ func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 		s.held, f = neighbour.ClaimHost(s.Dir, o.Getenv("BESIDE") != "", screen.Error)
 	}
 	if f == nil {
-		f = s.makeFolder()
+		f = run.MakeFolder(s.Dir) // results/latest stays at the last run of the bench
 	}
 	if f != nil {
 		screen.Error("%s", f.Message)
@@ -120,11 +119,8 @@ func prepare(o Options, scenarios, testbeds []string) (*Session, *fault.Fault) {
 			return nil, fault.Usage("%s", strings.Join(p.LeftOut, "\n"))
 		}
 	}
-	if s.RunID == "" {
-		s.RunID = NewRunID("compare", time.Now())
-	}
-	if !runIDPattern.MatchString(s.RunID) || s.RunID == "latest" {
-		return nil, fault.Usage("run id %q: give letters, digits, dots, dashes and underscores", s.RunID)
+	if s.RunID, f = run.ID(s.RunID, "compare", time.Now()); f != nil {
+		return nil, f
 	}
 	s.Dir = filepath.Join(o.Root, "results", s.RunID)
 	return s, nil
@@ -135,24 +131,6 @@ func orNone(cpus string) string {
 		return "not pinned"
 	}
 	return cpus
-}
-
-// makeFolder makes results/RUN; results/latest stays at the last run of the bench.
-func (s *Session) makeFolder() *fault.Fault {
-	err := os.MkdirAll(filepath.Dir(s.Dir), 0o755)
-	if err == nil {
-		err = os.Mkdir(s.Dir, 0o755)
-	}
-	if errors.Is(err, os.ErrExist) {
-		return fault.Usage("results/%s exists already; give another --run-id", s.RunID)
-	}
-	if err == nil {
-		err = os.Mkdir(filepath.Join(s.Dir, "logs"), 0o755)
-	}
-	if err != nil {
-		return fault.Setup("cannot make results/%s: %v", s.RunID, fault.Reason(err))
-	}
-	return nil
 }
 
 // Run runs a scenario once on the side-th testbed, into the folder of that path below Dir. The

@@ -18,7 +18,7 @@ func TestMisspelt(t *testing.T) {
 		"--jobserver-auth=3,4":                         "",
 		`-- CANDIDATE_ENV=A=1\ CLIENT=x\ ROUND_TRIP=7`: "",
 		// An outer make's own.
-		"-- NAME=x USER=me DATE=1 TIME=2 MAX=3 NODE=4 IMAGES=5 VERSION=6": "",
+		"-- NAME=x USER=me DATE=1 TIME=2 MAX=3 NODE=4 PACKAGES=5 VERSION=6": "",
 	} {
 		if got := Misspelt([]string{"HOME=/", "MAKEFLAGS=" + flags}); got != want {
 			t.Errorf("%q: %q", flags, got)

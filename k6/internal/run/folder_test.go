@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-package bench
+package run
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 
 func TestRunID(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
-	id := NewRunID("quick", now)
-	if !regexp.MustCompile(`^20260102-020405-quick-[0-9a-f]{4}$`).MatchString(id) || !runIDPattern.MatchString(id) {
+	id, f := ID("", "quick", now)
+	if !regexp.MustCompile(`^20260102-020405-quick-[0-9a-f]{4}$`).MatchString(id) || f != nil {
 		t.Error(id)
 	}
 }
@@ -34,5 +34,16 @@ func TestReplaceLink(t *testing.T) {
 	}
 	if err := replaceLink(link, "c"); err == nil {
 		t.Error("a file was replaced")
+	}
+}
+
+func TestGivenRunID(t *testing.T) {
+	for _, id := range []string{"latest", "../up", "a b", ".hidden"} {
+		if _, f := ID(id, "quick", time.Now()); f == nil {
+			t.Errorf("%q was taken", id)
+		}
+	}
+	if id, f := ID("mine-1.2", "quick", time.Now()); id != "mine-1.2" || f != nil {
+		t.Error(id, f)
 	}
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package cluster is `k6 x cluster`: it runs scenarios on Kubernetes and ends with a verdict.
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/cluster"
+	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/variables"
+)
+
+func init() {
+	subcommand.RegisterExtension("cluster", New)
+}
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var o bench.Options
+	var where cluster.Where
+	var runners string
+	var print bool
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Run scenarios on Kubernetes by k6-operator, and end with one verdict",
+		Long: `Runs scenarios in the cluster of kubectl's context: k6-operator starts the runners, a coordinator
+brings them together and judges, the results come home to results/RUN/, and all that was made in the
+cluster is removed. docs/kubernetes.md says what the cluster needs.
+
+Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, RUN_ID, RUNNERS, IMAGE,
+PULL_SECRET, NAMESPACE, RUNNER_CPU, RUNNER_MEMORY, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on
+the hosts that the environment names.
+
+` + exitcode.Help,
+	}
+	rootFlag := command.BenchFlags(gs, cmd, &o)
+	flags := cmd.Flags()
+	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
+	flags.StringVar(&runners, "runners", cmp.Or(gs.Env["RUNNERS"], variables.Default("RUNNERS")), "how many pods make the load")
+	flags.StringVar(&where.Image, "image", gs.Env["IMAGE"], "the image that they run")
+	flags.StringVar(&where.PullSecret, "pull-secret", gs.Env["PULL_SECRET"], "the Secret to pull it with")
+	flags.StringVar(&where.Namespace, "namespace", gs.Env["NAMESPACE"], "where they run (default the context's)")
+	flags.StringVar(&where.CPU, "runner-cpu", cmp.Or(gs.Env["RUNNER_CPU"], variables.Default("RUNNER_CPU")), "CPUs of each, requested and at most")
+	flags.StringVar(&where.Memory, "runner-memory", cmp.Or(gs.Env["RUNNER_MEMORY"], variables.Default("RUNNER_MEMORY")), "memory of each, requested and at most")
+	flags.BoolVar(&print, "print", false, "print the manifests, and run nothing")
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		if len(args) > 0 {
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; see k6 x cluster --help\n", args[0])
+			return exitcode.Usage
+		}
+		if wrong := variables.Find("RUNNERS").Wrong(runners); wrong != "" {
+			fmt.Fprintf(gs.Stderr, "--runners %s: %s\n", runners, wrong)
+			return exitcode.Usage
+		}
+		o.Runners = int(variables.Number("RUNNERS", runners))
+		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
+		if code != exitcode.Pass {
+			return code
+		}
+		defer stop()
+		asked := cluster.Options{Asked: o.Asked, RunID: o.RunID, Where: where,
+			Stdout: o.Stdout, Stderr: o.Stderr, TTY: o.TTY, Color: o.Color, Width: o.Width, Signals: o.Signals}
+		if print {
+			return cluster.Print(asked)
+		}
+		return cluster.Run(asked)
+	})
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package cluster runs scenarios on Kubernetes: it fills in the manifests of deploy/, lets k6-operator start the runners and
+// a coordinator bring them together, takes the results home and removes all that it made. docs/kubernetes.md
+package cluster
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/redact"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/terminal"
+)
+
+// Options say what to run and where. All paths are absolute. Signals carries SIGINT and SIGTERM.
+type Options struct {
+	plan.Asked
+	RunID string // made up where empty
+	Where
+	Stdout  io.Writer
+	Stderr  io.Writer
+	TTY     bool
+	Color   bool
+	Width   int // of the terminal, in columns
+	Signals <-chan os.Signal
+}
+
+// Where says how the cluster is used.
+type Where struct {
+	Image      string // of runners and coordinator, made by the stage `runner` of docker/Dockerfile
+	PullSecret string // the Secret to pull it with, "" for none
+	Namespace  string // "" for the context's
+	CPU        string // of a runner, as Kubernetes writes it: 1 or 500m
+	Memory     string // of a runner, such as 1Gi
+}
+
+// Run runs scenarios in the cluster of kubectl's context and returns the exit code of the whole.
+func Run(o Options) int {
+	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
+	c, f := prepare(o, screen)
+	if f != nil {
+		return told(screen, f)
+	}
+	interrupts, done := watch(o.Signals, screen.Error)
+	defer done()
+	c.interrupts = interrupts
+	if f := c.kubectl.ready(c.stop); f != nil {
+		return told(screen, f)
+	}
+	if f := c.accepted(); f != nil {
+		return told(screen, f)
+	}
+	if c.dir, f = c.record.Begin(o.Root); f != nil {
+		return told(screen, f)
+	}
+	return c.run()
+}
+
+// Print prints what Run would create, without the values of secrets, and returns the exit code.
+func Print(o Options) int {
+	screen := terminal.New(o.Stdout, o.Stderr, false, false, 0)
+	c, f := prepare(o, screen)
+	if f != nil {
+		return told(screen, f)
+	}
+	for i := range c.plan.Scenarios {
+		text, err := c.manifests(i).Text(o.Root)
+		if err != nil {
+			return told(screen, fault.Usage("%v", err))
+		}
+		fmt.Fprint(o.Stdout, text)
+	}
+	return exitcode.Pass
+}
+
+func told(screen *terminal.Screen, f *fault.Fault) int {
+	screen.Error("%s", f.Message)
+	return f.Code
+}
+
+// cluster is a run under way.
+type cluster struct {
+	Options
+	kubectl kubectl
+	screen  *terminal.Screen
+	plan    plan.Plan
+	files   map[string]string // the environment's
+	secrets map[string]string // by variable
+	record  run.Run
+	dir     string // results/RUN
+	interrupts
+}
+
+// prepare checks all that can be checked without a cluster.
+func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
+	if f := o.Where.check(); f != nil {
+		return nil, f
+	}
+	o.Environ = without(o.Environ, own)
+	p, f := plan.Make(o.Asked)
+	if f != nil {
+		return nil, f
+	}
+	if f := reachable(p); f != nil {
+		return nil, f
+	}
+	if o.RunID, f = run.ID(o.RunID, o.Profile, time.Now()); f != nil {
+		return nil, f
+	}
+	c := &cluster{Options: o, screen: screen, plan: p, kubectl: kubectl{namespace: o.Namespace, environ: o.Environ}}
+	if c.files, f = environmentFile(o.Root, o.Env, p.Env.Name); f != nil {
+		return nil, f
+	}
+	c.secrets = secretsOf(o.Asked, p)
+	c.record = run.Run{Schema: run.Schema, ID: o.RunID, Profile: o.Profile, Environment: p.Env.Name,
+		Start: time.Now().UTC().Truncate(time.Millisecond)}
+	for _, s := range p.Scenarios {
+		c.record.Scenarios = append(c.record.Scenarios, run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
+	}
+	return c, nil
+}
+
+// label names all objects of a run: ids may be longer than what Kubernetes takes.
+func (c *cluster) label() string {
+	sum := sha256.Sum256([]byte(c.RunID))
+	return hex.EncodeToString(sum[:5])
+}
+
+// token is what runners and coordinator know each other by.
+func token() string {
+	var random [24]byte
+	_, _ = rand.Read(random[:])
+	return hex.EncodeToString(random[:])
+}
+
+// manifests are those of the scenario with a number.
+func (c *cluster) manifests(i int) Manifests {
+	scenario := c.plan.Scenarios[i]
+	secrets := maps.Clone(c.secrets)
+	secrets["COORDINATOR_TOKEN"] = token()
+	return Manifests{
+		Name:            fmt.Sprintf("windtunnel-%s-%d", c.label(), i+1),
+		Label:           c.label(),
+		RunID:           c.RunID,
+		Scenario:        scenario.String(),
+		DeadlineSeconds: int((24 * time.Hour).Seconds()),
+		Runners:         c.Runners,
+		Image:           c.Image,
+		pullSecret:      c.PullSecret,
+		cpu:             c.CPU,
+		memory:          c.Memory,
+		Variables:       variablesOf(c.Asked, c.plan, c.RunID, scenario),
+		Command:         command(c.Runners, scenario),
+		Secrets:         secrets,
+		signIn:          c.plan.Env.Systems[scenario.System].Auth.Secrets(),
+		Files:           c.files,
+	}
+}
+
+// accepted asks the cluster whether it takes the first scenario's manifests.
+func (c *cluster) accepted() *fault.Fault {
+	first := c.manifests(0)
+	for _, file := range []string{jobFile, ownedFile, testRunFile} {
+		text, err := first.render(c.Root, file)
+		if err != nil {
+			return fault.Usage("%v", err)
+		}
+		if f := c.kubectl.accepts(c.stop, text); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// run runs the scenarios one after the other.
+func (c *cluster) run() int {
+	c.screen.Line("run %s: %s, environment %s, %d scenarios on %d runners", c.RunID, c.Profile, c.plan.Env.Name,
+		len(c.plan.Scenarios), c.Runners)
+	code := exitcode.Pass
+	for i := range c.plan.Scenarios {
+		entry := &c.record.Scenarios[i]
+		if c.any() {
+			entry.Outcome, entry.Message = run.Skipped, "interrupted before its turn"
+		} else {
+			code = exitcode.Worst(code, c.scenario(i, entry))
+		}
+		if err := c.record.Write(c.dir); err != nil {
+			c.screen.Error("cannot write results/%s/run.json: %v", c.RunID, fault.Reason(err))
+			code = exitcode.Worst(code, exitcode.Setup)
+		}
+	}
+	return c.finish(code)
+}
+
+// scenario runs one and returns the exit code of what its outcome does not tell.
+func (c *cluster) scenario(i int, entry *run.Scenario) int {
+	c.screen.Line("%s", entry.Name())
+	m := c.manifests(i)
+	redactor := redact.New(slices.Collect(maps.Values(m.Secrets)))
+	s := &session{
+		kubectl: c.kubectl, Manifests: m, root: c.Root, results: c.dir,
+		logs:       filepath.Join(run.Logs(c.dir), c.plan.Scenarios[i].FileStem()),
+		say:        c.screen.Progress,
+		redact:     func(text string) string { return redact.Tokens(redactor.Text(text)) },
+		interrupts: c.interrupts,
+	}
+	f := s.run()
+	c.outcome(entry, f)
+	if f := s.remove(); f != nil {
+		c.screen.Error("%s", f.Message)
+		return f.Code
+	}
+	return exitcode.Pass
+}
+
+// finish closes the record, writes the report and prints the summary.
+func (c *cluster) finish(code int) int {
+	if c.any() {
+		code = exitcode.Interrupted
+	}
+	set, err := report.LoadRun(c.dir, &c.record)
+	if err != nil {
+		c.screen.Error("%v", err)
+		return exitcode.Worst(code, exitcode.Setup)
+	}
+	code = exitcode.Worst(code, set.ExitCode())
+	end := time.Now().UTC().Truncate(time.Millisecond)
+	c.record.End, c.record.ExitCode = &end, &code
+	err = c.record.Write(c.dir)
+	if err == nil {
+		err = report.Write(set, c.dir, report.Formats(), report.Options{})
+	}
+	c.screen.Summary(set)
+	if err != nil {
+		c.screen.Error("cannot write the report into results/%s: %v", c.RunID, fault.Reason(err))
+		return exitcode.Worst(code, exitcode.Setup)
+	}
+	c.screen.Line("report: %s", filepath.Join("results", c.RunID, "report.html"))
+	return code
+}
+
+// environmentFile is the environment as a file for the pods, by its name there.
+func environmentFile(root, env, name string) (map[string]string, *fault.Fault) {
+	path := env
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(root, "environments", env+".json")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fault.Usage("%s cannot be read: %v", path, fault.Reason(err))
+	}
+	return map[string]string{strings.TrimSuffix(filepath.Base(path), ".json") + ".json": string(text)}, nil
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cluster
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/variables"
+)
+
+var (
+	cpuPattern    = regexp.MustCompile(`^[1-9][0-9]*m?$`)
+	memoryPattern = regexp.MustCompile(`^[1-9][0-9]*(Mi|Gi)$`)
+	namePattern   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+)
+
+func (w Where) check() *fault.Fault {
+	switch {
+	case w.Image == "":
+		return fault.Usage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/kubernetes.md says how")
+	case strings.ContainsAny(w.Image, " \t\n\"'"):
+		return fault.Usage("IMAGE=%s: give an image's name, such as registry.example.net/windtunnel:0.1.0", w.Image)
+	case !cpuPattern.MatchString(w.CPU):
+		return fault.Usage("RUNNER_CPU=%s: give CPUs, such as 1 or 500m", w.CPU)
+	case !memoryPattern.MatchString(w.Memory):
+		return fault.Usage("RUNNER_MEMORY=%s: give memory, such as 512Mi or 1Gi", w.Memory)
+	case w.Namespace != "" && !namePattern.MatchString(w.Namespace):
+		return fault.Usage("NAMESPACE=%s: give the name of a namespace", w.Namespace)
+	case w.PullSecret != "" && !namePattern.MatchString(w.PullSecret):
+		return fault.Usage("PULL_SECRET=%s: give the name of a Secret", w.PullSecret)
+	}
+	return nil
+}
+
+// reachable refuses scenarios that runners in a cluster cannot run: those whose probes sit in the sidecar, and systems that
+// are on this machine or are to be started on it.
+func reachable(p plan.Plan) *fault.Fault {
+	for _, s := range p.Scenarios {
+		system := p.Env.Systems[s.System]
+		switch {
+		case environment.Probed(s.System):
+			return fault.Usage("%s cannot be run in a cluster: its probes sit in the sidecar, beside the proxy; choose scenarios of the relay or the panel by ONLY", s)
+		case system.TestbedOf(s.Name) != nil:
+			return fault.Usage("environments/%s.json has a testbed for %s, which is started on this machine: a cluster needs an environment with its url", p.Env.Name, s.System)
+		case len(system.RemoteHosts()) == 0:
+			return fault.Usage("environments/%s.json: %s at %s is on this machine: pods would not find it", p.Env.Name, s.System, system.URL)
+		}
+	}
+	return nil
+}
+
+// local are variables that mean nothing in a pod, or that are told in another way.
+var local = []string{"AGAIN", "BESIDE", "DASHBOARD", "ENV", "INFLUX", "INFLUX_DATABASE", "INFLUX_PASSWORD", "INFLUX_TOKEN", "INFLUX_USERNAME", "MAY_LEAVE_OUT", "ONLY", "PROFILE", "RESULT_DIR", "RUN_ID", "RUNNERS", "TESTBED", "WINDTUNNEL_ROOT"}
+
+// variablesOf are those of the caller's that a scenario reads, and what bench tells its k6.
+func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario) []Variable {
+	told := map[string]string{
+		"ENV":                "/environment/" + p.Env.Name + ".json",
+		"K6_NO_USAGE_REPORT": "true",
+		"PROFILE":            a.Profile,
+		"RUN_ID":             runID,
+	}
+	hidden := secretNames(p)
+	for _, pair := range a.Environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if value != "" && isRead(name, s) && !slices.Contains(local, name) && !slices.Contains(hidden, name) {
+			told[name] = value
+		}
+	}
+	var all []Variable
+	for _, name := range sortedKeys(told) {
+		all = append(all, Variable{Name: name, Value: told[name]})
+	}
+	return all
+}
+
+// isRead reports whether a variable is in the registry and not of other systems or of make alone.
+func isRead(name string, s plan.Scenario) bool {
+	variable := variables.Find(name)
+	return variable != nil && slices.ContainsFunc(variable.Of, func(of string) bool {
+		return of == "*" || of == s.System || of == s.String()
+	})
+}
+
+// secretNames are the variables whose values are secrets.
+func secretNames(p plan.Plan) []string {
+	var names []string
+	for _, s := range p.Scenarios {
+		names = append(names, p.Env.Systems[s.System].Secrets()...)
+	}
+	return names
+}
+
+// secretsOf are those that are set.
+func secretsOf(a plan.Asked, p plan.Plan) map[string]string {
+	set := map[string]string{}
+	for _, name := range secretNames(p) {
+		if value := a.Getenv(name); value != "" {
+			set[name] = value
+		}
+	}
+	return set
+}
+
+// command is the coordinator's. Its runners may take as long as the session waits for them.
+func command(runners int, s plan.Scenario) []string {
+	return []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners),
+		"--only", s.String(), "--wait", (2 * startsWithin).String()}
+}
+
+// own are variables that say how the cluster is used: they are no scenario's.
+var own = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
+
+// without is an environment without some variables.
+func without(environ, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

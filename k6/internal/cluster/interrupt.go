@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cluster
+
+import (
+	"context"
+	"os"
+)
+
+// interrupts are what signals ask for: the first one that a run ends with what it has, the second that it ends at once.
+type interrupts struct {
+	stop, hurry context.Context
+}
+
+// watch follows signals until done is called.
+func watch(signals <-chan os.Signal, say func(format string, args ...any)) (i interrupts, done func()) {
+	stop, stopped := context.WithCancel(context.Background())
+	hurry, hurried := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		for steps := []func(){
+			func() {
+				say("interrupted: the runners clean up and what they have is judged; once more removes all at once")
+				stopped()
+			},
+			hurried,
+		}; len(steps) > 0; steps = steps[1:] {
+			select {
+			case <-signals:
+				steps[0]()
+			case <-over:
+				return
+			}
+		}
+	}()
+	return interrupts{stop, hurry}, func() {
+		close(over)
+		stopped()
+		hurried()
+	}
+}
+
+// any reports whether there was a signal.
+func (i interrupts) any() bool { return i.stop.Err() != nil }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cluster
+
+import (
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/run"
+)
+
+func interrupted() *fault.Fault {
+	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted; there is no result"}
+}
+
+// outcome enters how a scenario ended: as the coordinator's own record of the run says, which came home, or why there is none.
+func (c *cluster) outcome(entry *run.Scenario, f *fault.Fault) {
+	if f == nil {
+		told, err := run.Read(c.dir)
+		switch {
+		case err != nil:
+			f = fault.Setup("the coordinator's run.json cannot be read: %v", err)
+		case told.ID != c.RunID || len(told.Scenarios) != 1 || told.Scenarios[0].Name() != entry.Name():
+			f = fault.Setup("the coordinator's run.json is of another run")
+		default:
+			*entry = told.Scenarios[0]
+			return
+		}
+	}
+	entry.Outcome, entry.Message, entry.Cause = run.SetupFailed, f.Message, run.OfBench
+	if f.Code == exitcode.Interrupted {
+		entry.Outcome, entry.Cause = run.Interrupted, ""
+	}
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+
+	"windtunnel/k6/internal/fault"
+)
+
+// rights are what a run does in its namespace, as `kubectl auth can-i` takes it.
+var rights = []string{
+	"create jobs.batch", "patch jobs.batch", "delete jobs.batch",
+	"create testruns.k6.io", "delete testruns.k6.io",
+	"create secrets", "delete secrets", "create configmaps", "delete configmaps",
+	"create services", "delete services",
+	"create networkpolicies.networking.k8s.io", "delete networkpolicies.networking.k8s.io",
+	"list pods", "list jobs.batch", "list testruns.k6.io", "list events",
+	"get pods/log", "create pods/exec",
+}
+
+// ready says why nothing can be run in the cluster, before anything is made there.
+func (k kubectl) ready(ctx context.Context) *fault.Fault {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		return fault.Setup("kubectl is not installed; https://kubernetes.io/docs/tasks/tools/ says how to get it")
+	}
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	name, err := k.run(ctx, "", "config", "current-context")
+	if err != nil {
+		return fault.Setup("no cluster: kubectl has no context (%v); set KUBECONFIG, or run kubectl config use-context NAME", err)
+	}
+	at := strings.TrimSpace(string(name))
+	if _, err := k.run(ctx, "", "version", "--output", "json"); err != nil {
+		return fault.Setup("the cluster of the context %s cannot be used: %v", at, err)
+	}
+	kinds, err := k.run(ctx, "", "api-resources", "--api-group=k6.io", "--output=name", "--cached=false")
+	if err != nil {
+		return fault.Setup("the cluster of the context %s does not tell what it has: %v", at, err)
+	}
+	if !slices.Contains(strings.Fields(string(kinds)), "testruns.k6.io") {
+		return fault.Setup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/kubernetes.md says how to install it", at)
+	}
+	missing, err := k.missingRights(ctx)
+	if err != nil {
+		return fault.Setup("the cluster of the context %s does not tell what one may do: %v", at, err)
+	}
+	if len(missing) > 0 {
+		return fault.Setup("the context %s may not: %s; docs/kubernetes.md has a Role that may", at, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// missingRights asks for all rights at once.
+func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
+	answers := make([]error, len(rights))
+	var asked sync.WaitGroup
+	few := make(chan struct{}, 4)
+	for i, right := range rights {
+		asked.Go(func() {
+			few <- struct{}{}
+			defer func() { <-few }()
+			verb, kind, _ := strings.Cut(right, " ")
+			kind, part, _ := strings.Cut(kind, "/")
+			_, answers[i] = k.run(ctx, "", "auth", "can-i", verb, kind, "--subresource="+part)
+		})
+	}
+	asked.Wait()
+	var missing []string
+	for i, err := range answers {
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+		case errors.As(err, &exit), strings.HasPrefix(err.Error(), "Warning"):
+			missing = append(missing, rights[i])
+		default:
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+// accepts asks the cluster whether it would take manifests: of fields that its operator does not know, it would lose them.
+func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	_, err := k.run(ctx, text, "create", "--dry-run=server", "--validate=strict", "--filename=-")
+	if err == nil {
+		return nil
+	}
+	if line := err.Error(); strings.Contains(line, "unknown field") || strings.Contains(line, "strict decoding") {
+		return fault.Setup("this version of k6-operator is not known here: %s; docs/kubernetes.md names those that are", line)
+	}
+	return fault.Setup("the cluster refuses the run: %v", fmt.Errorf("%s", fault.OneLine(err.Error())))
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+)
+
+// How long a run waits for what the cluster may yet do.
+const (
+	startsWithin  = 5 * time.Minute // a node with room, an image
+	takesWithin   = time.Minute     // k6-operator, to see the TestRun
+	goesWithin    = 2 * time.Minute // what is deleted
+	endsWithin    = 90 * time.Second
+	forgivesFails = 15 // looks at the cluster in a row that may fail
+)
+
+// byASignal is what the exit code of a container is above whose process a signal ended.
+const byASignal = 128
+
+// session is one scenario under way in the cluster.
+type session struct {
+	kubectl
+	Manifests
+	root    string
+	results string // the folder of the run
+	logs    string // the beginning of the logs' paths
+	say     func(string)
+	redact  func(string) string
+	killed  bool // the coordinator was
+	interrupts
+}
+
+// run takes a scenario from nothing to its result at home, or says why there is none.
+func (s *session) run() *fault.Fault {
+	if f := s.create(); f != nil {
+		return f
+	}
+	if f := s.awaitCoordinator(); f != nil {
+		return f
+	}
+	if f := s.make(testRunFile); f != nil {
+		return f
+	}
+	return s.follow()
+}
+
+// create makes the Job, held back, then what it owns, and lets it go.
+func (s *session) create() *fault.Fault {
+	s.Suspended = true
+	text, err := s.render(s.root, jobFile)
+	if err != nil {
+		return fault.Usage("%v", err)
+	}
+	uid, err := s.kubectl.run(s.stop, text, "create", "--filename=-", "--output=jsonpath={.metadata.uid}")
+	if err != nil {
+		return s.refusal(err)
+	}
+	s.Owner = string(uid)
+	if f := s.make(ownedFile); f != nil {
+		return f
+	}
+	address, err := s.kubectl.run(s.stop, "", "get", "service", s.Coordinator(), "--output=jsonpath={.spec.clusterIP}")
+	if err != nil {
+		return s.refusal(err)
+	}
+	s.address = string(address)
+	if _, err := s.kubectl.run(s.stop, "", "patch", "job", s.Coordinator(), `--patch={"spec":{"suspend":false}}`); err != nil {
+		return s.refusal(err)
+	}
+	return nil
+}
+
+// make creates what a file of deploy/ has.
+func (s *session) make(file string) *fault.Fault {
+	text, err := s.render(s.root, file)
+	if err != nil {
+		return fault.Usage("%v", err)
+	}
+	if _, err := s.kubectl.run(s.stop, text, "create", "--filename=-"); err != nil {
+		return s.refusal(err)
+	}
+	return nil
+}
+
+// refusal is what the cluster said to what it was to make.
+func (s *session) refusal(err error) *fault.Fault {
+	if s.stop.Err() != nil {
+		return interrupted()
+	}
+	return fault.Setup("the cluster refuses %s: %s", s.Scenario, fault.OneLine(err.Error()))
+}
+
+// awaitCoordinator waits until runners may ask the coordinator.
+func (s *session) awaitCoordinator() *fault.Fault {
+	deadline := time.Now().Add(startsWithin)
+	return s.watch(func(seen state) (bool, *fault.Fault) {
+		pod, there := seen.coordinator()
+		if there && pod.container("coordinator").Ready {
+			return true, nil
+		}
+		if there && pod.container("coordinator").State.Terminated != nil {
+			return true, fault.Setup("the coordinator ended before it began: %s", s.lastWords(pod.Metadata.Name))
+		}
+		if reason := seen.hopeless(); reason != "" {
+			return true, fault.Setup("%s", reason)
+		}
+		if time.Now().After(deadline) {
+			return true, fault.Setup("the coordinator does not start within %s: %s", startsWithin, orNothing(seen.waitsFor()))
+		}
+		s.say(progress("waiting for the coordinator", seen))
+		return false, nil
+	})
+}
+
+// follow watches the runners and the coordinator until the coordinator has ended, and brings its results home.
+func (s *session) follow() *fault.Fault {
+	began, asked := time.Now(), false
+	var pod object
+	f := s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
+		if s.stop.Err() != nil && !asked {
+			asked = true
+			s.interruptCoordinator(seen)
+		}
+		found, there := seen.coordinator()
+		if !there {
+			return true, fault.Setup("the coordinator's pod is gone: somebody deleted it, or its node is no more")
+		}
+		pod = found
+		if ended := pod.container("coordinator").State.Terminated; ended != nil {
+			s.killed = ended.ExitCode > byASignal && ended.ExitCode != exitcode.Interrupted
+			return true, nil
+		}
+		return s.stuck(seen, time.Since(began))
+	})
+	if s.killed && f == nil {
+		f = fault.Setup("the coordinator was killed")
+	}
+	if f != nil {
+		s.letRunnersEnd()
+		return f
+	}
+	s.keepLogs(pod.Metadata.Name)
+	return s.fetch(pod.Metadata.Name)
+}
+
+// letRunnersEnd waits until the runners have noticed that nobody coordinates them any more, and have cleaned up.
+func (s *session) letRunnersEnd() {
+	deadline := time.Now().Add(endsWithin)
+	_ = s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
+		s.say(fmt.Sprintf("%d of %d runners still run", seen.running(), s.Runners))
+		return seen.stage() != "started" || seen.running() == 0 || time.Now().After(deadline), nil
+	})
+}
+
+// stuck tells why runners never start; the coordinator cannot know it.
+func (s *session) stuck(seen state, since time.Duration) (bool, *fault.Fault) {
+	switch stage := seen.stage(); {
+	case stage == "" && since > takesWithin:
+		return true, fault.Setup("k6-operator did not take the TestRun within %s: look whether its pod runs and watches this namespace", takesWithin)
+	case stage == "error":
+		return true, fault.Setup("k6-operator refuses the TestRun: %s", s.initializerSays())
+	case stage != "started" && stage != "stopped" && stage != "finished":
+		if reason := seen.hopeless(); reason != "" {
+			return true, fault.Setup("%s", reason)
+		}
+		if since > startsWithin {
+			return true, fault.Setup("%d of %d runners run after %s: %s", seen.running(), s.Runners, startsWithin, orNothing(seen.waitsFor()))
+		}
+	}
+	s.say(progress(fmt.Sprintf("%d of %d runners run", seen.running(), s.Runners), seen))
+	return false, nil
+}
+
+// interruptCoordinator asks it to stop the load, to clean up and to judge what there is.
+func (s *session) interruptCoordinator(seen state) {
+	pod, there := seen.coordinator()
+	if !there {
+		return
+	}
+	ctx, done := context.WithTimeout(s.hurry, patience)
+	defer done()
+	_, _ = s.kubectl.run(ctx, "", "exec", pod.Metadata.Name, "--container=coordinator", "--", "sh", "-c", "kill -INT 1")
+}
+
+// watch looks at the cluster until done says so.
+func (s *session) watch(done func(state) (bool, *fault.Fault)) *fault.Fault {
+	return s.watchOn(s.stop, done)
+}
+
+func (s *session) watchOn(ctx context.Context, done func(state) (bool, *fault.Fault)) *fault.Fault {
+	fails := 0
+	for {
+		seen, err := s.look(ctx, s.Manifests)
+		switch {
+		case ctx.Err() != nil:
+			return interrupted()
+		case err != nil:
+			if fails++; fails == forgivesFails {
+				return fault.Setup("the cluster no longer answers: %v", err)
+			}
+		default:
+			fails = 0
+			if is, f := done(seen); is {
+				return f
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return interrupted()
+		case <-time.After(interval):
+		}
+	}
+}
+
+// keepLogs writes what the coordinator and the runners said beside the results.
+func (s *session) keepLogs(coordinator string) {
+	ctx, done := context.WithTimeout(s.hurry, endsWithin)
+	defer done()
+	for name, args := range map[string][]string{
+		".coordinator.log": {"logs", coordinator, "--container=coordinator"},
+		".runners.log": {"logs", "--selector=k6_cr=" + s.Name + ",runner=true", "--prefix", "--tail=-1",
+			fmt.Sprintf("--max-log-requests=%d", s.Runners)},
+	} {
+		if text, err := s.kubectl.run(ctx, "", args...); err == nil {
+			_ = os.WriteFile(s.logs+name, []byte(s.redact(string(text))), 0o644)
+		}
+	}
+}
+
+// lastWords is the last line of a coordinator that ended.
+func (s *session) lastWords(pod string) string {
+	return s.lastLine("logs", pod, "--container=coordinator", "--tail=1")
+}
+
+// initializerSays is why a script cannot be run.
+func (s *session) initializerSays() string {
+	return s.lastLine("logs", "job/"+s.Name+"-initializer", "--tail=1")
+}
+
+func (s *session) lastLine(args ...string) string {
+	ctx, done := context.WithTimeout(s.hurry, patience)
+	defer done()
+	text, err := s.kubectl.run(ctx, "", args...)
+	if err != nil {
+		return err.Error()
+	}
+	return s.redact(message(fault.OneLine(string(text))))
+}
+
+var k6Message = regexp.MustCompile(`^time=.* msg=("(?:[^"\\]|\\.)*")`)
+
+// message is what a line of k6's log says, or the line itself.
+func message(line string) string {
+	if found := k6Message.FindStringSubmatch(line); found != nil {
+		if text, err := strconv.Unquote(found[1]); err == nil {
+			return fault.OneLine(text)
+		}
+	}
+	return line
+}
+
+// fetch brings home what the coordinator wrote, and lets its pod end.
+func (s *session) fetch(pod string) *fault.Fault {
+	unpack := func(archive io.Reader) error { return untar(archive, s.results) }
+	err := s.stream(s.hurry, unpack, "exec", pod, "--container=keeper", "--", "tar", "-cf", "-", "-C", "/windtunnel/results/"+s.RunID, ".")
+	if err != nil {
+		return fault.Setup("the results cannot be brought home: %s", fault.OneLine(err.Error()))
+	}
+	_, _ = s.kubectl.run(s.hurry, "", "exec", pod, "--container=keeper", "--", "touch", "/windtunnel/results/.taken")
+	return nil
+}
+
+// kinds are all that a run makes in a cluster; pods and runners' Jobs go with these.
+const kinds = "testruns.k6.io,jobs,services,secrets,configmaps,networkpolicies"
+
+// remove deletes all that the run has in the cluster and waits until it is gone.
+func (s *session) remove() *fault.Fault {
+	ctx, done := context.WithTimeout(context.Background(), goesWithin)
+	defer done()
+	selector := "--selector=windtunnel/run=" + s.Label
+	_, err := s.kubectl.run(ctx, "", "delete", kinds, selector, "--cascade=foreground", "--wait=true", "--ignore-not-found")
+	if err == nil {
+		_, err = s.kubectl.run(ctx, "", "wait", "pods", selector, "--for=delete", "--timeout="+goesWithin.String())
+	}
+	if err == nil || strings.Contains(err.Error(), "no matching resources") {
+		return nil
+	}
+	return fault.Setup("something is left in the cluster (%s); remove it: kubectl delete %s %s", fault.OneLine(err.Error()), kinds, selector)
+}
+
+func progress(what string, seen state) string {
+	if waits := seen.waitsFor(); waits != "" {
+		return what + "; " + waits
+	}
+	return what
+}
+
+func orNothing(reason string) string {
+	if reason == "" {
+		return "the cluster does not say why"
+	}
+	return reason
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/fault"
+)
+
+// object is what is read of a TestRun, a Job or a pod.
+type object struct {
+	Kind     string
+	Metadata struct {
+		Name   string
+		Labels map[string]string
+	}
+	Status struct {
+		Stage             string // of a TestRun
+		Phase             string // of a pod
+		Reason            string
+		Message           string
+		Conditions        []condition
+		ContainerStatuses []container
+	}
+}
+
+type condition struct{ Type, Status, Reason, Message string }
+
+type container struct {
+	Name  string
+	Ready bool
+	State struct {
+		Waiting    *struct{ Reason, Message string }
+		Running    *struct{}
+		Terminated *struct {
+			ExitCode int
+			Reason   string
+		}
+	}
+}
+
+type event struct {
+	InvolvedObject struct{ Kind, Name string }
+	Reason         string
+	Message        string
+}
+
+// state is what the cluster has of a scenario.
+type state struct {
+	name    string
+	objects []object
+	events  []event
+}
+
+// look asks for the state of a scenario.
+func (k kubectl) look(ctx context.Context, m Manifests) (state, error) {
+	var found struct{ Items []object }
+	if err := k.get(ctx, &found, "get", "testruns.k6.io,jobs,pods", "--selector=windtunnel/run="+m.Label); err != nil {
+		return state{}, err
+	}
+	var warnings struct{ Items []event }
+	if err := k.get(ctx, &warnings, "get", "events", "--field-selector=type=Warning"); err != nil {
+		return state{}, err
+	}
+	s := state{name: m.Name, objects: found.Items}
+	for _, e := range warnings.Items {
+		if strings.HasPrefix(e.InvolvedObject.Name, m.Name) {
+			s.events = append(s.events, e)
+		}
+	}
+	return s, nil
+}
+
+func (s state) of(kind string, is func(object) bool) (objects []object) {
+	for _, o := range s.objects {
+		if o.Kind == kind && is(o) {
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+func isRunner(o object) bool { return o.Metadata.Labels["runner"] == "true" }
+
+func isCoordinator(o object) bool { return o.Metadata.Labels["windtunnel/part"] == "coordinator" }
+
+// coordinator is the coordinator's pod.
+func (s state) coordinator() (pod object, there bool) {
+	pods := s.of("Pod", isCoordinator)
+	if len(pods) == 0 {
+		return pod, false
+	}
+	return pods[0], true
+}
+
+// container returns a pod's container by its name.
+func (o object) container(name string) container {
+	i := slices.IndexFunc(o.Status.ContainerStatuses, func(c container) bool { return c.Name == name })
+	if i < 0 {
+		return container{Name: name}
+	}
+	return o.Status.ContainerStatuses[i]
+}
+
+// stage is how far k6-operator is.
+func (s state) stage() string {
+	for _, run := range s.of("TestRun", func(object) bool { return true }) {
+		return run.Status.Stage
+	}
+	return ""
+}
+
+// running counts the runners' pods that run.
+func (s state) running() int {
+	return len(s.of("Pod", func(o object) bool { return isRunner(o) && o.Status.Phase == "Running" }))
+}
+
+// never are the reasons for which a container waits that no waiting mends.
+var never = []string{"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerError", "RunContainerError"}
+
+// hopeless is why the scenario cannot get any further, "" where it may.
+func (s state) hopeless() string {
+	for _, pod := range s.of("Pod", func(object) bool { return true }) {
+		for _, c := range pod.Status.ContainerStatuses {
+			if w := c.State.Waiting; w != nil && slices.Contains(never, w.Reason) {
+				return fmt.Sprintf("pod %s does not start: %s: %s", pod.Metadata.Name, w.Reason, fault.OneLine(w.Message))
+			}
+		}
+	}
+	for _, e := range s.events {
+		if e.Reason == "FailedCreate" && strings.Contains(e.Message, "quota") {
+			return fmt.Sprintf("%s gets no pod: %s", e.InvolvedObject.Name, fault.OneLine(e.Message))
+		}
+	}
+	return ""
+}
+
+// waitsFor is what pods wait for that may come yet, such as a node with room for them, "" for nothing.
+func (s state) waitsFor() string {
+	for _, pod := range s.of("Pod", func(o object) bool { return o.Status.Phase == "Pending" }) {
+		for _, c := range pod.Status.Conditions {
+			if c.Type == "PodScheduled" && c.Status == "False" {
+				return fmt.Sprintf("pod %s has no node: %s", pod.Metadata.Name, fault.OneLine(c.Message))
+			}
+		}
+		for _, c := range pod.Status.ContainerStatuses {
+			if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+				return fmt.Sprintf("pod %s: %s: %s", pod.Metadata.Name, w.Reason, fault.OneLine(w.Message))
+			}
+		}
+	}
+	return ""
+}
+
+// interval is how often the cluster is looked at.
+const interval = 2 * time.Second

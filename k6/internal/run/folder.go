@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package run
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"windtunnel/k6/internal/fault"
+)
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// ID is the id that the caller gives, or a new one, yyyymmdd-hhmmss-PROFILE-xxxx in UTC, where it is empty.
+func ID(given, profile string, now time.Time) (string, *fault.Fault) {
+	if given == "" {
+		var random [2]byte
+		_, _ = rand.Read(random[:])
+		return now.UTC().Format("20060102-150405-") + profile + "-" + hex.EncodeToString(random[:]), nil
+	}
+	if !idPattern.MatchString(given) || given == "latest" {
+		return "", fault.Usage("run id %q: give letters, digits, dots, dashes and underscores", given)
+	}
+	return given, nil
+}
+
+// Logs is the folder of a run's logs.
+func Logs(dir string) string { return filepath.Join(dir, "logs") }
+
+// MakeFolder makes results/RUN with the folder of its logs.
+func MakeFolder(dir string) *fault.Fault {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return fault.Setup("cannot make results/: %v", fault.Reason(err))
+	}
+	id := filepath.Base(dir)
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return fault.Usage("results/%s exists already; give another --run-id", id)
+	}
+	if err == nil {
+		err = os.Mkdir(Logs(dir), 0o755)
+	}
+	if err != nil {
+		return fault.Setup("cannot make results/%s: %v", id, fault.Reason(err))
+	}
+	return nil
+}
+
+// Begin makes the run's folder with its record, and points results/latest at it. It returns the folder.
+func (r Run) Begin(root string) (dir string, f *fault.Fault) {
+	results := filepath.Join(root, "results")
+	dir = filepath.Join(results, r.ID)
+	if f := MakeFolder(dir); f != nil {
+		return dir, f
+	}
+	if err := r.Write(dir); err != nil {
+		return dir, fault.Setup("cannot write results/%s/run.json: %v", r.ID, fault.Reason(err))
+	}
+	if err := replaceLink(filepath.Join(results, "latest"), r.ID); err != nil {
+		return dir, fault.Setup("cannot link results/latest: %v", fault.Reason(err))
+	}
+	return dir, nil
+}
+
+// replaceLink points a symbolic link at target at once; a file that is no link is left alone.
+func replaceLink(link, target string) error {
+	if info, err := os.Lstat(link); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		return fmt.Errorf("%s is not a symbolic link; remove it", link)
+	}
+	tmp := link + "." + target
+	if err := os.Symlink(target, tmp); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, link); err != nil {
+		_ = os.Remove(tmp)
+		return err
+	}
+	return nil
+}

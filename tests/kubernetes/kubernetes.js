@@ -1,0 +1,211 @@
+/**
+ * `make cluster` on a real Kubernetes with the real k6-operator, against the real relay inside of it.
+ * Not `*.test.js`: `make test` does not build them, `make test-kubernetes` does.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { commandLines, until } from '../support/processes.js';
+import { Cluster } from './cluster.js';
+import { machine } from './machine.js';
+
+const PASS = 0;
+const USAGE = 2;
+const INCONCLUSIVE = 3;
+const SETUP = 4;
+const FAIL = 99;
+const INTERRUPTED = 130;
+/** So long that something can happen to it meanwhile. */
+const LONG = { PROFILE: 'quick', MESSAGES: '40000' };
+
+const asItWas = machine();
+const cluster = new Cluster();
+
+before(async () => {
+  cluster.up();
+  await cluster.startRelay();
+});
+
+// In the order in which they stand: the last one ends the cluster.
+after(() => {
+  if (existsSync(cluster.folder)) cluster.down();
+});
+
+/** What the cluster and the relay still have of runs. */
+function assertNothingLeft() {
+  assert.deepEqual(cluster.left(), []);
+  assert.deepEqual(cluster.topics(), []);
+}
+
+/** Pods of runners that run. */
+const runners = () =>
+  cluster.items('pods', '--selector=runner=true').filter(({ status }) => status.phase === 'Running');
+
+/** @param {{ output: { stdout: string, stderr: string } }} run */
+const said = ({ output }) => output.stdout + output.stderr;
+
+/**
+ * Waits while a run lasts.
+ * @template T
+ * @param {ReturnType<Cluster['run']>} run
+ * @param {() => T | undefined | false} condition
+ * @param {string} what
+ */
+const during = (run, condition, what) =>
+  until(() => {
+    assert.equal(run.child.exitCode, null, said(run));
+    return condition();
+  }, what);
+
+/** Runs until its load is under way. @param {Record<string, string>} [variables] */
+async function underWay(variables = {}) {
+  const since = cluster.requests().length;
+  const run = cluster.run({ ...LONG, ...variables });
+  await during(run, () => cluster.accepted(since).size === 2, 'messages of both runners');
+  return run;
+}
+
+test('two runners make one result: the relay has what it says, and each sent its part', async () => {
+  const since = cluster.requests().length;
+  const run = cluster.run({ PROFILE: 'quick' });
+  /** @type {string[]} */
+  let commands = [];
+  await during(
+    run,
+    () => {
+      commands = runners().map(({ spec }) => spec.containers[0].command.join(' '));
+      return commands.length === 2;
+    },
+    'two runners',
+  );
+  assert.match(commands.join('\n'), /--execution-segment=0:1\/2[^]*--execution-segment=1\/2:1/);
+  assert.equal(await run.ended, PASS, said(run));
+  const result = run.result('pulsar-concurrent');
+  const [publish] = result.operations;
+  const by = cluster.accepted(since);
+  assert.equal(by.size, 2);
+  const counted = [...by.values()].reduce((sum, count) => sum + count, 0);
+  assert.equal(publish.requests, 1000);
+  // Each client warms up by a message that nobody but the relay counts.
+  assert.equal(counted, publish.requests + result.run.parameters.clients);
+  assert.equal(result.verdict, 'pass');
+  assert.equal(result.runners.length, 2);
+  assert.ok(existsSync(join(run.folder, 'report.html')));
+  assertNothingLeft();
+});
+
+test('a bound that does not hold ends with the code of a threshold', async () => {
+  const thresholds = { concurrent: { publish: { 'p(95)': 0.001 } } };
+  const run = cluster.run({ ENV: cluster.writeEnvironment('strict', { thresholds }) });
+  assert.equal(await run.ended, FAIL, said(run));
+  assert.equal(run.result('pulsar-concurrent').verdict, 'fail');
+  assertNothingLeft();
+});
+
+test('a runner that is killed makes the run inconclusive, and is named', async () => {
+  const run = await underWay();
+  cluster.kill(/^k6 run .*--execution-segment=0:1\/2/);
+  assert.equal(await run.ended, INCONCLUSIVE, said(run));
+  assert.match(run.output.stdout, /pulsar\/concurrent: inconclusive: .*runner 1/);
+  assertNothingLeft();
+});
+
+test('a runner that is evicted stops the others, and is named', async () => {
+  const run = await underWay();
+  const [{ metadata }] = runners();
+  cluster.kubectl('delete', 'pod', metadata.name, '--wait=false');
+  assert.equal(await run.ended, INCONCLUSIVE, said(run));
+  assert.match(run.output.stdout, /pulsar\/concurrent: inconclusive: .*runner [12]/);
+  assertNothingLeft();
+});
+
+test('a coordinator that is killed is told, and its runners clean up', async () => {
+  const run = await underWay();
+  cluster.kill(/^k6 x coordinate/);
+  assert.equal(await run.ended, SETUP, said(run));
+  assert.match(run.output.stdout, /pulsar\/concurrent: set-up failed: the coordinator was killed/);
+  assertNothingLeft();
+});
+
+test('Ctrl-C stops the load, cleans up and keeps what there is', async () => {
+  const run = await underWay();
+  run.child.kill('SIGINT');
+  assert.equal(await run.ended, INTERRUPTED, said(run));
+  assert.match(run.output.stdout, /verdict: interrupted/);
+  assert.ok(run.result('pulsar-concurrent').operations[0].requests > 0);
+  assertNothingLeft();
+});
+
+test('no secret is in what came home', async () => {
+  const run = cluster.run();
+  assert.equal(await run.ended, PASS, said(run));
+  const files = readdirSync(run.folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  assert.ok(files.length > 3);
+  for (const { name, parentPath } of files)
+    assert.ok(!readFileSync(join(parentPath, name)).includes(cluster.environment.RELAY_PASSWORD), name);
+});
+
+/** A kubeconfig that may only look at pods. */
+function lookerOn() {
+  cluster.kubectl('create', 'role', 'look', '--verb=list', '--resource=pods');
+  return cluster.allowed('looker-on', 'look');
+}
+
+test('what cannot be run is told in one line, and leaves nothing', async () => {
+  const quota = () => cluster.kubectl('create', 'quota', 'small', '--hard=limits.cpu=700m,limits.memory=8Gi');
+  /** @type {{ variables?: Record<string, string>, prepare?: () => void, undo?: () => void, code: number, line: RegExp }[]} */
+  const cases = [
+    { variables: { KUBECONFIG: '/nowhere' }, code: SETUP, line: /^no cluster: kubectl has no context/ },
+    {
+      variables: { KUBECONFIG: lookerOn() },
+      code: SETUP,
+      line: /^the context windtunnel may not: create jobs.batch/,
+    },
+    {
+      variables: { NAMESPACE: 'nowhere' },
+      code: SETUP,
+      line: /may not: create jobs.batch/,
+    },
+    { variables: { IMAGE: '' }, code: USAGE, line: /^IMAGE is not set/ },
+    { variables: { ENV: 'local' }, code: USAGE, line: /^environments\/local.json has a testbed for pulsar/ },
+    { variables: { IMAGE: 'localhost/nothing:test' }, code: SETUP, line: /does not start: ImagePullBackOff/ },
+    {
+      prepare: quota,
+      undo: () => cluster.kubectl('delete', 'quota', 'small'),
+      code: SETUP,
+      line: /gets no pod: .*exceeded quota: small/,
+    },
+    {
+      prepare: () => cluster.kubectl('delete', 'crd', 'testruns.k6.io'),
+      undo: () => cluster.installOperator(),
+      code: SETUP,
+      line: /has no k6-operator/,
+    },
+  ];
+  for (const { variables = {}, prepare, undo, code, line } of cases) {
+    prepare?.();
+    const run = cluster.run(variables);
+    const ended = await run.ended;
+    undo?.();
+    assert.equal(ended, code, `${line}: ${said(run)}`);
+    const lines = said(run)
+      .split('\n')
+      .filter((text) => line.test(text.replace('pulsar/concurrent: set-up failed: ', '')));
+    assert.equal(lines.length, 1, `${line}: ${said(run)}`);
+    assertNothingLeft();
+  }
+});
+
+test('the machine is as it was before', () => {
+  const { folder } = cluster;
+  cluster.down();
+  assert.deepEqual(machine(), asItWas);
+  assert.deepEqual(
+    commandLines().filter((line) => line.includes(folder) || line.includes('bin/kubernetes/')),
+    [],
+  );
+});
