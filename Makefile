@@ -211,8 +211,8 @@ benchmark-compare: build ## Compare sing-box with itself and with a slowed one, 
 .PHONY: primitives
 primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
 	@out=results/primitives-$$(date -u +%Y%m%dT%H%M%SZ); \
-	bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out "$$out"; code=$$?; \
-	case $$code in 0|3) echo; bin/k6 x primitives "$$out" || exit ;; esac; exit $$code
+	bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out "$$out/evidence" && \
+	bin/k6 x primitives "$$out"
 
 ## Live ---------------------------------------------------------------------
 
@@ -405,7 +405,7 @@ test-kubernetes: ## Test make cluster with a Kubernetes of its own, k6-operator 
 	else echo "test-kubernetes: LEFT OUT, nothing of make cluster is tested: $$why" >&2; test -z '$(REQUIRED)'; fi
 
 .PHONY: test-kubernetes-here
-test-kubernetes-here: bin/k6 bin/kubernetes/ready .venv/pulsar-relay/.installed
+test-kubernetes-here: bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay/.installed
 	node --test tests/kubernetes/kubernetes.js
 
 .PHONY: lint

@@ -60,12 +60,8 @@ function locate(given) {
 /** @param {string} given */
 function readEnvironment(given) {
   const { name, file, path } = locate(given);
-  let text = '';
-  try {
-    text = open(path);
-  } catch {
-    refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
-  }
+  const text =
+    textOf(path) ?? refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
   // Each VU reads the file anew: what held for the first holds for all.
   const [found] = __VU > 0 ? [] : problems(text);
   if (found) refuse(`${file}: ${found}`);
@@ -73,6 +69,15 @@ function readEnvironment(given) {
   if (value.name !== name && !askedForOptions())
     refuse(`${file}: name: ${JSON.stringify(value.name)} is not the file's name ${name}`);
   return { file, value };
+}
+
+/** @param {string} path @returns {string | null} null where there is no such file */
+function textOf(path) {
+  try {
+    return open(path);
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -83,12 +88,8 @@ function readEnvironment(given) {
  */
 function boundsOf(system, own) {
   const file = `scripts/${system}/thresholds.json`;
-  let text = '';
-  try {
-    text = open(pathOf(import.meta.resolve(`../${file}`)));
-  } catch {
-    return own;
-  }
+  const text = textOf(pathOf(import.meta.resolve(`../${file}`)));
+  if (text === null) return own;
   const [found] = __VU > 0 ? [] : thresholdProblems(text);
   if (found) refuse(`${file}: ${found}`);
   /** @type {Record<string, Record<string, Bounds>>} */

@@ -354,5 +354,10 @@ declare module 'k6/x/windtunnel/runner' {
   export function tearsDown(early: string): boolean;
   export function tornDown(): void;
   export function deliver(evidence: import('k6/x/windtunnel/judge').Evidence, zeroUnixMs: number): void;
+  export function draft(
+    evidence: import('k6/x/windtunnel/judge').Evidence,
+    zeroUnixMs: number,
+    own: object,
+  ): import('k6/x/windtunnel/record').Metrics | null;
   export function leave(why: string): void;
 }

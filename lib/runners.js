@@ -3,15 +3,32 @@
  * all. COORDINATOR_URL says that there are others; a run of one needs nobody. docs/runners.md tells how it goes.
  */
 import * as runner from 'k6/x/windtunnel/runner';
+import { now } from './clock.js';
 
 /** So long may setup() and teardown() wait for other runners, s: the coordinator knows when to give up, and says so. */
 const WAIT_S = 86_400;
+/** A load that ends so much before its time, ms, was stopped. */
+const EARLY_MS = 500;
 
 /** Whether this k6 is one of several, or run as one. */
 export const many = () => runner.many();
 
 /** What setup() and teardown() may take more than their own work does, s. */
 export const waitSeconds = () => (many() ? WAIT_S : 0);
+
+/**
+ * The thresholds of a runner: of several, those that abort a run alone, since what is true of the whole need not be of a part.
+ * @param {Record<string, any[]>} all
+ * @returns {Record<string, any[]>}
+ */
+export function partOf(all) {
+  if (!many()) return all;
+  const aborting = Object.entries(all).map(([metric, own]) => [
+    metric,
+    own.filter(({ abortOnFail }) => abortOnFail),
+  ]);
+  return Object.fromEntries(aborting.filter(([, own]) => own.length > 0));
+}
 
 /**
  * In setup(): what `make` returns, made by one runner for all.
@@ -32,11 +49,12 @@ export function startTogether() {
 
 /**
  * In teardown(): `cleanUp`, by one runner, once the load of all has ended.
- * @param {string} early why this runner's load has ended before its time; '' where it has not
+ * @param {number} planned now() at which this runner's load was to end; 0 where its iterations end it
  * @param {() => void} cleanUp
  */
-export function cleanedOnce(early, cleanUp) {
+export function cleanedOnce(planned, cleanUp) {
   if (!many()) return cleanUp();
+  const early = now() < planned - EARLY_MS ? 'its load ended before its time' : '';
   if (!runner.tearsDown(early)) return undefined;
   try {
     return cleanUp();
@@ -53,9 +71,19 @@ export function leave(why) {
   if (many()) runner.leave(why);
 }
 
+/** @typedef {import('k6/x/windtunnel/judge').Evidence} Evidence */
+
 /**
- * In handleSummary: the record goes to the coordinator, which judges all together.
- * @param {import('k6/x/windtunnel/judge').Evidence} evidence
+ * In handleSummary: the record goes to the coordinator, which judges all together. What a scenario shows beside its operations is
+ * made by the runner that cleaned up, of the figures of all.
+ * @param {(metrics: any) => Evidence} evidenceOf by the figures of this runner, or of all
+ * @param {any} own k6's metrics of this runner
+ * @param {any} measured figures of this runner
  * @param {number} zero of the test's clock, ms since 1970
  */
-export const deliver = (evidence, zero) => runner.deliver(evidence, zero);
+export function deliver(evidenceOf, own, measured, zero) {
+  const evidence = evidenceOf(measured);
+  const says = evidence.sections.length > 0;
+  const ofAll = says ? runner.draft(evidence, zero, own) : null;
+  runner.deliver(ofAll ? evidenceOf(ofAll) : evidence, zero);
+}

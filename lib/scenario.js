@@ -12,19 +12,26 @@ import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
 import { isForeign } from './environment.js';
 import { pathOf } from './file.js';
+import { idOfRun, tagsOf } from './identity.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
 import { restSeconds } from './rest.js';
-import { cleanedOnce, deliver, leave, madeOnce, many, startTogether, waitSeconds } from './runners.js';
+import {
+  cleanedOnce,
+  deliver,
+  leave,
+  madeOnce,
+  many,
+  partOf,
+  startTogether,
+  waitSeconds,
+} from './runners.js';
 import * as sidecar from './sidecar.js';
 import { SILENT_MS } from './silence.js';
 
 /** Version of Windtunnel, in every result. */
 export const VERSION = '0.1.0';
-
-/** A load that ends so much before its time, ms, was stopped. */
-const EARLY_MS = 500;
 
 /** The bench says that others disturbed it the time before. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
@@ -73,20 +80,12 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   reported of it; `data` is what setup() returned
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
  *   depend on what was measured
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => More} [more] what it shows beyond its operations;
- *   `data` is what setup() returned
- *
- * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('./section.js').More} [more] what it shows beyond its operations
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
  *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
-
-/** Made up where nobody gives one, by who sets up: a tag of the command line takes the place of all tags of a script. */
-const idOfRun = () => __ENV.RUN_ID || exec.test.options.tags?.testid || newId();
-
-const newId = () => `local-${Date.now().toString(36)}`;
 
 /** @param {Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
 function tagScenarios({ load, operations }) {
@@ -144,15 +143,10 @@ function stepsOf({ load, loadOfStep }) {
 
 /** @param {Definition} definition @param {import('k6/x/windtunnel/judge').Declared} declared */
 function optionsOf(definition, declared) {
-  const tags = {
-    testid: __ENV.RUN_ID || newId(),
-    system: definition.system,
-    scenario: definition.name,
-    profile: currentProfile(),
-  };
+  const tags = tagsOf(definition);
   return {
     scenarios: tagScenarios(definition),
-    thresholds: thresholds(declared),
+    thresholds: partOf(thresholds(declared)),
     // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code'],
     tags,
@@ -278,21 +272,22 @@ function summaryOf(definition, declared) {
     }
     const watched = watchedOf(definition, begun, restFor);
     const durationMs = data.state.testRunDurationMs;
-    const evidence = {
+    const evidenceOf = (/** @type {import('k6/x/windtunnel/record').Metrics} */ metrics) => ({
       ...declared,
       ...watched,
-      ...saidBy(definition, begun, measured(data.metrics), watched.usage),
+      ...saidBy(definition, begun, metrics, watched.usage),
       run: runOf(definition, begun, durationMs),
       headline: headlineOf(definition.operations),
       load_s: watched.usage?.duration_s ?? (durationMs - begun.loadFrom) / 1000,
       counts: countsOf(data.metrics),
       silent_ms: SILENT_MS,
-    };
+    });
+    const own = measured(data.metrics);
     if (many()) {
-      deliver(evidence, begun.wallOffset);
+      deliver(evidenceOf, data.metrics, own, begun.wallOffset);
       return {};
     }
-    const { result, record, text } = judge(evidence);
+    const { result, record, text } = judge(evidenceOf(own));
     const files = filesOf(begun.runId, definition);
     return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
   };
@@ -394,8 +389,7 @@ export function defineScenario(definition) {
      */
     end(data, cleanUp = () => {}) {
       sidecar.closeWindow(data.window);
-      const planned = data.loadFrom + load.seconds * 1000 - EARLY_MS;
-      cleanedOnce(load.seconds > 0 && now() < planned ? 'its load ended before its time' : '', cleanUp);
+      cleanedOnce(load.seconds > 0 ? data.loadFrom + load.seconds * 1000 : 0, cleanUp);
     },
 
     summary: summaryOf(definition, declared),

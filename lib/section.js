@@ -6,6 +6,8 @@
 /**
  * @typedef {import('k6/x/windtunnel/judge').Section} Section
  * @typedef {import('k6/x/windtunnel/judge').Cell} Cell
+ * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More what a scenario shows, and
+ *   rows of programs that decide
  */
 
 /**

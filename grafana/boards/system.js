@@ -20,7 +20,7 @@ const ROWS = {
   processes: processRow,
   // As many as there are operations: what is there once comes before.
   requests: () => requestRow({ each: 'operation', line: 'scenario' }),
-  baseline: baselineRow,
+  baseline: () => baselineRow(),
 };
 
 /** @param {import('./described.js').Described} of */

@@ -51,7 +51,7 @@ const WARMUP = 50;
  * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
  * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
  * @property {(data: Prepared & Data) => void} [end] in teardown(), with the run's data
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../scenario.js').More} [more]
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../section.js').More} [more]
  *   what it shows beyond its operations
  * @property {string[]} [notes]
  * @property {import('../scenario.js').Definition['facts']} [facts]

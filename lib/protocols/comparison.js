@@ -35,23 +35,14 @@ const ratioColumn = ([target, title]) => ({
   },
 });
 
-/** For programs. @param {Line['target']} target @returns {import('../section.js').Column<FoundRow>[]} */
-const hiddenColumns = (target) => [
-  {
-    name: `${nameOf(target)}_judged`,
-    title: `${target}, judged`,
-    unit: 'text',
-    print: 'none',
-    of: (row) => lineOf(row, target)?.judged,
-  },
-  {
-    name: `${nameOf(target)}_pairs`,
-    title: `${target}, pairs of turns`,
-    unit: 'count',
-    print: 'none',
-    of: (row) => lineOf(row, target)?.pairs,
-  },
-];
+/** For programs. @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
+const judgedColumn = ([target]) => ({
+  name: `${nameOf(target)}_judged`,
+  title: `${target}, judged`,
+  unit: 'text',
+  print: 'none',
+  of: (row) => lineOf(row, target)?.judged,
+});
 
 /** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
 function judged({ baseline, candidate, comparison, round_trips: trips }) {
@@ -91,7 +82,7 @@ const columnsOf = ({ rows }) => [
     : []),
   ...AFTER_TRIPS.map(ratioColumn),
   { name: 'targets', title: 'Targets', unit: 'text', of: (row) => judged(row).text },
-  ...[...BEFORE_TRIPS, ...AFTER_TRIPS].flatMap(([target]) => hiddenColumns(target)),
+  ...BEFORE_TRIPS.map(judgedColumn),
   { name: 'turns', title: 'Turns', unit: 'count', print: 'none' },
 ];
 

@@ -33,81 +33,55 @@ export const MANY_TUNNELS = 500;
 /** @param {number} number */
 const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** @param {Found} found */
-const sidesIn = ({ rows }) =>
-  rows.flatMap(({ baseline, candidate }) => (candidate ? [baseline, candidate] : [baseline]));
-
 /** Names of all figures of both sides. @param {Found} found */
-const namesIn = (found) => [...new Set(sidesIn(found).flatMap(({ figures }) => Object.keys(figures)))];
+function namesIn({ rows }) {
+  const sides = rows.flatMap(({ baseline, candidate }) => [baseline, ...(candidate ? [candidate] : [])]);
+  return [...new Set(sides.flatMap(({ figures }) => Object.keys(figures)))];
+}
+
+const TUNNELS = /^tunnels_(\d+)_p95_ms$/;
 
 /** How many tunnels were open at once, the fewest first. @param {string[]} names of figures */
 const tunnelCounts = (names) =>
-  names
-    .flatMap((name) => /^tunnels_(\d+)_p95_ms$/.exec(name)?.[1] ?? [])
-    .map(Number)
-    .sort((a, b) => a - b);
+  names.flatMap((name) => Number(TUNNELS.exec(name)?.[1]) || []).sort((a, b) => a - b);
 
-/** Columns of the numbers of tunnels. @param {number[]} counts */
-function ofTunnels(counts) {
-  const most = counts.at(-1);
-  return Object.fromEntries([
-    ...counts.map((count) => [
+/** Columns of the numbers of tunnels; memory is of the most. @param {number[]} counts */
+const ofTunnels = (counts) => ({
+  ...Object.fromEntries(
+    counts.map((count) => [
       `tunnels_${count}_p95_ms`,
       { title: `${grouped(count)} tunnels P95`, unit: 'ms', digits: 2 },
     ]),
-    ...(most
-      ? [
-          [
-            `tunnels_${most}_anon_mib`,
-            { title: `Own memory, ${grouped(most)} tunnels`, unit: 'MiB', digits: 1 },
-          ],
-        ]
-      : []),
-  ]);
-}
+  ),
+  [`tunnels_${counts.at(-1)}_anon_mib`]: {
+    title: `Own memory, ${grouped(counts.at(-1) ?? 0)} tunnels`,
+    unit: 'MiB',
+    digits: 1,
+  },
+});
 
-/** By the end of a figure's name. @type {[RegExp, string][]} */
-const UNITS = [
-  [/_ms$/, 'ms'],
-  [/_mib$/, 'MiB'],
-  [/_share$/, 'share'],
-  [/_percent$/, '%'],
-  [/_per_s$/, 'per_s'],
-];
-
-/** @param {Found} found @returns {import('../section.js').Column<Sided>[]} */
+/** Those that were measured, then, for programs, figures that have no column: their names have the unit. @param {Found} found */
 function columnsOf(found) {
   const names = namesIn(found);
   /** @type {Record<string, { title: string, unit: string, digits?: number }>} */
   const shown = { ...FIGURES, ...ofTunnels(tunnelCounts(names)) };
-  const own = (/** @type {string} */ name) => (/** @type {Sided} */ one) => rangeOf(one.own.figures[name]);
-  const whole = names.includes('rest_cpu_percent') ? shown : without(shown, 'rest_cpu_percent');
-  return [
+  const beside = names.filter((name) => !(name in shown)).sort();
+  const ofFigure = (/** @type {string} */ name) => ({
+    name,
+    ...(shown[name] ?? { title: name, unit: name.replace(/^.*_/, '') }),
+    print: name in shown ? /** @type {const} */ ('value') : /** @type {const} */ ('none'),
+    of: (/** @type {Sided} */ { own }) => rangeOf(own.figures[name]),
+  });
+  /** @type {import('../section.js').Column<Sided>[]} */
+  const columns = [
     { name: 'row', title: 'Protocol', unit: 'text', of: ({ row }) => row.row },
-    { name: 'outcome', title: 'Outcome', unit: 'text', of: (one) => one.own.outcome },
-    ...Object.entries(whole).map(([name, column]) => ({
-      name,
-      ...column,
-      print: /** @type {const} */ ('value'),
-      of: own(name),
-    })),
-    ...names
-      .filter((name) => !(name in whole))
-      .sort()
-      .map((name) => ({
-        name,
-        title: name,
-        unit: UNITS.find(([end]) => end.test(name))?.[1] ?? 'count',
-        print: /** @type {const} */ ('none'),
-        of: own(name),
-      })),
-    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: (one) => one.own.detail },
-    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: (one) => one.own.known },
+    { name: 'outcome', title: 'Outcome', unit: 'text', of: ({ own }) => own.outcome },
+    ...[...Object.keys(shown).filter((name) => names.includes(name)), ...beside].map(ofFigure),
+    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: ({ own }) => own.detail },
+    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: ({ own }) => own.known },
   ];
+  return columns;
 }
-
-/** @param {Record<string, any>} all @param {string} name */
-const without = (all, name) => Object.fromEntries(Object.entries(all).filter(([key]) => key !== name));
 
 /** Whether probe and far end may be what bounds the transfers of a side. @param {Found} found @param {SideResult} side */
 export const mayBound = ({ measuring_bound_cpus: bound }, { figures }) =>

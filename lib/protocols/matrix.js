@@ -42,18 +42,13 @@ const {
 
 /** The texts of the faults that a row names. @param {Record<Engine, string>} known */
 const faultsOf = (known) =>
-  Object.fromEntries(Object.entries(known).map(([engine, fault]) => [engine, byEngine[engine].faults[fault]]));
+  Object.fromEntries(
+    Object.entries(known).map(([engine, fault]) => [engine, byEngine[engine].faults[fault]]),
+  );
 
 /** @param {{ name: string, row: any }} file @returns {Row} */
 function rowOf({ name, row }) {
-  const {
-    without,
-    known,
-    encrypts = false,
-    dials_at_start: dialsAtStart,
-    first_hop: firstHop,
-    ...own
-  } = row;
+  const { without, known, encrypts = false, dials_at_start: dialsAtStart, first_hop: firstHop, ...own } = row;
   const { protocol, transport = 'tcp', security = 'none', multiplex = false } = own.variables;
   return {
     row: name,

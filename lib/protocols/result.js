@@ -41,7 +41,7 @@ import { shown, worst } from './outcome.js';
 
 /**
  * What the scenario shows, and what the judge decides by. @param {AllNotes} notes @param {Asked} asked
- * @returns {import('../scenario.js').More}
+ * @returns {import('../section.js').More}
  */
 export function shownOf(notes, asked) {
   const found = protocolsOf(notes, asked);
@@ -135,12 +135,7 @@ function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
   const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
   return {
     row: row.row,
-    inbound: row.inbound,
-    outbound: row.outbound,
-    transport: row.transport,
-    security: row.security,
     multiplex: row.multiplex,
-    udp: row.udp,
     told_mbit_per_s: toldRate(row),
     baseline: own,
     candidate: candidate && other && besideBaseline(row, { baseline, candidate }, own, other, failed),

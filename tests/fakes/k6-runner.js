@@ -13,4 +13,5 @@ export const tearsDown = (/** @type {string} */ early) => (calls.push(`tearsDown
 export const tornDown = () => void calls.push('tornDown');
 export const deliver = (/** @type {any} */ _evidence, /** @type {number} */ zero) =>
   void calls.push(`deliver ${zero}`);
+export const draft = () => null;
 export const leave = (/** @type {string} */ why) => void calls.push(`leave ${why}`);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
-import { until } from '../support/processes.js';
+import { descendants, until } from '../support/processes.js';
 
 const HERE = join(ROOT, 'tests', 'kubernetes');
 const PARTS = join(ROOT, 'bin', 'kubernetes');
@@ -60,7 +60,8 @@ export class Cluster {
     });
     execute(join(HERE, 'cluster'), 'load', this.directory, ...images);
     // Its addresses are in its network alone; files are the machine's.
-    this.network = `/proc/${readFileSync(join(this.directory, 'first.pid'), 'utf8').trim()}/ns/net`;
+    this.first = Number(readFileSync(join(this.directory, 'first.pid'), 'utf8'));
+    this.network = `/proc/${this.first}/ns/net`;
     mkdirSync(join(this.folder, 'path'));
     const kubectl = join(this.folder, 'path', 'kubectl');
     writeFileSync(
@@ -218,6 +219,13 @@ export class Cluster {
       /** @param {string} name such as pulsar-concurrent */
       result: (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')),
     };
+  }
+
+  /** Kills the process of a pod. @param {RegExp} command that it was started with */
+  kill(command) {
+    const found = descendants(Number(this.first)).find((process) => command.test(process.command));
+    if (!found) throw new Error(`no process ${command}`);
+    process.kill(found.pid, 'SIGKILL');
   }
 
   /** All that a run may leave in the cluster. */

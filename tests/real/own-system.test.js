@@ -3,7 +3,7 @@
  * of its settings, thresholds, a board), its testbed, its environment.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { ON_ANY_MACHINE } from '../support/bench.js';
@@ -44,7 +44,7 @@ const scenario = defineScenario({
 const get = scenario.operation('get');
 
 export const { options } = scenario;
-export const setup = () => scenario.begin({});
+export const setup = () => scenario.begin(() => ({}));
 export default function (data) {
   scenario.round(data);
   timed(get, 200, () => http.get(environment.url + environment.own.settings.path));
@@ -120,7 +120,9 @@ async function run(command, args, variables = {}) {
 
 test('own system: make runs its scenario against its testbed, and the report has it', async () => {
   const { stdout, stderr } = await run('make', ['web'], { ENV: 'mine', RUN_ID: 'own' });
-  const result = JSON.parse(readFileSync(join(checkout, 'results/own/web-list.json'), 'utf8'));
+  const written = join(checkout, 'results/own/web-list.json');
+  assert.ok(existsSync(written), stdout + stderr);
+  const result = JSON.parse(readFileSync(written, 'utf8'));
   assertVerdict(result, 'pass');
   assert.equal(result.operations[0].success, 40, stdout + stderr);
   assert.equal(result.run.testbed.name, 'python-web');
@@ -141,13 +143,6 @@ test('own system: its board is generated, and the others lead to it', async () =
   assert.equal(board('web').uid, 'windtunnel-web');
   assert.ok(board('web').panels.length > 4);
   assert.ok(board('panel').links.some((/** @type {any} */ { title }) => title === 'Web'));
-});
-
-test('own system: bounds that it brings along for no scenario of its are refused', async () => {
-  write('scripts/web/thresholds.json', JSON.stringify({ lsit: { get: { max: 1 } } }));
-  const { code, stderr } = await run('bin/k6', ['x', 'validate', 'scripts/web/thresholds.json']);
-  assert.equal(code, 2);
-  assert.match(stderr, /thresholds\.json: lsit: there is no such scenario; there are: list; did you mean list\?/);
 });
 
 test('own system: its files are valid', async () => {
@@ -177,3 +172,13 @@ for (const [system, line] of /** @type {const} */ ([
     assert.match(stderr, line);
   });
 }
+
+test('own system: bounds that it brings along for no scenario of its are refused', async () => {
+  write('scripts/web/thresholds.json', JSON.stringify({ lsit: { get: { max: 1 } } }));
+  const { code, stderr } = await run('bin/k6', ['x', 'validate', 'scripts/web/thresholds.json']);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /thresholds\.json: lsit: there is no such scenario; there are: list; did you mean list\?/,
+  );
+});

@@ -87,7 +87,8 @@ function whole({ state, outcome, error }) {
 
 for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
   for (const row of rowsOf(engine)) {
-    const missing = row.foreign?.server === 'sshd' && !existsSync(OPTIONAL.sshd) && `${OPTIONAL.sshd} is not installed`;
+    const missing =
+      row.foreign?.server === 'sshd' && !existsSync(OPTIONAL.sshd) && `${OPTIONAL.sshd} is not installed`;
     test(`${row.row} on ${engine}: payload goes through whole`, { skip: missing }, async (context) => {
       const variables = { ...variablesOf(row, echo), engine, binary: binaryOf(row) };
       const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {

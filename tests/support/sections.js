@@ -21,7 +21,7 @@ function sideOf({ outcome, detail, known, row: _row, ...figures }) {
   return { outcome, detail, known, figures: Object.fromEntries(spreads) };
 }
 
-const TARGETS = ['throughput', 'latency', 'memory', 'first_reply', 'cpu'];
+const TARGETS = ['throughput', 'latency', 'memory', 'first_reply'];
 
 /**
  * Rows of protocols with both sides, by the sections of a result.

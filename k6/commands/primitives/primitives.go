@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package primitives is `k6 x primitives`: it tells which cipher is the faster one.
+// Package primitives is `k6 x primitives`: it makes a result and a report of what `sidecar bench primitives` measured.
 package primitives
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -17,6 +20,9 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/primitives"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/stream"
 )
 
 func init() {
@@ -27,21 +33,21 @@ func init() {
 func New(gs *state.GlobalState) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "primitives DIR",
-		Short: "Tell which cipher of a run of `sidecar bench primitives` is the faster one",
-		Long: `Compares AES-256-GCM and ChaCha20-Poly1305 at each size by the rounds of a run of
-sidecar bench primitives --out DIR, all together, with the engine of all comparisons. Adds
-the winners to DIR/primitives.json and their table to DIR/primitives.md, and prints it.
-Of few rounds none can be told.
+		Short: "Judge a run of `sidecar bench primitives`, and report it",
+		Long: `Reads DIR/evidence/primitives.json, which sidecar bench primitives --out DIR/evidence has
+written, judges whether its figures can be trusted, compares AES-256-GCM and
+ChaCha20-Poly1305 at each size by the rounds of the run, writes the result and the reports of
+a run into DIR, and prints the report. It streams the result where INFLUX says so.
 
 ` + exitcode.Help,
 	}
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		return Run(gs.Stdout, gs.Stderr, args, dir)
+		return Run(gs.Stdout, gs.Stderr, args, dir, func(name string) string { return gs.Env[name] })
 	})
 }
 
-// Run judges the run in a folder; dir is the current one. It returns the exit code.
-func Run(stdout, stderr io.Writer, args []string, dir string) int {
+// Run judges the run in a folder; dir is the current one, getenv knows the caller's variables. It returns the exit code.
+func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string) string) int {
 	if len(args) != 1 {
 		fmt.Fprintln(stderr, "one folder is wanted, such as results/primitives-20260102T030405Z; see k6 x primitives --help")
 		return exitcode.Usage
@@ -50,28 +56,63 @@ func Run(stdout, stderr io.Writer, args []string, dir string) int {
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(dir, folder)
 	}
-	path, page := filepath.Join(folder, "primitives.json"), filepath.Join(folder, "primitives.md")
-	for _, file := range []string{path, page} {
-		if _, err := os.Stat(file); err != nil {
-			fmt.Fprintf(stderr, "%s: no such file; name a folder of `make primitives` or of sidecar bench primitives --out\n",
-				filepath.Join(args[0], filepath.Base(file)))
-			return exitcode.Usage
-		}
+	path, told := filepath.Join(folder, primitives.EvidenceName), filepath.Join(args[0], primitives.EvidenceName)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(stderr, "%s: no such file; name a folder of `make primitives`\n", told)
+		return exitcode.Usage
 	}
-	if problems := check.File("", path, filepath.Join(args[0], "primitives.json")); len(problems) > 0 {
+	if problems := check.File("", path, told); len(problems) > 0 {
 		for _, problem := range problems {
 			fmt.Fprintln(stderr, problem)
 		}
 		return exitcode.Usage
 	}
-	winners, err := primitives.Judge(path)
-	if err == nil {
-		table := primitives.Markdown(winners)
-		if err = primitives.Append(page, table); err == nil {
-			fmt.Fprint(stdout, table)
-			return exitcode.Pass
-		}
+	set, record, err := made(folder, path)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitcode.Setup
 	}
-	fmt.Fprintln(stderr, err)
-	return exitcode.Setup
+	page, err := report.Markdown(set, report.Options{})
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitcode.Setup
+	}
+	_, _ = stdout.Write(page)
+	for _, line := range streamed(set, record, getenv) {
+		fmt.Fprintln(stderr, line)
+	}
+	return set.ExitCode()
+}
+
+// made writes the result and the reports.
+func made(folder, path string) (set report.Set, record run.Run, err error) {
+	evidence, err := primitives.Read(path)
+	if err == nil {
+		record, err = primitives.Write(folder, filepath.Base(folder), evidence)
+	}
+	if err == nil {
+		set, err = report.LoadRun(folder, &record)
+	}
+	if err == nil {
+		err = report.Write(set, folder, report.Formats(), report.Options{})
+	}
+	return set, record, err
+}
+
+// streamed sends the result to InfluxDB where the variables ask for it, and returns lines about trouble.
+func streamed(set report.Set, record run.Run, getenv func(string) string) (trouble []string) {
+	config, wanted, err := stream.Wanted(context.Background(), getenv)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if !wanted {
+		return nil
+	}
+	tell := func(line string) { trouble = append(trouble, line) }
+	out := stream.Open(config, tell, func(text string) string { return text })
+	whole := stream.Of{TestID: record.ID, Profile: record.Profile}
+	of := stream.Of{TestID: record.ID, Profile: record.Profile, System: primitives.System, Scenario: primitives.Scenario}
+	out.Ended(of, record.Scenarios[0], &set.Results[0], time.Since(record.Start))
+	out.RunEnded(whole, set.Verdict())
+	return append(trouble, out.Close(whole)...)
 }

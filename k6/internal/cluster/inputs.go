@@ -11,7 +11,6 @@ import (
 
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/fault"
-	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/variables"
 )
@@ -58,7 +57,7 @@ func reachable(p plan.Plan) *fault.Fault {
 }
 
 // local are variables that mean nothing in a pod, or that are told in another way.
-var local = []string{"AGAIN", "BESIDE", "DASHBOARD", "ENV", "MAY_LEAVE_OUT", "ONLY", "PROFILE", "RESULT_DIR", "RUN_ID", "RUNNERS", "TESTBED", "WINDTUNNEL_ROOT"}
+var local = []string{"AGAIN", "BESIDE", "DASHBOARD", "ENV", "INFLUX", "INFLUX_DATABASE", "INFLUX_PASSWORD", "INFLUX_TOKEN", "INFLUX_USERNAME", "MAY_LEAVE_OUT", "ONLY", "PROFILE", "RESULT_DIR", "RUN_ID", "RUNNERS", "TESTBED", "WINDTUNNEL_ROOT"}
 
 // variablesOf are those of the caller's that a scenario reads, and what bench tells its k6.
 func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario) []Variable {
@@ -92,7 +91,7 @@ func isRead(name string, s plan.Scenario) bool {
 
 // secretNames are the variables whose values are secrets.
 func secretNames(p plan.Plan) []string {
-	names := influx.SecretVariables()
+	var names []string
 	for _, s := range p.Scenarios {
 		names = append(names, p.Env.Systems[s.System].Secrets()...)
 	}

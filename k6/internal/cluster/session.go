@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 )
 
@@ -24,6 +25,9 @@ const (
 	forgivesFails = 15 // looks at the cluster in a row that may fail
 )
 
+// byASignal is what the exit code of a container is above whose process a signal ended.
+const byASignal = 128
+
 // session is one scenario under way in the cluster.
 type session struct {
 	kubectl
@@ -33,6 +37,7 @@ type session struct {
 	logs    string // the beginning of the logs' paths
 	say     func(string)
 	redact  func(string) string
+	killed  bool // the coordinator was
 	interrupts
 }
 
@@ -132,16 +137,30 @@ func (s *session) follow() *fault.Fault {
 			return true, fault.Setup("the coordinator's pod is gone: somebody deleted it, or its node is no more")
 		}
 		pod = found
-		if pod.container("coordinator").State.Terminated != nil {
+		if ended := pod.container("coordinator").State.Terminated; ended != nil {
+			s.killed = ended.ExitCode > byASignal && ended.ExitCode != exitcode.Interrupted
 			return true, nil
 		}
 		return s.stuck(seen, time.Since(began))
 	})
+	if s.killed && f == nil {
+		f = fault.Setup("the coordinator was killed")
+	}
 	if f != nil {
+		s.letRunnersEnd()
 		return f
 	}
 	s.keepLogs(pod.Metadata.Name)
 	return s.fetch(pod.Metadata.Name)
+}
+
+// letRunnersEnd waits until the runners have noticed that nobody coordinates them any more, and have cleaned up.
+func (s *session) letRunnersEnd() {
+	deadline := time.Now().Add(endsWithin)
+	_ = s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
+		s.say(fmt.Sprintf("%d of %d runners still run", seen.running(), s.Runners))
+		return seen.stage() != "started" || seen.running() == 0 || time.Now().After(deadline), nil
+	})
 }
 
 // stuck tells why runners never start; the coordinator cannot know it.

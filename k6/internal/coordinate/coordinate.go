@@ -24,6 +24,7 @@ import (
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
 
@@ -164,6 +165,9 @@ func (j *job) judge(interrupted bool) {
 		entry.Outcome, entry.Cause, entry.Message = run.SetupFailed, run.OfBench, err.Error()
 	default:
 		entry.Outcome, entry.Result = found.Verdict, j.scenario.FileStem()+".json"
+		if found.Verdict == result.Inconclusive {
+			entry.Message = j.keeper.Stopped()
+		}
 	}
 	if interrupted {
 		entry.Outcome, entry.Cause = run.Interrupted, ""

@@ -195,13 +195,34 @@ func (c *Client) Beat(ctx context.Context) (stop string, err error) {
 	return told.Stop, err
 }
 
-// Record sends the runner's record, again where it was cut short on its way.
+// Record sends the runner's record.
 func (c *Client) Record(ctx context.Context, record []byte) error {
+	return c.deliver(ctx, PathRecord, record)
+}
+
+// Draft sends the runner's samples before its record, and waits until all others' are there.
+func (c *Client) Draft(ctx context.Context, record []byte) error {
+	if err := c.deliver(ctx, PathDraft, record); err != nil {
+		return err
+	}
+	_, err := c.await(ctx, PathWhole, Said{})
+	return err
+}
+
+// Values are those of a metric over the samples of all runners, by k6's names; nil where there is none.
+func (c *Client) Values(ctx context.Context, metric string) (map[string]float64, error) {
+	var told struct{ Values map[string]float64 }
+	err := c.insist(ctx, PathValues, Said{Number: c.Number, Metric: metric}, &told)
+	return told.Values, err
+}
+
+// deliver sends a record, again where it was cut short on its way.
+func (c *Client) deliver(ctx context.Context, path string, record []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	sum := sha256.Sum256(record)
 	for until := time.Now().Add(Deaf); ; {
-		request, err := c.request(ctx, PathRecord, bytes.NewReader(record))
+		request, err := c.request(ctx, path, bytes.NewReader(record))
 		if err != nil {
 			return err
 		}

@@ -46,6 +46,7 @@ type Coordinator struct {
 	stop    string    // why all are to stop, "" while they are not
 	cleaner int       // the runner that tears down, 0 before one does
 	cleaned bool
+	whole   *whole // all samples, while somebody asks for them
 }
 
 // runner is what is known of one; heard is when it was last heard of.
@@ -59,6 +60,7 @@ type runner struct {
 	loaded   bool
 	record   string // the file, "" before it came
 	sum      string // of the record
+	draft    string // the file of its samples, where its record comes later
 	gone     string // why there will be no more of it, "" while there may be
 }
 
@@ -132,6 +134,9 @@ func (c *Coordinator) goneNow(r *runner, why string) {
 		return
 	}
 	r.gone = why
+	if err := c.dropDraft(r); err != nil {
+		c.config.Say(err.Error())
+	}
 	if c.cleaner == r.number {
 		c.cleaner = 0 // another one may
 	}

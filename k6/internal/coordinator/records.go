@@ -45,8 +45,11 @@ func (c *Coordinator) take(number int, sum string, body io.Reader) error {
 			return err
 		}
 		r.record, r.sum = path, sum
+		if c.cleaner == number && !c.cleaned {
+			c.cleaner = 0 // it did not get through: another one may
+		}
 		c.tell()
-		return nil
+		return c.dropDraft(r)
 	})
 }
 

@@ -26,6 +26,9 @@ const (
 	PathTornDown = "/v1/torn-down"
 	PathLeave    = "/v1/leave"
 	PathRecord   = "/v1/record"
+	PathDraft    = "/v1/draft"
+	PathWhole    = "/v1/whole"
+	PathValues   = "/v1/values"
 )
 
 // SumHeader has the SHA-256 of a record, in hexadecimal; NumberHeader the runner's number.
@@ -41,6 +44,8 @@ type Said struct {
 	Why string `json:"why,omitempty"`
 	// Data is what its set-up returned.
 	Data json.RawMessage `json:"data,omitempty"`
+	// Metric is whose values are asked for.
+	Metric string `json:"metric,omitempty"`
 }
 
 const (
@@ -70,6 +75,7 @@ func (c *Coordinator) Handler() http.Handler {
 		PathStop:     func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.stopBy(s.Number, s.Why) },
 		PathLoaded:   func(ctx context.Context, s Said) (Answer, error) { return c.loaded(ctx, s.Number, s.Why) },
 		PathTornDown: func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.tornDown(s.Number) },
+		PathWhole:    func(ctx context.Context, s Said) (Answer, error) { return c.othersThere(ctx, s.Number) },
 		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.leave(s.Number, s.Why) },
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
@@ -82,14 +88,25 @@ func (c *Coordinator) Handler() http.Handler {
 			answer(w, told, err)
 		})
 	}
-	mux.HandleFunc("POST "+PathRecord, func(w http.ResponseWriter, r *http.Request) {
-		var number int
-		if err := json.Unmarshal([]byte(r.Header.Get(NumberHeader)), &number); err != nil {
-			answer(w, nil, &refusal{http.StatusBadRequest, NumberHeader + ": a number is wanted"})
+	mux.HandleFunc("POST "+PathValues, func(w http.ResponseWriter, r *http.Request) {
+		var said Said
+		if err := read(w, r, &said); err != nil {
+			answer(w, nil, err)
 			return
 		}
-		answer(w, Answer{}, c.take(number, r.Header.Get(SumHeader), r.Body))
+		found, err := c.values(said.Number, said.Metric)
+		answer(w, map[string]any{"values": found}, err)
 	})
+	for path, takes := range map[string]func(int, string, io.Reader) error{PathRecord: c.take, PathDraft: c.takeDraft} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			var number int
+			if err := json.Unmarshal([]byte(r.Header.Get(NumberHeader)), &number); err != nil {
+				answer(w, nil, &refusal{http.StatusBadRequest, NumberHeader + ": a number is wanted"})
+				return
+			}
+			answer(w, Answer{}, takes(number, r.Header.Get(SumHeader), r.Body))
+		})
+	}
 	return c.guarded(mux)
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -49,7 +48,7 @@ func combined(all []Recorded) (Evidence, error) {
 			one.Record.Shift(clock, zeroOf(own.Runner)-zero)
 		}
 	}
-	e.Notes = append(notesOf(all), ofOneAlone(last)...)
+	e.Notes = notesOf(all)
 	e.Usage = usageOf(all)
 	var err error
 	e.Run, err = runOf(all)
@@ -73,18 +72,6 @@ func notesOf(all []Recorded) (notes []string) {
 		}
 	}
 	return notes
-}
-
-// ofOneAlone: a script makes its sections of what its own process measured.
-func ofOneAlone(one Recorded) []string {
-	var titles []string
-	for _, section := range one.Evidence.Sections {
-		titles = append(titles, section.Title)
-	}
-	if len(titles) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: of what %s measured alone", strings.Join(titles, ", "), one.name())}
 }
 
 // runOf is the first one's, from the first start to the last end by the coordinator's clock.

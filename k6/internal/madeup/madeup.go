@@ -71,7 +71,7 @@ func WriteResult(t *testing.T, path string, r result.Result) {
 		t.Fatal(err)
 	}
 	maps.DeleteFunc(doc, func(_ string, value any) bool { return value == nil })
-	doc["schema"] = "windtunnel.result/1"
+	doc["schema"] = result.Schema
 	if data, err = json.Marshal(doc); err == nil {
 		err = os.WriteFile(path, data, 0o644)
 	}

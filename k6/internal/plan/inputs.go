@@ -30,8 +30,14 @@ func checkOf(bed testbed.Testbed, chosen []Scenario) *fault.Fault {
 		bed.Name, bed.System, strings.Join(systems, ", "))
 }
 
-// ownEngines are the values of CANDIDATE that stand for our own builds.
-var ownEngines = []string{"sing-box", "xray"}
+// isEngine reports whether a value of CANDIDATE is the name of an engine's file, which says its program.
+func (a Asked) isEngine(name string) bool {
+	if name != filepath.Base(name) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(a.Root, "testbeds/protocols/engines", name+".toml"))
+	return err == nil
+}
 
 // checkPrograms refuses programs to be measured that cannot be run: each row of a matrix would fail by itself.
 func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
@@ -40,7 +46,7 @@ func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
 	}
 	for _, variable := range []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_FILTER", "BASELINE"} {
 		path := a.Getenv(variable)
-		if path == "" || slices.Contains(ownEngines, path) && variable != "CANDIDATE_FILTER" && variable != "BASELINE" {
+		if path == "" || a.isEngine(path) && variable != "CANDIDATE_FILTER" && variable != "BASELINE" {
 			continue
 		}
 		if wrong := notProgram(path); wrong != "" {

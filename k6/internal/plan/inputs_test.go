@@ -29,7 +29,7 @@ func TestProgramsThatCannotRunAreRefused(t *testing.T) {
 		"CANDIDATE=/bin/sh":   "",
 		"CANDIDATE=":          "",
 	} {
-		o := Asked{Environ: []string{pair}}
+		o := Asked{Root: "../../..", Environ: []string{pair}}
 		got := ""
 		if f := o.checkPrograms(protocols); f != nil {
 			got = f.Message

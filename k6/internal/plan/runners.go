@@ -43,8 +43,8 @@ func (p *Plan) checkClients(a Asked) *fault.Fault {
 		case err != nil:
 			return fault.Usage("%s: it cannot be told how many clients it has: %v", s, err)
 		case clients < a.Runners:
-			return fault.Usage("%s has %d clients in a loop and the run %d runners, so that one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
-				s, clients, a.Runners, clients, a.Runners)
+			return fault.Usage("%s has %s in a loop and the run %d runners, so that one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
+				s, counted(clients), a.Runners, clients, a.Runners)
 		}
 	}
 	return nil
@@ -56,4 +56,11 @@ func (a Asked) environmentFile() string {
 		return a.Env
 	}
 	return filepath.Join(a.Root, "environments", a.Env+".json")
+}
+
+func counted(clients int) string {
+	if clients == 1 {
+		return "1 client"
+	}
+	return fmt.Sprintf("%d clients", clients)
 }

@@ -1,143 +1,139 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package primitives tells which of two ciphers is the faster one, from the rounds of a run of `sidecar bench primitives`.
+// Package primitives makes a result of what `sidecar bench primitives` measured: the judge decides, here are its tables.
 package primitives
 
 import (
 	"encoding/json"
 	"fmt"
-	"math"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
-	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
 
 const (
-	aes    = "aes-256-gcm"
-	chacha = "chacha20-poly1305"
-	// bound is the share by which a winner is faster at least: the same work, measured again, may differ by so much.
-	bound = 0.05
+	// EvidenceName is the file that the sidecar writes.
+	EvidenceName = "evidence/primitives.json"
+	// System and Scenario are those of the result.
+	System, Scenario = "primitives", "cpu"
+	// environment is none: it all runs on this machine.
+	environment = "local"
 )
 
-// Report is what is read of primitives.json.
-type Report struct {
-	Measurements []Measurement `json:"measurements"`
+// Evidence is what the sidecar measured: schemas/primitives.schema.json.
+type Evidence struct {
+	judge.Primitives
+	StartUnixS   int64             `json:"start_unix_s"`
+	DurationS    float64           `json:"duration_s"`
+	Mode         string            `json:"mode"`
+	Parameters   Parameters        `json:"parameters"`
+	Host         result.Host       `json:"host"`
+	CPU          int               `json:"cpu"`
+	Load         [2]float64        `json:"load"`
+	Rustc        string            `json:"rustc"`
+	CPUFeatures  []string          `json:"cpu_features"`
+	Versions     map[string]string `json:"versions"`
+	KnownAnswers int64             `json:"known_answers"`
+	Skipped      []Gap             `json:"skipped"`
 }
 
-// Measurement is of one operation of one library. Implausible says why it cannot be true.
-type Measurement struct {
-	Section        string `json:"section"`
+// Parameters are all that makes two runs comparable.
+type Parameters struct {
+	Rounds      int     `json:"rounds"`
+	WarmUpMS    int     `json:"warm_up_ms"`
+	MeasureMS   int     `json:"measure_ms"`
+	Samples     int     `json:"samples"`
+	Resamples   int     `json:"resamples"`
+	Rules       []int64 `json:"rules"`
+	MostRegexes int64   `json:"most_regexes"`
+	BlockBytes  int64   `json:"block_bytes"`
+}
+
+// Gap has a place in the tables and is not measured.
+type Gap struct {
 	Subject        string `json:"subject"`
-	Operation      string `json:"operation"`
 	Implementation string `json:"implementation"`
-	Bytes          int64  `json:"bytes"`
-	Implausible    string `json:"implausible"`
-	// Rounds took turns with those of other measurements; Median is of one operation, in nanoseconds.
-	Rounds []struct {
-		Median float64 `json:"median"`
-	} `json:"rounds"`
+	Rules          int64  `json:"rules"`
+	Reason         string `json:"reason"`
 }
 
-// Winner is which of the two ciphers is the faster one at a size, nil where the rounds cannot tell; Factor is how many times as
-// fast it is. RoundsToTell is about how many rounds would tell, nil where they do and where no number would.
-type Winner struct {
-	Operation      string   `json:"operation"`
-	Implementation string   `json:"implementation"`
-	Bytes          int64    `json:"bytes"`
-	Winner         *string  `json:"winner"`
-	Factor         *float64 `json:"factor,omitempty"`
-	Rounds         int      `json:"rounds"`
-	Ratio          *Ratio   `json:"ratio"`
-	RoundsToTell   *int     `json:"rounds_to_tell"`
-}
-
-// Ratio is the time of ChaCha20-Poly1305 by that of AES-256-GCM; the interval is nil where the rounds are too few for it.
-type Ratio struct {
-	Estimate float64  `json:"estimate"`
-	Low      *float64 `json:"low"`
-	High     *float64 `json:"high"`
-}
-
-// Winners compares the ciphers at each size, all judged together, so that of two that are equally fast none wins in 99 % of
-// runs. What cannot be true is not compared.
-func Winners(report Report) []Winner {
-	winners := []Winner{}
-	var shifts []difference.Shift
-	for _, one := range report.Measurements {
-		other, ok := report.beside(one)
-		if one.Section != "aead" || one.Subject != aes || !ok || one.Implausible != "" || other.Implausible != "" {
-			continue
-		}
-		// A is ChaCha, so that a shift above 0 is an AES that takes longer.
-		var samples []float64
-		for i := range min(len(one.Rounds), len(other.Rounds)) {
-			samples = append(samples, difference.LogRatio(other.Rounds[i].Median, one.Rounds[i].Median, false))
-		}
-		shifts = append(shifts, difference.Paired(samples))
-		winners = append(winners, Winner{Operation: one.Operation, Implementation: one.Implementation, Bytes: one.Bytes, Rounds: len(samples)})
-	}
-	for i, apart := range difference.TellApart(shifts, math.Log1p(bound)) {
-		winners[i].take(apart)
-	}
-	return winners
-}
-
-// beside is ChaCha's measurement that belongs to one of AES.
-func (r Report) beside(one Measurement) (Measurement, bool) {
-	for _, other := range r.Measurements {
-		if other.Section == one.Section && other.Subject == chacha && other.Operation == one.Operation &&
-			other.Implementation == one.Implementation && other.Bytes == one.Bytes {
-			return other, true
-		}
-	}
-	return Measurement{}, false
-}
-
-func (w *Winner) take(apart difference.Apart) {
-	switch apart.Better {
-	case difference.A:
-		w.Winner = new(chacha)
-	case difference.B:
-		w.Winner = new(aes)
-	}
-	if w.Winner != nil {
-		w.Factor = new(math.Exp(math.Abs(apart.Estimate)))
-	}
-	if apart.ToTell > 0 && apart.ToTell <= difference.MostPairs {
-		w.RoundsToTell = &apart.ToTell
-	}
-	if math.IsNaN(apart.Estimate) {
-		return
-	}
-	w.Ratio = &Ratio{Estimate: math.Exp(-apart.Estimate)}
-	if apart.Lo != nil {
-		w.Ratio.Low, w.Ratio.High = new(math.Exp(-*apart.Hi)), new(math.Exp(-*apart.Lo))
-	}
-}
-
-// Judge adds the winners to a primitives.json and returns them.
-func Judge(path string) ([]Winner, error) {
+// Read returns the evidence in a file.
+func Read(path string) (e Evidence, err error) {
 	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &e)
+	}
+	return e, err
+}
+
+// Write judges the evidence and writes the result and the record of the run, whose id it is told, into a folder.
+func Write(dir, id string, e Evidence) (run.Run, error) {
+	made, err := judge.OfPrimitives(e.Primitives)
 	if err != nil {
-		return nil, err
+		return run.Run{}, err
 	}
-	var report Report
-	if err := json.Unmarshal(text, &report); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	start := time.Unix(e.StartUnixS, 0).UTC()
+	end := start.Add(time.Duration(e.DurationS * float64(time.Second)))
+	if made.Run, err = json.Marshal(e.run(id, start, end)); err != nil {
+		return run.Run{}, err
 	}
-	// All else stays as the sidecar wrote it.
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	winners := Winners(report)
-	if all["winners"], err = json.Marshal(winners); err != nil {
-		return nil, err
-	}
-	out, err := json.MarshalIndent(all, "", "  ")
+	made.Notes, made.Sections = e.notes(), e.sections()
+	text, err := made.File()
 	if err != nil {
-		return nil, err
+		return run.Run{}, err
 	}
-	return winners, run.WriteFile(path, append(out, '\n'))
+	name := System + "-" + Scenario + ".json"
+	if err := run.WriteFile(filepath.Join(dir, name), text); err != nil {
+		return run.Run{}, err
+	}
+	code := run.ExitCode(made.Verdict)
+	record := run.Run{Schema: run.Schema, ID: id, Profile: e.Mode, Environment: environment, Start: start, End: &end, ExitCode: &code,
+		Scenarios: []run.Scenario{{System: System, Scenario: Scenario, Outcome: made.Verdict, ExitCode: &code, Result: name}}}
+	return record, record.Write(dir)
+}
+
+func (e Evidence) run(id string, start, end time.Time) result.Run {
+	p := e.Parameters
+	var rules []string
+	for _, count := range p.Rules {
+		rules = append(rules, fmt.Sprint(count))
+	}
+	versions := maps.Clone(e.Versions)
+	versions["rustc"] = e.Rustc
+	return result.Run{
+		ID: id, Start: start, End: end, DurationS: e.DurationS, System: System, Scenario: Scenario,
+		Title: "What encryption, hashes, rule sets, buffers and memory cost", Profile: e.Mode, Environment: environment, Target: "this machine",
+		Parameters: map[string]any{
+			"rounds": p.Rounds, "warm_up_ms": p.WarmUpMS, "measure_ms": p.MeasureMS, "samples": p.Samples, "resamples": p.Resamples,
+			"rules": strings.Join(rules, ","), "most_regexes": p.MostRegexes, "block_bytes": p.BlockBytes, "cpu": e.CPU,
+		},
+		Host: &e.Host, Versions: versions,
+	}
+}
+
+func (e Evidence) notes() []string {
+	features := "none that the libraries use"
+	if len(e.CPUFeatures) > 0 {
+		features = strings.Join(e.CPUFeatures, ", ")
+	}
+	var versions []string
+	for _, name := range slices.Sorted(maps.Keys(e.Versions)) {
+		versions = append(versions, name+" "+e.Versions[name])
+	}
+	return []string{
+		fmt.Sprintf("%s, %d cores, CPU %d of them; %s, kernel %s; %s", e.Host.CPUModel, e.Host.CPUs, e.CPU, e.Host.OS, e.Host.Kernel, e.Rustc),
+		fmt.Sprintf("load average %.2f at the start, %.2f at the end", e.Load[0], e.Load[1]),
+		"CPU extensions: " + features,
+		strings.Join(versions, ", "),
+		"times are CPU times of one operation: medians of the rounds, and the range of their 95 % confidence intervals",
+		format.Count(e.KnownAnswers) + " known answers were checked before",
+	}
 }

@@ -66,7 +66,7 @@ const carrying = "sing-box"
 type file struct {
 	Protocol
 	Rows  map[string]map[string]any `json:"rows"`
-	Parts struct{ Alone bool }      `json:"parts"`
+	Parts map[string]any            `json:"parts"`
 }
 
 // said is what is checked of a row beyond its schema.
@@ -91,7 +91,7 @@ func Read(folder string) (Matrix, error) {
 	places := map[string]int{}
 	for _, protocol := range slices.Sorted(maps.Keys(files)) {
 		own := files[protocol]
-		own.Alone = own.Parts.Alone
+		own.Alone = own.Parts["alone"] == true
 		m.Protocols[protocol] = own.Protocol
 		if _, ok := m.Engines[carrying].Carriers[own.CarriedBy]; !ok && own.CarriedBy != "" {
 			return m, fmt.Errorf("rows/%s.toml: carried_by: engines/%s.toml has no carrier %s", protocol, carrying, own.CarriedBy)
@@ -107,6 +107,9 @@ func Read(folder string) (Matrix, error) {
 			}
 			variables, _ := row["variables"].(map[string]any)
 			row["variables"] = withDefault(variables, "protocol", protocol)
+			if err := m.leaveOut(row, files); err != nil {
+				return m, fmt.Errorf("%s.%w", where, err)
+			}
 			m.Rows = append(m.Rows, Row{name, protocol, row})
 		}
 	}
@@ -137,6 +140,25 @@ func (m Matrix) place(row map[string]any) (int, error) {
 		return math.MaxInt, nil
 	}
 	return *own.Order, nil
+}
+
+// leaveOut says of each engine for which a row's protocol has no part that it does not run the row.
+func (m Matrix) leaveOut(row map[string]any, files map[string]file) error {
+	protocol := fmt.Sprint(row["variables"].(map[string]any)["protocol"])
+	parts := files[protocol].Parts
+	if len(parts) == 0 {
+		return fmt.Errorf("variables.protocol: there is no rows/%s.toml with parts", protocol)
+	}
+	without, _ := row["without"].(map[string]any)
+	for name, engine := range m.Engines {
+		if _, ok := parts[engine.Parts.Reads]; !ok && name == engine.Parts.Reads {
+			without = withDefault(without, name, fmt.Sprintf("testbeds/protocols/rows/%s.toml has no part for %s", protocol, name))
+		}
+	}
+	if len(without) > 0 {
+		row["without"] = without
+	}
+	return nil
 }
 
 func withDefault(values map[string]any, key string, value any) map[string]any {

@@ -47,6 +47,9 @@ func TestARowIsAFile(t *testing.T) {
 	if n := len(after.Rows); n != len(before.Rows)+2 || after.Rows[0].Name != "juicity" || after.Rows[n-1].Name != "vmess-ws-mux" {
 		t.Errorf("%d rows, from %s to %s", n, after.Rows[0].Name, after.Rows[n-1].Name)
 	}
+	if why := after.Rows[0].Row["without"].(map[string]any)["xray"]; why != "testbeds/protocols/rows/juicity.toml has no part for xray" {
+		t.Errorf("xray is without it: %v", why)
+	}
 	if protocol := after.Rows[0].Row["variables"].(map[string]any)["protocol"]; protocol != "juicity" {
 		t.Errorf("its protocol is %v, not its file's", protocol)
 	}
@@ -54,14 +57,15 @@ func TestARowIsAFile(t *testing.T) {
 
 func TestAMalformedRowIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"needs = \"x\"":                                 "rows/new.toml: rows: missing",
-		"[rows.new]\nknow = {}":                         "rows/new.toml: rows.new.know: ",
-		"[rows.new]\nknown = { xray = \"forgetful\" }":  "rows/new.toml: rows.new.known.xray: engines/xray.toml has no fault forgetful",
-		"[rows.new]\nwithout = { xry = \"because\" }":   "rows/new.toml: rows.new.without.xry: there is no engines/xry.toml",
-		"[rows.trojan]":                                 "rows/trojan.toml: rows.trojan: another file has a row of that name",
-		"carried_by = \"v3ray\"\n[rows.new]":            "rows/new.toml: carried_by: engines/sing-box.toml has no carrier v3ray",
-		"[rows.new]\n[parts.sing-box]\nsever = {}":      "rows/new.toml: parts.sing-box.sever: unknown key",
-		"left_out = [\"without a reason\"]\n[rows.new]": "rows/new.toml: left_out[0]: ",
+		"[rows.new]\nvariables = { protocol = \"redirect\" }": "rows/new.toml: rows.new.variables.protocol: there is no rows/redirect.toml with parts",
+		"needs = \"x\"":         "rows/new.toml: rows: missing",
+		"[rows.new]\nknow = {}": "rows/new.toml: rows.new.know: ",
+		"[rows.new]\nvariables = { protocol = \"vmess\" }\nknown = { xray = \"forgetful\" }": "rows/new.toml: rows.new.known.xray: engines/xray.toml has no fault forgetful",
+		"[rows.new]\nvariables = { protocol = \"vmess\" }\nwithout = { xry = \"because\" }":  "rows/new.toml: rows.new.without.xry: there is no engines/xry.toml",
+		"[rows.trojan]\nvariables = { protocol = \"vmess\" }":                                "rows/trojan.toml: rows.trojan: another file has a row of that name",
+		"carried_by = \"v3ray\"\n[rows.new]":                                                 "rows/new.toml: carried_by: engines/sing-box.toml has no carrier v3ray",
+		"[rows.new]\n[parts.sing-box]\nsever = {}":                                           "rows/new.toml: parts.sing-box.sever: unknown key",
+		"left_out = [\"without a reason\"]\n[rows.new]":                                      "rows/new.toml: left_out[0]: ",
 		"[": "rows/new.toml: ",
 	} {
 		folder := copied(t)

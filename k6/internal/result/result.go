@@ -65,7 +65,7 @@ type Run struct {
 	Parameters  map[string]any    `json:"parameters"`
 	Testbed     *Testbed          `json:"testbed"`
 	Host        *Host             `json:"host"`
-	Placement   *Placement        `json:"placement"`
+	Placement   *Placement        `json:"placement,omitempty"`
 	Versions    map[string]string `json:"versions"`
 }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"windtunnel/k6/internal/coordinator"
+	"windtunnel/k6/internal/cpus"
 	"windtunnel/k6/internal/judge"
 )
 
@@ -108,8 +108,8 @@ func (m *member) start(ctx context.Context) error {
 func (m *member) tearsDown(ctx context.Context, early string) (does bool, err error) {
 	m.loading.Store(false)
 	used := cpuSeconds() - m.cpuBefore
-	cpus := float64(runtime.GOMAXPROCS(0))
-	m.own.CPUS, m.own.CPUs = &used, &cpus
+	may := cpus.Share()
+	m.own.CPUS, m.own.CPUs = &used, &may
 	if m.interrupted.Load() {
 		early = "was interrupted"
 	}

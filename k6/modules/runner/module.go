@@ -51,6 +51,7 @@ func (i instance) Exports() modules.Exports {
 		"tearsDown": i.tearsDown,
 		"tornDown":  i.tornDown,
 		"deliver":   i.deliver,
+		"draft":     i.draft,
 		"leave":     i.leave,
 	}}
 }
@@ -117,6 +118,24 @@ func (i instance) tornDown() {
 
 // deliver sends the runner's record with what the script saw beside it. ZeroUnixMS is the zero of the clock of its operations.
 func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
+	if err := i.member.deliver(i.recordOf(evidence, zeroUnixMS)); err != nil {
+		i.throw(err)
+	}
+}
+
+// draft sends what deliver would, where this runner tore down, and returns metrics of all runners; null where it did not.
+func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, own *sobek.Object) sobek.Value {
+	if !i.member.own.Teardown {
+		return sobek.Null()
+	}
+	if err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)); err != nil {
+		i.throw(err)
+	}
+	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, own: own, known: map[string]sobek.Value{}})
+}
+
+// recordOf is the record's file.
+func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	text, err := jsvalue.OutOf(i.vu.Runtime(), evidence)
 	if err != nil {
 		i.throw(err)
@@ -136,9 +155,7 @@ func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
 	if err := record.OfProcess.Write(&file, plain); err != nil {
 		i.throw(err)
 	}
-	if err := i.member.deliver(file.Bytes()); err != nil {
-		i.throw(err)
-	}
+	return file.Bytes()
 }
 
 // leave says that there will be no record of this runner.

@@ -15,7 +15,7 @@ use crate::testbed::catalogue::Catalogue;
 pub enum Bench {
     /// What encryption, hashes, rule sets, buffers and memory cost here
     #[command(
-        after_help = "Exit codes: 0 done, 2 wrong usage, 3 the numbers cannot be trusted, 4 not built or failed, 130 interrupted."
+        after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges what was measured, and prints it."
     )]
     Primitives(Primitives),
 }
@@ -31,10 +31,7 @@ pub struct Primitives {
     /// The CPU to measure on [default: the last one that may be used]
     #[arg(long, value_name = "N")]
     cpu: Option<usize>,
-    /// Print JSON (k6/schemas/primitives.schema.json)
-    #[arg(long)]
-    json: bool,
-    /// Write primitives.json and primitives.md into this folder, too
+    /// Write primitives.json into this folder, in place of standard output (k6/schemas/primitives.schema.json)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -69,17 +66,12 @@ impl Primitives {
             &interrupts.arrived,
             told,
         )?;
-        let (json, markdown) = (json(&report)?, primitives::markdown(&report));
-        if let Some(out) = &self.out {
-            write(&out.join("primitives.json"), &json)?;
-            write(&out.join("primitives.md"), &markdown)?;
+        let json = json(&report)?;
+        match &self.out {
+            Some(out) => write(&out.join("primitives.json"), &json)?,
+            None => say(json.trim_end()),
         }
-        say(if self.json {
-            json.trim_end()
-        } else {
-            markdown.trim_end()
-        });
-        Ok(report.exit_code())
+        Ok(0)
     }
 }
 

@@ -48,30 +48,6 @@ pub struct Measurement {
     pub rounds: Vec<Round>,
 }
 
-impl Measurement {
-    /// The median of the rounds, from the least lower bound of them to the greatest upper one.
-    pub fn time(&self) -> Time {
-        let mut medians: Vec<f64> = self.rounds.iter().map(|round| round.time.median).collect();
-        medians.sort_by(f64::total_cmp);
-        let bounds =
-            |pick: fn(&Time) -> f64| self.rounds.iter().map(move |round| pick(&round.time));
-        Time {
-            median: median(&medians),
-            low: bounds(|time| time.low).fold(f64::INFINITY, f64::min),
-            high: bounds(|time| time.high).fold(0.0, f64::max),
-        }
-    }
-}
-
-/// Of sorted values; 0 of none.
-pub fn median(sorted: &[f64]) -> f64 {
-    match sorted.len() {
-        0 => 0.0,
-        count if count % 2 == 1 => sorted[count / 2],
-        count => f64::midpoint(sorted[count / 2 - 1], sorted[count / 2]),
-    }
-}
-
 /// What is not measured, and why.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Skipped {
@@ -99,62 +75,5 @@ impl Answer {
     pub fn waited(&self) -> Option<f64> {
         let (run, wait) = (self.run_ns? as f64, self.wait_ns? as f64);
         Some(wait / (run + wait).max(1.0))
-    }
-}
-
-#[cfg(test)]
-pub mod tests {
-    use super::*;
-
-    /// A measurement whose rounds have these medians, and bounds 1 % beside them.
-    pub fn measured(
-        subject: &str,
-        operation: &str,
-        implementation: &str,
-        medians: &[f64],
-    ) -> Measurement {
-        Measurement {
-            key: Key {
-                subject: subject.to_owned(),
-                operation: operation.to_owned(),
-                implementation: implementation.to_owned(),
-                bytes: None,
-                rules: None,
-            },
-            build_s: None,
-            rounds: medians
-                .iter()
-                .map(|median| Round {
-                    time: Time {
-                        median: *median,
-                        low: median * 0.99,
-                        high: median * 1.01,
-                    },
-                    samples: 10,
-                    iterations: 1000.0,
-                })
-                .collect(),
-        }
-    }
-
-    /// The same with a payload.
-    pub fn of_bytes(
-        subject: &str,
-        operation: &str,
-        implementation: &str,
-        bytes: u64,
-        medians: &[f64],
-    ) -> Measurement {
-        let mut measurement = measured(subject, operation, implementation, medians);
-        measurement.key.bytes = Some(bytes);
-        measurement
-    }
-
-    #[test]
-    fn a_time_is_the_median_of_the_rounds_within_the_bounds_of_all() {
-        let time = measured("a", "b", "c", &[100.0, 300.0, 200.0]).time();
-        assert_eq!((time.median, time.low, time.high), (200.0, 99.0, 303.0));
-        let time = measured("a", "b", "c", &[100.0, 200.0]).time();
-        assert_eq!(time.median, 150.0);
     }
 }

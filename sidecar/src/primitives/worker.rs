@@ -80,7 +80,7 @@ pub fn run(
             answers.push((section, answer(words, cpu, &name, interrupted)?));
         }
     }
-    Report::new(Outcome {
+    Ok(Report::new(Outcome {
         mode,
         plan,
         cpu,
@@ -88,7 +88,7 @@ pub fn run(
         duration: clock.elapsed(),
         load: [load, self::load()],
         answers,
-    })
+    }))
 }
 
 fn load() -> f64 {

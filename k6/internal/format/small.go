@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package format
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Digits has three of them that count.
+func Digits(v float64) string {
+	switch {
+	case v >= 99.95:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// Nanoseconds is such as `2.06 µs`.
+func Nanoseconds(ns float64) string {
+	switch {
+	case ns < 1e3:
+		return Digits(ns) + " ns"
+	case ns < 1e6:
+		return Digits(ns/1e3) + " µs"
+	case ns < 1e9:
+		return Digits(ns/1e6) + " ms"
+	}
+	return Digits(ns/1e9) + " s"
+}
+
+// BytesPerS is such as `29.6 MiB/s`.
+func BytesPerS(v float64) string {
+	switch {
+	case v >= 1<<30:
+		return Digits(v/(1<<30)) + " GiB/s"
+	case v >= 1<<20:
+		return Digits(v/(1<<20)) + " MiB/s"
+	case v >= 1<<10:
+		return Digits(v/(1<<10)) + " KiB/s"
+	}
+	return Digits(v) + " B/s"
+}
+
+// Bytes is such as `64 KiB`; `1460 B` where it is no whole number of them.
+func Bytes(bytes int64) string {
+	const kib, mib = 1 << 10, 1 << 20
+	switch {
+	case bytes >= mib && bytes%mib == 0:
+		return fmt.Sprintf("%d MiB", bytes/mib)
+	case bytes >= kib && bytes%kib == 0:
+		return fmt.Sprintf("%d KiB", bytes/kib)
+	}
+	return fmt.Sprintf("%d B", bytes)
+}

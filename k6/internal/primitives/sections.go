@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package primitives
+
+import (
+	"fmt"
+	"slices"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/result"
+)
+
+const (
+	// overheadBytes is the size that the reference document compares overheads at.
+	overheadBytes = 64 << 10
+	copied        = "copy"
+)
+
+// extensionBytes: a short message shows what each one costs, a long one what each byte does.
+var extensionBytes = []int64{64, overheadBytes}
+
+// packets are the reference document's.
+var packets = []struct {
+	name  string
+	bytes int64
+}{{"TCP control", 64}, {"HTTP request", 512}, {"HTTP response", 1460}, {"Video chunk", 16 << 10}, {"Bulk data", 64 << 10}}
+
+// sections are a table for each question, as far as its part was measured.
+func (e Evidence) sections() []result.Section {
+	all := []result.Section{
+		e.throughput("aead", "encrypt", "Encryption throughput"),
+		e.throughput("aead", "decrypt", "Decryption throughput"),
+		e.overhead(), e.packets(), winnersSection(Winners(e.Measurements)), e.extensions(),
+		e.throughput("hash", "hash", "Hash throughput"),
+		e.ruleSets(), e.buffers(), e.memory(), e.notPlausible(),
+	}
+	return slices.DeleteFunc(all, func(s result.Section) bool { return len(s.Rows) == 0 })
+}
+
+func text(name, title string) result.Column {
+	return result.Column{Name: name, Title: title, Unit: "text"}
+}
+
+func word(text string) result.Cell { return result.Cell{Text: &text} }
+
+func number(v float64) result.Cell { return result.Cell{Value: &v} }
+
+// shown is a cell of a measurement; a figure that cannot be true is not shown.
+func shown(one *judge.Primitive, cell func(judge.Primitive) result.Cell) result.Cell {
+	switch {
+	case one == nil:
+		return result.Cell{}
+	case one.Implausible != "":
+		return word("not plausible")
+	}
+	return cell(*one)
+}
+
+func timeOf(one judge.Primitive) result.Cell { return number(one.Time().Median) }
+
+// intervalOf is the time with the ends of its rounds' intervals.
+func intervalOf(one judge.Primitive) result.Cell {
+	time := one.Time()
+	return result.Cell{Value: &time.Median, Range: &result.Range{Low: &time.Low, High: &time.High}}
+}
+
+func rateOf(one judge.Primitive) result.Cell {
+	if rate, moves := one.BytesPerS(); moves {
+		return number(rate)
+	}
+	return result.Cell{}
+}
+
+func sizeOf(one judge.Primitive) result.Cell {
+	if one.Bytes == nil {
+		return result.Cell{}
+	}
+	return number(float64(*one.Bytes))
+}
+
+// key is what one measurement is of. Bytes and rules 0: none.
+type key struct {
+	section, subject, operation, implementation string
+	bytes, rules                                int64
+}
+
+func keyOf(one judge.Primitive) key {
+	k := key{one.Section, one.Subject, one.Operation, one.Implementation, 0, 0}
+	if one.Bytes != nil {
+		k.bytes = *one.Bytes
+	}
+	if one.Rules != nil {
+		k.rules = *one.Rules
+	}
+	return k
+}
+
+func (e Evidence) find(wanted key) *judge.Primitive {
+	for i, one := range e.Measurements {
+		if keyOf(one) == wanted {
+			return &e.Measurements[i]
+		}
+	}
+	return nil
+}
+
+// of are the measurements of a part, and of operations where some are given.
+func (e Evidence) of(section string, operations ...string) (all []judge.Primitive) {
+	for _, one := range e.Measurements {
+		if one.Section == section && (len(operations) == 0 || slices.Contains(operations, one.Operation)) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// distinct are what rows have, each once, in the order in which they come.
+func distinct[T comparable](rows []judge.Primitive, of func(judge.Primitive) T) (all []T) {
+	for _, one := range rows {
+		if value := of(one); !slices.Contains(all, value) {
+			all = append(all, value)
+		}
+	}
+	return all
+}
+
+// names are the subject and the implementation.
+func names(one judge.Primitive) [2]string { return [2]string{one.Subject, one.Implementation} }
+
+func (e Evidence) throughput(section, operation, title string) result.Section {
+	rows := e.of(section, operation, copied)
+	s := result.Section{Name: operation + "_throughput", Title: title, Columns: []result.Column{text("algorithm", "Algorithm"), text("implementation", "Implementation")}}
+	sizes := distinct(rows, func(one judge.Primitive) int64 { return keyOf(one).bytes })
+	slices.Sort(sizes)
+	for _, size := range sizes {
+		s.Columns = append(s.Columns, result.Column{Name: fmt.Sprintf("of_%d", size), Title: format.Bytes(size), Unit: "B/s"})
+	}
+	for _, name := range distinct(rows, names) {
+		row := []result.Cell{word(name[0]), word(name[1])}
+		for _, size := range sizes {
+			one := e.find(key{section, name[0], operation, name[1], size, 0})
+			if one == nil {
+				one = e.find(key{section, name[0], copied, name[1], size, 0})
+			}
+			row = append(row, shown(one, rateOf))
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return s
+}
+
+func (e Evidence) overhead() result.Section {
+	s := result.Section{Name: "overhead", Title: "Overhead of encryption, " + format.Bytes(overheadBytes), Columns: []result.Column{
+		text("which", "Operation"), text("implementation", "Implementation"), {Name: "time_ns", Title: "Time (95 % intervals)", Unit: "ns"},
+		{Name: "bytes_per_s", Title: "Throughput", Unit: "B/s"}, {Name: "copies", Title: "× copy", Unit: "x"},
+	}}
+	whole := e.find(key{"aead", "memory", copied, "memcpy", overheadBytes, 0})
+	if whole == nil {
+		return s
+	}
+	for _, one := range e.of("aead") {
+		if keyOf(one).bytes != overheadBytes {
+			continue
+		}
+		times := result.Cell{}
+		if one.Implausible == "" && whole.Implausible == "" {
+			times = number(one.Time().Median / whole.Time().Median)
+		}
+		s.Rows = append(s.Rows, []result.Cell{word(one.Subject + " " + one.Operation), word(one.Implementation),
+			shown(&one, intervalOf), shown(&one, rateOf), times})
+	}
+	return s
+}
+
+func (e Evidence) packets() result.Section {
+	ciphers := []string{aes, chacha}
+	s := result.Section{Name: "packets", Title: "Realistic packet sizes: encryption", Columns: []result.Column{
+		text("implementation", "Implementation"), text("scenario", "Scenario"), {Name: "bytes", Title: "Size", Unit: "B"}}}
+	for i, cipher := range ciphers {
+		s.Columns = append(s.Columns, result.Column{Name: fmt.Sprintf("time_%d_ns", i+1), Title: cipher, Unit: "ns"},
+			result.Column{Name: fmt.Sprintf("rate_%d_bytes_per_s", i+1), Title: cipher + ", throughput", Unit: "B/s"})
+	}
+	for _, implementation := range distinct(e.of("aead", "encrypt"), func(one judge.Primitive) string { return one.Implementation }) {
+		for _, packet := range packets {
+			row := []result.Cell{word(implementation), word(packet.name), number(float64(packet.bytes))}
+			for _, cipher := range ciphers {
+				one := e.find(key{"aead", cipher, "encrypt", implementation, packet.bytes, 0})
+				row = append(row, shown(one, timeOf), shown(one, rateOf))
+			}
+			s.Rows = append(s.Rows, row)
+		}
+	}
+	return s
+}
+
+func (e Evidence) extensions() result.Section {
+	s := result.Section{Name: "extensions", Title: "What the CPU's extensions bring", Columns: []result.Column{
+		text("which", "Operation"), {Name: "bytes", Title: "Size", Unit: "B"}, {Name: "portable", Title: "Portable", Unit: "B/s"},
+		{Name: "accelerated", Title: "Same library, accelerated", Unit: "B/s"}, {Name: "accelerated_times", Title: "× portable", Unit: "x"},
+		{Name: "ring", Title: "ring", Unit: "B/s"}, {Name: "ring_times", Title: "× portable", Unit: "x"},
+	}}
+	for _, portable := range append(e.of("aead"), e.of("hash")...) {
+		if portable.Implementation != "portable" || !slices.Contains(extensionBytes, keyOf(portable).bytes) {
+			continue
+		}
+		row := []result.Cell{word(portable.Subject + " " + portable.Operation), sizeOf(portable), shown(&portable, rateOf)}
+		for _, implementations := range [][]string{{"rustcrypto", "blake3"}, {"ring"}} {
+			var other *judge.Primitive
+			for _, implementation := range implementations {
+				wanted := keyOf(portable)
+				wanted.implementation = implementation
+				if other = e.find(wanted); other != nil {
+					break
+				}
+			}
+			row = append(row, shown(other, rateOf), shown(other, func(one judge.Primitive) result.Cell {
+				return number(portable.Time().Median / one.Time().Median)
+			}))
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	if !slices.Contains(e.CPUFeatures, "aes") {
+		s.Notes = []string{"This CPU has no AES: the AES of these libraries is portable code in every column."}
+	}
+	return s
+}
+
+func (e Evidence) ruleSets() result.Section {
+	s := result.Section{Name: "rule_sets", Title: "Rule sets: time of a look-up", Columns: []result.Column{text("rules", "Rules"), text("structure", "Structure")}}
+	for _, count := range e.Parameters.Rules {
+		s.Columns = append(s.Columns, result.Column{Name: fmt.Sprintf("of_%d", count), Title: format.Count(count), Unit: "ns"})
+	}
+	s.Columns = append(s.Columns, result.Column{Name: "build_ns", Title: "Built in (largest)", Unit: "ns"})
+	rows := slices.DeleteFunc(slices.Clone(e.Measurements), func(one judge.Primitive) bool { return one.Rules == nil })
+	for _, name := range distinct(rows, names) {
+		own := slices.DeleteFunc(slices.Clone(rows), func(one judge.Primitive) bool { return names(one) != name })
+		subject := name[0]
+		if subject == "ipv4" && name[1] == "maxminddb" {
+			subject = "GeoIP country"
+		}
+		row := []result.Cell{word(subject), word(name[1])}
+		for _, count := range e.Parameters.Rules {
+			at := slices.IndexFunc(own, func(one judge.Primitive) bool { return *one.Rules == count })
+			switch {
+			case at >= 0:
+				row = append(row, shown(&own[at], timeOf))
+			case slices.ContainsFunc(e.Skipped, func(gap Gap) bool {
+				return gap.Subject == name[0] && gap.Implementation == name[1] && gap.Rules == count
+			}):
+				row = append(row, word(format.None+" ¹"))
+			default:
+				row = append(row, result.Cell{})
+			}
+		}
+		largest := slices.MaxFunc(own, func(a, b judge.Primitive) int { return int(*a.Rules - *b.Rules) })
+		built := result.Cell{}
+		if largest.BuildS > 0 {
+			built = number(largest.BuildS * 1e9)
+		}
+		s.Rows = append(s.Rows, append(row, built))
+	}
+	for _, gap := range e.Skipped {
+		s.Notes = append(s.Notes, fmt.Sprintf("¹ %s by %s, %s rules: not measured; %s.", gap.Subject, gap.Implementation, format.Count(gap.Rules), gap.Reason))
+	}
+	s.Notes = append(s.Notes, "At least half of the 4,096 queries are in the rules. They are asked in turn, so that what they touch stays in the CPU's "+
+		"caches: a look-up that has to go to memory takes longer, the more so in large sets.")
+	return s
+}
+
+func (e Evidence) buffers() result.Section {
+	s := result.Section{Name: "buffers", Title: "Buffers", Columns: []result.Column{text("which", "Operation"), text("how", "How"),
+		{Name: "bytes", Title: "Size", Unit: "B"}, {Name: "time_ns", Title: "Time (95 % intervals)", Unit: "ns"}}}
+	for _, one := range e.of("buffers") {
+		s.Rows = append(s.Rows, []result.Cell{word(one.Operation + " " + one.Subject), word(one.Implementation), sizeOf(one), shown(&one, intervalOf)})
+	}
+	return s
+}
+
+func (e Evidence) memory() result.Section {
+	s := result.Section{Name: "memory", Title: "The physical limit: one core and the memory",
+		Columns: []result.Column{text("which", "Operation"), {Name: "bytes", Title: "Block", Unit: "B"}, {Name: "bytes_per_s", Title: "Throughput", Unit: "B/s"}},
+		Notes:   []string{"A copy reads and writes each byte, so it moves twice what its throughput says."}}
+	for _, one := range e.of("memory") {
+		s.Rows = append(s.Rows, []result.Cell{word(one.Operation), sizeOf(one), shown(&one, rateOf)})
+	}
+	return s
+}
+
+// notPlausible has what no table shows, and why.
+func (e Evidence) notPlausible() result.Section {
+	s := result.Section{Name: "not_plausible", Title: "What cannot be true", Columns: []result.Column{text("which", "Measurement"),
+		text("implementation", "Implementation"), {Name: "bytes", Title: "Size", Unit: "B"}, text("why", "Why")}}
+	for _, one := range e.Measurements {
+		if one.Implausible != "" {
+			s.Rows = append(s.Rows, []result.Cell{word(one.Subject + " " + one.Operation), word(one.Implementation), sizeOf(one), word(one.Implausible)})
+		}
+	}
+	return s
+}

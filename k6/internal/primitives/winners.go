@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package primitives
+
+import (
+	"fmt"
+	"math"
+
+	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/result"
+)
+
+const (
+	aes    = "aes-256-gcm"
+	chacha = "chacha20-poly1305"
+	// bound is the share by which a winner is faster at least: the same work, measured again, may differ by so much.
+	bound = 0.05
+)
+
+// Winner is which of the two ciphers is the faster one at a size, nil where the rounds cannot tell; Factor is how many times as
+// fast it is. RoundsToTell is about how many rounds would tell, nil where they do and where no number would.
+type Winner struct {
+	Operation      string   `json:"operation"`
+	Implementation string   `json:"implementation"`
+	Bytes          int64    `json:"bytes"`
+	Winner         *string  `json:"winner"`
+	Factor         *float64 `json:"factor,omitempty"`
+	Rounds         int      `json:"rounds"`
+	Ratio          *Ratio   `json:"ratio"`
+	RoundsToTell   *int     `json:"rounds_to_tell"`
+}
+
+// Ratio is the time of ChaCha20-Poly1305 by that of AES-256-GCM; the interval is nil where the rounds are too few for it.
+type Ratio struct {
+	Estimate float64  `json:"estimate"`
+	Low      *float64 `json:"low"`
+	High     *float64 `json:"high"`
+}
+
+// Winners compares the ciphers at each size, all judged together, so that of two that are equally fast none wins in 99 % of
+// runs. What cannot be true is not compared.
+func Winners(all []judge.Primitive) []Winner {
+	winners := []Winner{}
+	var shifts []difference.Shift
+	for _, one := range all {
+		other, ok := beside(all, one)
+		if one.Section != "aead" || one.Subject != aes || !ok || one.Implausible != "" || other.Implausible != "" {
+			continue
+		}
+		// A is ChaCha, so that a shift above 0 is an AES that takes longer.
+		var samples []float64
+		for i := range min(len(one.Rounds), len(other.Rounds)) {
+			samples = append(samples, difference.LogRatio(other.Rounds[i].Median, one.Rounds[i].Median, false))
+		}
+		shifts = append(shifts, difference.Paired(samples))
+		winners = append(winners, Winner{Operation: one.Operation, Implementation: one.Implementation, Bytes: *one.Bytes, Rounds: len(samples)})
+	}
+	for i, apart := range difference.TellApart(shifts, math.Log1p(bound)) {
+		winners[i].take(apart)
+	}
+	return winners
+}
+
+// beside is ChaCha's measurement that belongs to one of AES.
+func beside(all []judge.Primitive, one judge.Primitive) (judge.Primitive, bool) {
+	for _, other := range all {
+		if other.Section == one.Section && other.Subject == chacha && other.Operation == one.Operation &&
+			other.Implementation == one.Implementation && one.Bytes != nil && other.Bytes != nil && *other.Bytes == *one.Bytes {
+			return other, true
+		}
+	}
+	return judge.Primitive{}, false
+}
+
+func (w *Winner) take(apart difference.Apart) {
+	switch apart.Better {
+	case difference.A:
+		w.Winner = new(chacha)
+	case difference.B:
+		w.Winner = new(aes)
+	}
+	if w.Winner != nil {
+		w.Factor = new(math.Exp(math.Abs(apart.Estimate)))
+	}
+	if apart.ToTell > 0 && apart.ToTell <= difference.MostPairs {
+		w.RoundsToTell = &apart.ToTell
+	}
+	if math.IsNaN(apart.Estimate) {
+		return
+	}
+	w.Ratio = &Ratio{Estimate: math.Exp(-apart.Estimate)}
+	if apart.Lo != nil {
+		w.Ratio.Low, w.Ratio.High = new(math.Exp(-*apart.Hi)), new(math.Exp(-*apart.Lo))
+	}
+}
+
+// String is `aes-256-gcm (3.01×)`, or that the rounds cannot tell.
+func (w Winner) String() string {
+	switch {
+	case w.Winner != nil:
+		return fmt.Sprintf("%s (%.2f×)", *w.Winner, *w.Factor)
+	case w.RoundsToTell != nil:
+		return fmt.Sprintf("cannot tell; about %d rounds would", *w.RoundsToTell)
+	}
+	return "cannot tell"
+}
+
+// winnersSection says of each size which cipher is the faster one.
+func winnersSection(winners []Winner) result.Section {
+	s := result.Section{Name: "ciphers", Title: "AES-256-GCM against ChaCha20-Poly1305", Columns: []result.Column{
+		text("which", "Operation"), text("implementation", "Implementation"), {Name: "bytes", Title: "Size", Unit: "B"},
+		{Name: "ratio", Title: "Time of ChaCha20-Poly1305 by AES-256-GCM", Unit: "x", Digits: new(2)}, text("faster", "Faster"),
+	}}
+	for _, w := range winners {
+		ratio := result.Cell{}
+		if w.Ratio != nil {
+			ratio = result.Cell{Value: &w.Ratio.Estimate, Range: &result.Range{Low: w.Ratio.Low, High: w.Ratio.High}}
+		}
+		s.Rows = append(s.Rows, []result.Cell{word(w.Operation), word(w.Implementation), number(float64(w.Bytes)), ratio, word(w.String())})
+	}
+	if len(winners) > 0 {
+		s.Notes = []string{fmt.Sprintf("By the rounds, each of which has both, with the exact signed-rank interval at %.0f %%. The faster one is told where that is "+
+			"significant, with all %d rows of the table counted, and more than %.0f %%: it takes %d rounds; these are %s.", 100*difference.Look{}.Confidence(),
+			len(winners), 100*bound, difference.FewestToTellApart(len(winners)), format.Count(int64(winners[0].Rounds)))}
+	}
+	return s
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package runner
+
+import "github.com/grafana/sobek"
+
+// whole is what all runners recorded, as measured() of the record's module shows what one did: it asks the coordinator for each
+// metric once. What lib/ does not record, such as iterations, is k6's own of this runner.
+type whole struct {
+	instance
+	own   *sobek.Object
+	known map[string]sobek.Value
+}
+
+func (w *whole) Get(key string) sobek.Value {
+	if known, ok := w.known[key]; ok {
+		return known
+	}
+	values, err := w.member.client.Values(w.vu.Context(), key)
+	if err != nil {
+		w.throw(err)
+	}
+	if values == nil {
+		return w.own.Get(key)
+	}
+	rt := w.vu.Runtime()
+	numbers, made := rt.NewObject(), rt.NewObject()
+	for name, value := range values {
+		_ = numbers.Set(name, value)
+	}
+	_ = made.Set("values", numbers)
+	w.known[key] = made
+	return made
+}
+
+func (w *whole) Has(key string) bool          { return w.Get(key) != nil }
+func (w *whole) Set(string, sobek.Value) bool { return false }
+func (w *whole) Delete(string) bool           { return false }
+func (w *whole) Keys() []string               { return w.own.Keys() }

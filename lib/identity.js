@@ -1,0 +1,16 @@
+/** What tells a run from all others. */
+import exec from 'k6/execution';
+import { currentProfile } from './profiles.js';
+
+const newId = () => `local-${Date.now().toString(36)}`;
+
+/** In setup(): RUN_ID, or what options.tags has; made up where --tag of the command line took the place of these. @returns {string} */
+export const idOfRun = () => __ENV.RUN_ID || exec.test.options.tags?.testid || newId();
+
+/** The tags of all samples of a run. @param {{ system: string, name: string }} definition */
+export const tagsOf = ({ system, name }) => ({
+  testid: __ENV.RUN_ID || newId(),
+  system,
+  scenario: name,
+  profile: currentProfile(),
+});
