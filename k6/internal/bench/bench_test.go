@@ -176,7 +176,7 @@ func TestMeasuresNothingWithoutTheSidecar(t *testing.T) {
 	} {
 		tr := newTrial(t, "loop", "pulsar/passes", "FAKE_SIDECAR="+mode)
 		if mode == "missing" {
-			tr.Sidecar = filepath.Join(tr.Root, "bin/sidecar")
+			withoutSidecar(t, tr)
 		}
 		if code := Run(tr.Options); code != exitcode.Pass {
 			t.Errorf("%s: code %d\n%s%s", mode, code, tr.out, tr.err)
@@ -184,6 +184,15 @@ func TestMeasuresNothingWithoutTheSidecar(t *testing.T) {
 		if got := tr.err.String(); got != says {
 			t.Errorf("%s: %q", mode, got)
 		}
+	}
+}
+
+// withoutSidecar takes away what stands for the sidecar.
+func withoutSidecar(t *testing.T, tr *trial) {
+	t.Helper()
+	tr.Sidecar = filepath.Join(tr.Root, "bin/sidecar")
+	if err := os.Remove(tr.Sidecar); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -208,9 +217,7 @@ func TestPreflight(t *testing.T) {
 		"wrong confirmation": {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken", "CONFIRM_REMOTE=example.org"}, nil, exitcode.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
 		"secret":             {"remote", "pulsar/passes", []string{"CONFIRM_REMOTE=relay.example.org"}, nil, exitcode.Usage, "RELAY_TOKEN is not set"},
 		"influx":             {"local", "pulsar/passes", []string{"INFLUX=http://me:geheim@127.0.0.1:8086"}, nil, exitcode.Usage, "INFLUX holds a login; give it by INFLUX_USERNAME and INFLUX_PASSWORD, or by INFLUX_TOKEN\n"},
-		"sidecar": {"local", "pulsar/passes", nil, func(_ *testing.T, tr *trial) {
-			tr.Sidecar = filepath.Join(tr.Root, "bin/sidecar")
-		}, exitcode.Setup, "bin/sidecar is missing; run `make build`"},
+		"sidecar": {"local", "pulsar/passes", nil, withoutSidecar, exitcode.Setup, "bin/sidecar is missing; run `make build`"},
 		"results": {"loop", "pulsar/passes", nil, func(t *testing.T, tr *trial) {
 			write(t, tr, "results", "a file where a folder should be")
 		}, exitcode.Setup, "cannot make results/: not a directory"},
