@@ -1,6 +1,5 @@
 /** Real pairs over a link: what they carry goes over it, and the round trips that a tunnel takes are counted from two delays. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
@@ -103,10 +102,8 @@ for (const testbed of ['sing-box-pair', 'xray-pair'])
   test(`${testbed} goes over a link`, (context) => overLink(context, testbed, {}));
 
 for (const row of rowsOf('sing-box').filter(({ row: name }) => name in ROWS)) {
-  const missing = row.needs === 'sshd' && !existsSync('/usr/sbin/sshd') && 'sshd is not installed';
-  test(`${row.row} goes over a link`, { skip: missing }, (context) =>
-    overLink(context, 'protocols', { ...row.variables, binary: binaryOf(row) }, ROWS[row.row]),
-  );
+  test(`${row.row} goes over a link`, (context) =>
+    overLink(context, 'protocols', { ...row.variables, binary: binaryOf(row) }, ROWS[row.row]));
 }
 
 test('a row with namespaces of its own takes no link', async () => {

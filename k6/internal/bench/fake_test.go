@@ -68,6 +68,9 @@ func checkFake(arguments []string) {
 		name, value, _ := strings.Cut(pair, "=")
 		number, err := strconv.Atoi(value)
 		switch {
+		case name == "queu":
+			problems = append(problems, map[string]any{"variable": name, "is": "unknown", "known": []string{"cpus", "queue"},
+				"text": "testbeds/proxy.toml declares no such variable; it declares: cpus, queue"})
 		case name != "queue":
 			given[name] = value
 		case err == nil:

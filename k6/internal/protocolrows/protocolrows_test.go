@@ -62,10 +62,10 @@ func TestAMalformedRowIsNamed(t *testing.T) {
 		"[rows.new]\nknow = {}": "rows/new.toml: rows.new.know: ",
 		"[rows.new]\nvariables = { protocol = \"vmess\" }\nknown = { xray = \"forgetful\" }": "rows/new.toml: rows.new.known.xray: engines/xray.toml has no fault forgetful",
 		"[rows.new]\nvariables = { protocol = \"vmess\" }\nwithout = { xry = \"because\" }":  "rows/new.toml: rows.new.without.xry: there is no engines/xry.toml",
-		"[rows.trojan]\nvariables = { protocol = \"vmess\" }":                                 "rows/trojan.toml: rows.trojan: another file has a row of that name",
-		"carried_by = \"v3ray\"\n[rows.new]":            "rows/new.toml: carried_by: engines/sing-box.toml has no carrier v3ray",
-		"[rows.new]\n[parts.sing-box]\nsever = {}":      "rows/new.toml: parts.sing-box.sever: unknown key",
-		"left_out = [\"without a reason\"]\n[rows.new]": "rows/new.toml: left_out[0]: ",
+		"[rows.trojan]\nvariables = { protocol = \"vmess\" }":                                "rows/trojan.toml: rows.trojan: another file has a row of that name",
+		"carried_by = \"v3ray\"\n[rows.new]":                                                 "rows/new.toml: carried_by: engines/sing-box.toml has no carrier v3ray",
+		"[rows.new]\n[parts.sing-box]\nsever = {}":                                           "rows/new.toml: parts.sing-box.sever: unknown key",
+		"left_out = [\"without a reason\"]\n[rows.new]":                                      "rows/new.toml: left_out[0]: ",
 		"[": "rows/new.toml: ",
 	} {
 		folder := copied(t)
