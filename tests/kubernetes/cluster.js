@@ -46,7 +46,8 @@ const ACCESS_LOG = {
 export class Cluster {
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'windtunnel-kubernetes-'));
-    this.directory = join(this.folder, 'cluster');
+    // Its cgroups have the folder's name: another cluster's are not the same.
+    this.directory = join(this.folder, `cluster-${process.pid}`);
     this.count = 0;
     this.runs = /** @type {string[]} */ ([]);
   }
