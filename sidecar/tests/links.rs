@@ -410,6 +410,28 @@ fn a_calibration_measures_what_was_asked_and_finds_what_was_not() {
 }
 
 #[test]
+fn a_user_namespace_is_enough() {
+    let Some(root) = root() else { return };
+    let may = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--net", "true"])
+        .status();
+    if !may.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no user namespaces here");
+        return;
+    }
+    let done = Command::new("unshare")
+        .args(["--user", "--map-root-user"])
+        .arg(env!("CARGO_BIN_EXE_sidecar"))
+        .args(["link", "calibrate", "--json", "rtt:10ms"])
+        .env("WINDTUNNEL_ROOT", root.path())
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
+    assert_eq!(found["up"]["own_lost"], 0, "{found}");
+    assert_eq!(found["up"]["loss"]["missed"], 0, "{found}");
+}
+
+#[test]
 fn a_user_without_rights_is_told_what_to_do() {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: this test becomes nobody, which takes root");

@@ -76,16 +76,15 @@ fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Resu
             let device = DeviceBuilder::new()
                 .name(DEVICE)
                 .mtu(u16::try_from(mtu).unwrap_or(u16::MAX))
-                .with(|device| {
-                    device.tx_queue_len(DEVICE_QUEUE);
-                })
                 .build_sync()
                 .map_err(|error| not_made("a TUN device", &error))?;
             device
                 .set_nonblocking(true)
                 .map_err(|error| not_made("a TUN device", &error))?;
             ip(&["link", "set", "lo", "up"])?;
-            ip(&["link", "set", "dev", DEVICE, "up"])?;
+            // By netlink: the ioctl for it is refused in a user namespace.
+            let waiting = DEVICE_QUEUE.to_string();
+            ip(&["link", "set", "dev", DEVICE, "txqueuelen", &waiting, "up"])?;
             ip(&["address", "add", &format!("{address}/24"), "dev", DEVICE])?;
             if Path::new("/proc/net/if_inet6").exists() {
                 let address = format!("{address_6}/64");
