@@ -3,7 +3,6 @@
  * all. COORDINATOR_URL says that there are others; a run of one needs nobody. docs/runners.md tells how it goes.
  */
 import * as runner from 'k6/x/windtunnel/runner';
-import { now } from './clock.js';
 
 /** So long may setup() and teardown() wait for other runners, s: the coordinator knows when to give up, and says so. */
 const WAIT_S = 86_400;
@@ -49,12 +48,12 @@ export function startTogether() {
 
 /**
  * In teardown(): `cleanUp`, by one runner, once the load of all has ended.
- * @param {number} planned now() at which this runner's load was to end; 0 where its iterations end it
+ * @param {number} planned when this runner's load was to end, ms since 1970 (k6 has no test clock in teardown()); 0 where its iterations end it
  * @param {() => void} cleanUp
  */
 export function cleanedOnce(planned, cleanUp) {
   if (!many()) return cleanUp();
-  const early = now() < planned - EARLY_MS ? 'its load ended before its time' : '';
+  const early = Date.now() < planned - EARLY_MS ? 'its load ended before its time' : '';
   if (!runner.tearsDown(early)) return undefined;
   try {
     return cleanUp();

@@ -389,7 +389,8 @@ export function defineScenario(definition) {
      */
     end(data, cleanUp = () => {}) {
       sidecar.closeWindow(data.window);
-      cleanedOnce(load.seconds > 0 ? data.loadFrom + load.seconds * 1000 : 0, cleanUp);
+      const endsAt = data.wallOffset + data.loadFrom + load.seconds * 1000;
+      cleanedOnce(load.seconds > 0 ? endsAt : 0, cleanUp);
     },
 
     summary: summaryOf(definition, declared),

@@ -1,7 +1,13 @@
 /** k6/x/windtunnel/runner of a run of one; a test may set others. */
 export const calls = /** @type {string[]} */ ([]);
 /** What it answers. */
-export const told = { many: false, setsUp: true, tearsDown: true, data: /** @type {any} */ (undefined) };
+export const told = {
+  many: false,
+  setsUp: true,
+  tearsDown: true,
+  data: /** @type {any} */ (undefined),
+  whole: /** @type {any} */ (null),
+};
 
 export const many = () => told.many;
 export const setsUp = (/** @type {string} */ definition) => (calls.push(`setsUp ${definition}`), told.setsUp);
@@ -11,7 +17,10 @@ export const start = () => void calls.push('start');
 export const stopAll = (/** @type {string} */ why) => void calls.push(`stopAll ${why}`);
 export const tearsDown = (/** @type {string} */ early) => (calls.push(`tearsDown ${early}`), told.tearsDown);
 export const tornDown = () => void calls.push('tornDown');
-export const deliver = (/** @type {any} */ _evidence, /** @type {number} */ zero) =>
-  void calls.push(`deliver ${zero}`);
-export const draft = () => null;
+export const deliver = (/** @type {any} */ evidence, /** @type {number} */ zero) =>
+  void calls.push(`deliver ${evidence.sections[0]} ${zero}`);
+export const draft = (/** @type {any} */ evidence) => (
+  calls.push(`draft ${evidence.sections[0]}`),
+  told.whole
+);
 export const leave = (/** @type {string} */ why) => void calls.push(`leave ${why}`);

@@ -31,6 +31,13 @@ const loadBegins = (bench, name) =>
     }
   }, 'the load begins');
 
+/** A runner ran the scenario's own teardown(), and no script threw. @param {Bench} bench */
+function assertTornDown(bench) {
+  const logs = bench.files().filter(({ path }) => path.startsWith('logs/'));
+  assert.ok(!logs.some(({ name }) => name.includes('cleanup')), 'the clean-up script had to run');
+  assert.ok(!logs.some(({ text }) => text.includes('script exception')), 'a script threw');
+}
+
 /** @param {string} url */
 const entry = (url) => ({ url, auth: { mode: 'none' }, websocket: { auth: 'none' } });
 
@@ -55,6 +62,7 @@ for (const [
       );
       const result = bench.result(only.replace('/', '-'));
       assertVerdict(result, 'pass');
+      assertTornDown(bench);
       const row = result.operations.find((/** @type {any} */ { name }) => name === operation);
       assert.deepEqual([row.requests, row.success, row.errors], [requests, requests, {}]);
       assert.deepEqual(
@@ -90,6 +98,7 @@ test('what arrives is what arrives of one runner: each message once, and one set
       assert.ok([0, 3].includes(Number(code)), `${code}: ${bench.output.stdout}${bench.output.stderr}`);
       const { publishes, messages, topics, topicsEver } = relay.truth;
       assert.equal(topics.size, 0, 'the topics are removed');
+      assertTornDown(bench);
       arrived.push({ publishes, messages, topicsEver });
     } finally {
       bench.remove();
@@ -199,6 +208,7 @@ test('a runner that is killed is named, the others stop, and the topics are remo
       false,
     ]);
     assert.equal(relay.truth.topics.size, 0, 'the other runner has cleaned up');
+    assertTornDown(bench);
   } finally {
     bench.remove();
     await relay.stop();

@@ -24,6 +24,9 @@ import { K6, ROOT, cleanEnvironment } from '../support/k6.js';
 /** @type {Variable[]} */
 const VARIABLES = JSON.parse(readFileSync(join(ROOT, 'k6/lists/variables.json'), 'utf8'));
 
+/** What only bench reads, of some systems alone. */
+const BY_BENCH = ['RUNNERS'];
+
 /** What bench tells its scripts, and no user. */
 const OF_BENCH =
   'ASKED_FOR DATAPLANE_ROUTED ECHO_CPUS GENERATOR_PID INSTANCE MEASURED_AGAIN PROBE_CPUS SIDECAR_TOKEN SIDECAR_URL SYSTEM_CPUS'.split(
@@ -113,7 +116,7 @@ async function readBy(scenario) {
 
 /** Read by a scenario that runs: an environment's, or what only Go or `make` reads. @param {Variable} variable */
 const isElsewhere = ({ name, of }) =>
-  of.includes('*') || of.some((one) => name.startsWith(`${one.toUpperCase()}_`));
+  of.includes('*') || BY_BENCH.includes(name) || of.some((one) => name.startsWith(`${one.toUpperCase()}_`));
 
 test('a scenario reads the variables that the registry says, and no others', async () => {
   writeFileSync(join(folder, 'watch.js'), WATCH);

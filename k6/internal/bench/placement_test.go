@@ -106,7 +106,7 @@ func TestDataplanePreflight(t *testing.T) {
 		"testbed":            {proxy, "prxy", nil, nil, exitcode.Usage, `there is no testbed "prxy"; there are: bare, needy, other, proxy, pulsar-relay; did you mean proxy?`},
 		"no default":         {proxy, "needy", nil, nil, exitcode.Usage, "testbeds/needy.toml has no default for the variable queue: give needy:queue=…"},
 		"variable":           {proxy, "proxy:queu=1", nil, nil, exitcode.Usage, "declares no such variable; it declares: cpus, queue; did you mean queue?"},
-		"value":              {proxy, "proxy:queue=x", nil, nil, exitcode.Usage, `variable queue: is a string, and must be an integer`},
+		"value":              {proxy, "proxy:queue=x", nil, nil, exitcode.Usage, "variable queue: is a string, and must be an integer"},
 		"system":             {proxy, "pulsar-relay", nil, nil, exitcode.Usage, "starts the system pulsar, which environments/here.json does not have (it has: dataplane)"},
 		"password not set":   {`{"url":"socks5://127.0.0.1:1","auth":{"mode":"password","username":"u","password_env":"SOCKS_PASSWORD"}}`, "", nil, nil, exitcode.Usage, "SOCKS_PASSWORD is not set"},
 		"other hosts":        {`{"url":"socks5://p.example.net:1","auth":{"mode":"none"},"target":{"udp":"e.example.net:9"}}`, "", []string{"CONFIRM_REMOTE=p.example.net"}, nil, exitcode.Usage, "set CONFIRM_REMOTE=p.example.net,e.example.net"},
