@@ -217,7 +217,7 @@ func TestPreflight(t *testing.T) {
 		"wrong confirmation": {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken", "CONFIRM_REMOTE=example.org"}, nil, exitcode.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
 		"secret":             {"remote", "pulsar/passes", []string{"CONFIRM_REMOTE=relay.example.org"}, nil, exitcode.Usage, "RELAY_TOKEN is not set"},
 		"influx":             {"local", "pulsar/passes", []string{"INFLUX=http://me:geheim@127.0.0.1:8086"}, nil, exitcode.Usage, "INFLUX holds a login; give it by INFLUX_USERNAME and INFLUX_PASSWORD, or by INFLUX_TOKEN\n"},
-		"sidecar": {"local", "pulsar/passes", nil, withoutSidecar, exitcode.Setup, "bin/sidecar is missing; run `make build`"},
+		"sidecar":            {"local", "pulsar/passes", nil, withoutSidecar, exitcode.Setup, "bin/sidecar is missing; run `make build`"},
 		"results": {"loop", "pulsar/passes", nil, func(t *testing.T, tr *trial) {
 			write(t, tr, "results", "a file where a folder should be")
 		}, exitcode.Setup, "cannot make results/: not a directory"},
