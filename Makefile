@@ -381,7 +381,7 @@ test: test-sidecar test-k6 test-scripts ## Set up everything and run all tests
 
 .PHONY: test-sidecar
 test-sidecar: ready-for-test build ## Test the sidecar
-	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
+	cargo test --quiet --locked --no-fail-fast --manifest-path sidecar/Cargo.toml
 
 .PHONY: test-k6
 test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
@@ -395,7 +395,7 @@ test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modu
 .PHONY: test-primitives
 test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/primitives/Cargo.toml -- -D warnings
-	cargo test --quiet --locked --manifest-path sidecar/primitives/Cargo.toml
+	cargo test --quiet --locked --no-fail-fast --manifest-path sidecar/primitives/Cargo.toml
 	node --test tests/primitives/primitives.js
 
 # Where it is not possible it is left out, and says so; with REQUIRED=1 it fails there.
