@@ -56,7 +56,7 @@ const rate = (line) =>
     id: 201,
     title: 'Rate',
     description:
-      'Requests a second, failed ones too. Samples of a data plane arrive when a probe ends, all in one second: its rate is in the table of results.',
+      'Requests a second, failed ones too. Samples of a data plane come when their probe ends, each in the second in which it was measured.',
     unit: units.requests,
     w: 5,
   }).withTarget(
