@@ -19,7 +19,7 @@ SYSTEMS := $(notdir $(patsubst %/,%,$(wildcard scripts/*/)))
 SCENARIOS := $(patsubst scripts/%.js,%,$(wildcard scripts/*/[!_]*.js))
 SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
 
-GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.css' -o -name 'go.*' 2>/dev/null)
+GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.tmpl' -o -name '*.css' -o -name 'go.*' 2>/dev/null)
 PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Cargo.toml sidecar/primitives/Cargo.lock sidecar/primitives/build.rs -type f 2>/dev/null)
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
@@ -58,7 +58,7 @@ help: ## Show this list
 	@echo 'Usage: make TARGET [PROFILE=$(PROFILE)] [ENV=$(ENV)] [ONLY=system or system/scenario,…] [DASHBOARD=1]'
 	@echo '                   [TESTBED=name or name:variable=value,…] [PLACEMENT=shared, split or free]'
 	@echo
-	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9%-]+:.*## / { printf "  %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  One system:            $(SYSTEMS)'
 	@echo '  One scenario:          $(SCENARIO_TARGETS)' | fold -s -w 100 | sed '2,$$s/^/                         /'
