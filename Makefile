@@ -260,7 +260,7 @@ test-dist: ready-for-bench $(RUNNERS) ## Build a release twice, from two folders
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed ## Build and install all that lint and the tests need
+prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
@@ -381,7 +381,7 @@ test: test-sidecar test-k6 test-scripts ## Set up everything and run all tests
 
 .PHONY: test-sidecar
 test-sidecar: ready-for-test build ## Test the sidecar
-	cargo test --quiet --locked --manifest-path sidecar/Cargo.toml
+	cargo test --quiet --locked --no-fail-fast --manifest-path sidecar/Cargo.toml
 
 .PHONY: test-k6
 test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
@@ -389,13 +389,13 @@ test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
 	cd setup/sbom && go test -trimpath ./...
 
 .PHONY: test-scripts
-test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
+test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/trend/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
 	node --import ./tests/fakes/register.js tests/run.js $(FILES)
 
 .PHONY: test-primitives
 test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it
 	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/primitives/Cargo.toml -- -D warnings
-	cargo test --quiet --locked --manifest-path sidecar/primitives/Cargo.toml
+	cargo test --quiet --locked --no-fail-fast --manifest-path sidecar/primitives/Cargo.toml
 	node --test tests/primitives/primitives.js
 
 # Where it is not possible it is left out, and says so; with REQUIRED=1 it fails there.
