@@ -52,7 +52,12 @@ test('one cleans up, and says so even where that fails', () => {
 test('a load that ends before its time is told, one that ends in time is not', () => {
   cleanedOnce(Date.now() + 60_000, () => {});
   cleanedOnce(Date.now() - 60_000, () => {});
-  assert.deepEqual(calls, ['tearsDown its load ended before its time', 'tornDown ', 'tearsDown ', 'tornDown ']);
+  assert.deepEqual(calls, [
+    'tearsDown its load ended before its time',
+    'tornDown ',
+    'tearsDown ',
+    'tornDown ',
+  ]);
 });
 
 test('a runner has no thresholds but those that abort', () => {
