@@ -252,7 +252,7 @@ dist: ready-for-bench ## Make the archives of a release, for users without toolc
 	@setup/dist '$(or $(TO),dist)'
 
 .PHONY: test-dist
-test-dist: ready-for-bench $(RUNNERS) ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
+test-dist: ready-for-bench $(BINARIES) ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	node --test tests/dist/dist.js
 
