@@ -352,7 +352,7 @@ declare module 'k6/x/windtunnel/runner' {
   export function start(): void;
   export function stopAll(why: string): void;
   export function tearsDown(early: string): boolean;
-  export function tornDown(): void;
+  export function tornDown(failed: string): void;
   export function deliver(evidence: import('k6/x/windtunnel/judge').Evidence, zeroUnixMs: number): void;
   export function draft(
     evidence: import('k6/x/windtunnel/judge').Evidence,

@@ -55,10 +55,13 @@ export function cleanedOnce(planned, cleanUp) {
   if (!many()) return cleanUp();
   const early = Date.now() < planned - EARLY_MS ? 'its load ended before its time' : '';
   if (!runner.tearsDown(early)) return undefined;
+  let failed = 'its teardown() ended by an exception';
   try {
-    return cleanUp();
+    const cleaned = cleanUp();
+    failed = '';
+    return cleaned;
   } finally {
-    runner.tornDown();
+    runner.tornDown(failed);
   }
 }
 

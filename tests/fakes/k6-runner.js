@@ -16,7 +16,7 @@ export const data = () => told.data;
 export const start = () => void calls.push('start');
 export const stopAll = (/** @type {string} */ why) => void calls.push(`stopAll ${why}`);
 export const tearsDown = (/** @type {string} */ early) => (calls.push(`tearsDown ${early}`), told.tearsDown);
-export const tornDown = () => void calls.push('tornDown');
+export const tornDown = (/** @type {string} */ failed) => void calls.push(`tornDown ${failed}`);
 export const deliver = (/** @type {any} */ evidence, /** @type {number} */ zero) =>
   void calls.push(`deliver ${evidence.sections[0]} ${zero}`);
 export const draft = (/** @type {any} */ evidence) => (

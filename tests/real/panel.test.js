@@ -178,7 +178,9 @@ for (const driver of ['pymysql', 'asyncmy']) {
         assert.equal(creations.length, name === 'users-create' ? 1 : 0);
         // MariaDB counts without a lock: of 40,000 statements of four clients at once 21 were not in the digests.
         for (const { calls: made } of creations) assert.ok(made >= 97 && made <= 100, `${made} of 100`);
-        const panel = rowsOf(sectionOf(result, 'component')).find(({ component }) => component === 'database');
+        const panel = rowsOf(sectionOf(result, 'component')).find(
+          ({ component }) => component === 'database',
+        );
         assert.ok(panel, name);
         assert.ok(database.total_ms > 0 && database.total_ms < panel.calls * panel.avg_ms, name);
       }

@@ -118,7 +118,8 @@ test('a run with 500 users: exact sums, few series, every measurement', async ()
     const series = await seriesOf(db, testid);
     assert.ok(series.length <= MOST_SERIES, `${series.length} series: ${series.join('\n')}`);
     const keys = new Set(series.flatMap((one) => one.split(',').slice(1)).map((pair) => pair.split('=')[0]));
-    const known = 'testid system scenario profile operation kind component section row change outcome le'.split(' ');
+    const known =
+      'testid system scenario profile operation kind component section row change outcome le'.split(' ');
     known.push('process', 'role', 'threshold', 'check');
     assert.deepEqual(
       [...keys].filter((key) => !known.includes(key)),

@@ -46,13 +46,18 @@ test('one cleans up, and says so even where that fails', () => {
   );
   told.tearsDown = false;
   cleanedOnce(0, () => assert.fail('another one does'));
-  assert.deepEqual(calls, ['tearsDown ', 'tornDown', 'tearsDown ']);
+  assert.deepEqual(calls, ['tearsDown ', 'tornDown its teardown() ended by an exception', 'tearsDown ']);
 });
 
 test('a load that ends before its time is told, one that ends in time is not', () => {
   cleanedOnce(Date.now() + 60_000, () => {});
   cleanedOnce(Date.now() - 60_000, () => {});
-  assert.deepEqual(calls, ['tearsDown its load ended before its time', 'tornDown', 'tearsDown ', 'tornDown']);
+  assert.deepEqual(calls, [
+    'tearsDown its load ended before its time',
+    'tornDown ',
+    'tearsDown ',
+    'tornDown ',
+  ]);
 });
 
 test('a runner has no thresholds but those that abort', () => {

@@ -4,10 +4,15 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
+	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/variables"
@@ -36,11 +41,29 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 		if why == "" || broken != "" || again > most || took > againWithin || b.interrupts.Any() {
 			return broken
 		}
+		if err := j.forget(b.Runners); err != nil {
+			b.screen.Error("%s: not measured again, as what it left cannot be removed: %v", j.scenario, fault.Reason(err))
+			return broken
+		}
 		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.screen.Paint(entry.Outcome),
 			format.Seconds(took.Seconds()), why, again, most)
 		entry.Disturbed = append(entry.Disturbed, why)
 		entry.Outcome, entry.Message, entry.Cause, entry.Result, entry.ExitCode = run.Running, "", "", "", nil
 	}
+}
+
+// forget removes what a measurement left: where the next one leaves less, it would be taken for a part of that.
+func (j job) forget(runners int) error {
+	left := []string{j.file(".json"), j.file(record.Extension), j.file(".dashboard.html")}
+	for number := 1; number <= runners; number++ {
+		left = append(left, filepath.Join(j.dir, judge.FileOf(j.scenario.FileStem(), number)), j.dashboardOf(number))
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // disturbed says what spoilt a measurement, "" where measuring again would not help.

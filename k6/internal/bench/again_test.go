@@ -5,9 +5,12 @@ package bench
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -74,5 +77,23 @@ func TestAStreamedScenarioIsMeasuredOnce(t *testing.T) {
 	}
 	if got := f.find("verdicts"); len(got) != 1 {
 		t.Errorf("%q", got)
+	}
+}
+
+// The record of a runner that is lost the next time would be judged with the others' by `k6 x judge`: it is of the same run.
+func TestWhatASpoiltMeasurementLeftIsNoPartOfTheNext(t *testing.T) {
+	j := job{scenario: plan.Scenario{System: "pulsar", Name: "ingest"}, dir: t.TempDir()}
+	mine := []string{"pulsar-ingest.json", "pulsar-ingest.record", "pulsar-ingest.runner-1.record", "pulsar-ingest.runner-2.record"}
+	for _, name := range append(mine, "pulsar-bulk.json", "pulsar-bulk.runner-1.record") {
+		if err := os.WriteFile(filepath.Join(j.dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.forget(2); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(j.dir)
+	if err != nil || len(left) != 2 || left[0].Name() != "pulsar-bulk.json" {
+		t.Errorf("%v %v", left, err)
 	}
 }

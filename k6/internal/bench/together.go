@@ -5,11 +5,8 @@ package bench
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +17,7 @@ import (
 	"windtunnel/k6/internal/coordinator"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/sidecar"
 )
@@ -70,7 +68,7 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	whatEnded := b.stopWhenEnded(j, t.instance)
 	all := b.runAll(j, t, keeper)
 	systemEnded := whatEnded()
-	worst := worstOf(all, keeper.Stopped())
+	worst := worstOf(all, keeper.Stopped(), systemEnded == "" && profiles.LooksForLimit(b.Profile))
 	if worst.err != nil {
 		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", fault.Reason(worst.err)))
 		return ""
@@ -83,7 +81,7 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 		b.runCleanUp(j, t.child)
 	}
 	if err != nil && worst.code == children.Killed && !b.interrupts.Any() {
-		setupFailed(entry, run.OfBench, keeper.Stopped())
+		setupFailed(entry, run.OfBench, cmp.Or(keeper.Stopped(), err.Error()))
 		return ""
 	}
 	if err != nil && worst.message == "" {
@@ -151,7 +149,7 @@ func (b *session) runner(j job, child children.K6, number int) children.K6 {
 	if b.Dashboard { // each has its own
 		port, _ := strconv.Atoi(b.DashboardPort())
 		child.Env = append(child.Env, fmt.Sprintf("K6_WEB_DASHBOARD_PORT=%d", port+number-1),
-			"K6_WEB_DASHBOARD_EXPORT="+j.file(fmt.Sprintf(".runner-%d.dashboard.html", number)))
+			"K6_WEB_DASHBOARD_EXPORT="+j.dashboardOf(number))
 	}
 	return child
 }
@@ -170,13 +168,14 @@ func wayOf(e ended) string {
 }
 
 // worstOf is the end that says why a run did not go as planned: not of those that were stopped for it. A threshold that failed
-// in one part says nothing of the whole.
-func worstOf(all []ended, stopped string) ended {
+// in one part says nothing of the whole; in a run that looks for the limit the one that found it ends the others, as planned.
+func worstOf(all []ended, stopped string, forLimit bool) ended {
+	found := forLimit && slices.ContainsFunc(all, func(e ended) bool { return e.code == exitcode.Fail })
 	rank := func(e ended) int {
 		switch {
 		case e.err != nil:
 			return 0
-		case e.code == exitcode.Pass, e.code == exitcode.Fail:
+		case e.code == exitcode.Pass, e.code == exitcode.Fail, found && e.code == externallyAborted:
 			return 5
 		case stopped != "" && strings.Contains(e.message, stopped), e.code == externallyAborted:
 			return 4
@@ -192,30 +191,4 @@ func worstOf(all []ended, stopped string) ended {
 		return ended{code: exitcode.Pass}
 	}
 	return worst
-}
-
-// writeTogether judges the records that came and writes the result. The error is that there is none.
-func (b *session) writeTogether(j job, t together, keeper *coordinator.Coordinator) error {
-	files, _ := keeper.Records()
-	for _, path := range files {
-		if err := t.child.Redactor.RecordFile(path); err != nil {
-			b.screen.Error("%s: %v", filepath.Base(path), fault.Reason(err))
-		}
-	}
-	found, err := keeper.Judge()
-	if err != nil {
-		return err
-	}
-	text, err := found.File()
-	if err != nil {
-		return err
-	}
-	path := j.file(".json")
-	if err := run.WriteFile(path, text); err != nil {
-		return err
-	}
-	if err := t.child.Redactor.ResultFile(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

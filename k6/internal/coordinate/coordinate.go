@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"windtunnel/k6/internal/check"
@@ -114,10 +115,10 @@ func moment() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // run waits for the runners, then judges.
 func (j *job) run() int {
-	interrupts, _, stop := children.Watch(j.Signals, func(string) { j.keeper.Stop("interrupted: all runners clean up and write what they have") })
-	defer stop()
 	watching, stopWatching := context.WithCancel(context.Background())
 	defer stopWatching()
+	interrupted, stop := j.onSignals(stopWatching)
+	defer stop()
 	go j.keeper.Watch(watching)
 	told := make(chan struct{})
 	go func() {
@@ -135,14 +136,34 @@ func (j *job) run() int {
 			}
 		}
 	}()
-	_ = j.keeper.Wait(watching) // it ends when all are there or gone
+	_ = j.keeper.Wait(watching) // it ends when all are there or gone, or nobody waits any longer
 	stopWatching()
 	<-told
-	j.judge(interrupts.Any())
+	j.judge(interrupted())
 	if j.keeper.Unclean() {
 		j.cleanUp()
 	}
 	return j.finish()
+}
+
+// onSignals has the first signal stop all runners, and the second wait for them no longer. Interrupted reports whether there was one.
+func (j *job) onSignals(waitNoMore func()) (interrupted func() bool, stop func()) {
+	var signals atomic.Int32
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-j.Signals:
+				if signals.Add(1) > 1 {
+					waitNoMore()
+				}
+				j.keeper.Stop("interrupted: all runners clean up and write what they have")
+			}
+		}
+	}()
+	return func() bool { return signals.Load() > 0 }, func() { close(done) }
 }
 
 // judge writes the result and fills the entry of the record.
@@ -167,6 +188,10 @@ func (j *job) judge(interrupted bool) {
 		entry.Outcome, entry.Result = found.Verdict, j.scenario.FileStem()+".json"
 		if found.Verdict == result.Inconclusive {
 			entry.Message = j.keeper.Stopped()
+		}
+		// As of a run of one whose k6 says that its script threw an exception.
+		if left := j.keeper.Left(); left != "" && found.Verdict == result.Pass {
+			entry.Outcome, entry.Message = run.Inconclusive, left
 		}
 	}
 	if interrupted {

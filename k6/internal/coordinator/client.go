@@ -5,6 +5,7 @@ package coordinator
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -114,7 +115,7 @@ func lastOf(err error) string {
 
 // Register says who the runner is.
 func (c *Client) Register(ctx context.Context, r Registration) error {
-	c.Number = r.Number
+	c.Number, r.Process = r.Number, rand.Text()
 	return c.insist(ctx, PathRegister, r, &Answer{})
 }
 
@@ -169,9 +170,9 @@ func (c *Client) Made(ctx context.Context, data json.RawMessage) error {
 	return c.insist(ctx, PathMade, Said{Number: c.Number, Data: data}, &Answer{})
 }
 
-// TornDown says that the tear-down has come to its end.
-func (c *Client) TornDown(ctx context.Context) error {
-	return c.insist(ctx, PathTornDown, Said{Number: c.Number}, &Answer{})
+// TornDown says that the tear-down has come to its end, and why it failed, "" where it did not.
+func (c *Client) TornDown(ctx context.Context, failed string) error {
+	return c.insist(ctx, PathTornDown, Said{Number: c.Number, Why: failed}, &Answer{})
 }
 
 // Stop asks that all stop.

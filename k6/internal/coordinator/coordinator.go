@@ -46,6 +46,7 @@ type Coordinator struct {
 	stop    string    // why all are to stop, "" while they are not
 	cleaner int       // the runner that tears down, 0 before one does
 	cleaned bool
+	left    string // why the one who tore down could not, "" where it could
 	whole   *whole // all samples, while somebody asks for them
 }
 
@@ -54,6 +55,7 @@ type runner struct {
 	number   int
 	segment  string
 	checksum string
+	process  string
 	heard    time.Time
 	there    bool // it has registered
 	ready    bool
@@ -63,6 +65,9 @@ type runner struct {
 	draft    string // the file of its samples, where its record comes later
 	gone     string // why there will be no more of it, "" while there may be
 }
+
+// over reports whether its tear-down is behind it, whatever came of that, or will never come.
+func (r *runner) over() bool { return r.gone != "" || r.record != "" || r.draft != "" }
 
 // New makes a coordinator that waits for its runners from now on.
 func New(config Config) *Coordinator {
@@ -109,12 +114,17 @@ func (c *Coordinator) Stop(why string) {
 	c.stopAll(why)
 }
 
-// stopAll is Stop, mu held.
+// stopAll is Stop, mu held. Nobody waits any more for those who are not there.
 func (c *Coordinator) stopAll(why string) {
 	if c.stop != "" {
 		return
 	}
 	c.stop = why
+	for _, r := range c.runners {
+		if !r.there && r.gone == "" {
+			r.gone = "had not come when all were stopped"
+		}
+	}
 	c.config.Say(why)
 	c.tell()
 }
@@ -196,11 +206,18 @@ func (c *Coordinator) Stopped() string {
 	return c.stop
 }
 
-// Unclean reports whether a set-up was begun and no tear-down has come to its end: what was made may be left on the target.
+// Unclean reports whether a set-up was begun and no tear-down has come to a good end: what was made may be left on the target.
 func (c *Coordinator) Unclean() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.setUpBy != 0 && !c.cleaned
+	return c.setUpBy != 0 && (!c.cleaned || c.left != "")
+}
+
+// Left is why the runner that tore down could not, "" where it could or none did.
+func (c *Coordinator) Left() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.left
 }
 
 // Progress is how far the run is, for people.

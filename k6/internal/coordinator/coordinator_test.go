@@ -150,7 +150,7 @@ func TestARunFromTheFirstRunnerToTheVerdict(t *testing.T) {
 		told, err := c.Loaded(context.Background(), "")
 		if err == nil && told.Do {
 			cleaned++ // one only: else the detector of races tells
-			err = c.TornDown(context.Background())
+			err = c.TornDown(context.Background(), "")
 		}
 		return told, err
 	})
@@ -248,7 +248,7 @@ func TestARunnerThatDiesIsNamedAndEndsTheOthers(t *testing.T) {
 	if told, err := clients[0].Loaded(t.Context(), ""); err != nil || !told.Do {
 		t.Fatalf("nobody cleans up: %+v %v", told, err)
 	}
-	if err := clients[0].TornDown(t.Context()); err != nil {
+	if err := clients[0].TornDown(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := clients[0].Record(t.Context(), file(t, 1, 2, 10, true)); err != nil {
@@ -285,7 +285,7 @@ func TestAnotherRunnerCleansUpWhereTheFirstDies(t *testing.T) {
 	if told := <-answers; !told.Do {
 		t.Fatalf("nobody cleans up: %+v", told)
 	}
-	if err := clients[1-first].TornDown(t.Context()); err != nil || tr.Unclean() {
+	if err := clients[1-first].TornDown(t.Context(), ""); err != nil || tr.Unclean() {
 		t.Errorf("%v", err)
 	}
 }

@@ -37,20 +37,33 @@ func (c *Coordinator) take(number int, sum string, body io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return c.of(number, func(r *runner) error {
+	err = c.of(number, func(r *runner) error {
+		if r.record != "" && r.sum == sum {
+			return os.Remove(written)
+		}
 		if r.record != "" {
-			return errors.Join(conflict("another record of %s is there already", c.name(number)), os.Remove(written))
+			return conflict("another record of %s is there already", c.name(number))
 		}
 		if err := os.Rename(written, path); err != nil {
 			return err
 		}
 		r.record, r.sum = path, sum
-		if c.cleaner == number && !c.cleaned {
-			c.cleaner = 0 // it did not get through: another one may
-		}
+		c.cleansNoMore(r)
 		c.tell()
 		return c.dropDraft(r)
 	})
+	if err != nil {
+		_ = os.Remove(written) // where it still has that name
+	}
+	return err
+}
+
+// cleansNoMore: a runner that is past its tear-down and has not said that it came to its end did not get through, so that another
+// one may; mu held.
+func (c *Coordinator) cleansNoMore(r *runner) {
+	if c.cleaner == r.number && !c.cleaned {
+		c.cleaner = 0
+	}
 }
 
 // keep writes a record beside path and returns where, once it is whole.

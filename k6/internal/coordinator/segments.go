@@ -31,6 +31,9 @@ func PlaceOf(segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequen
 	if sequence == nil || len(*sequence) == 0 {
 		return 0, 0, fmt.Errorf("--execution-segment=%s without --execution-segment-sequence: give both", segment)
 	}
+	if !sequence.IsFull() {
+		return 0, 0, fmt.Errorf("--execution-segment-sequence=%s does not go from 0 to 1: nobody would make the rest of the load", sequence)
+	}
 	for i, one := range *sequence {
 		if one.Equal(segment) {
 			return i + 1, len(*sequence), nil

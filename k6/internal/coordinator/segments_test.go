@@ -45,3 +45,15 @@ func TestASegmentWithoutItsSequenceIsRefused(t *testing.T) {
 		t.Error(number, of, err)
 	}
 }
+
+func TestASequenceThatLeavesAPartOfTheLoadOutIsRefused(t *testing.T) {
+	for _, text := range []string{"0,1/4,1/2", "1/4,1/2,1"} {
+		sequence, err := lib.NewExecutionSegmentSequenceFromString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := PlaceOf(sequence[0], &sequence); err == nil || !strings.Contains(err.Error(), "does not go from 0 to 1") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -40,7 +40,7 @@ const (
 // Said is what a runner says with a request.
 type Said struct {
 	Number int `json:"number"`
-	// Why it ends, or its load did before its time; "" where all is as planned.
+	// Why it ends, its load did before its time, or its tear-down failed; "" where all is as planned.
 	Why string `json:"why,omitempty"`
 	// Data is what its set-up returned.
 	Data json.RawMessage `json:"data,omitempty"`
@@ -74,7 +74,7 @@ func (c *Coordinator) Handler() http.Handler {
 		PathBeat:     func(_ context.Context, s Said) (Answer, error) { return c.beat(s.Number) },
 		PathStop:     func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.stopBy(s.Number, s.Why) },
 		PathLoaded:   func(ctx context.Context, s Said) (Answer, error) { return c.loaded(ctx, s.Number, s.Why) },
-		PathTornDown: func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.tornDown(s.Number) },
+		PathTornDown: func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.tornDown(s.Number, s.Why) },
 		PathWhole:    func(ctx context.Context, s Said) (Answer, error) { return c.othersThere(ctx, s.Number) },
 		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.leave(s.Number, s.Why) },
 	} {

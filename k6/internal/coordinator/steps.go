@@ -3,6 +3,7 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,6 +29,8 @@ type Registration struct {
 	Of       int    `json:"of"`
 	Segment  string `json:"segment"`
 	Checksum string `json:"checksum"`
+	// Process is another text in each process, so that one that asks again is known.
+	Process string `json:"process"`
 }
 
 // register takes a runner in; each number once.
@@ -40,7 +43,13 @@ func (c *Coordinator) register(asked Registration) error {
 	if asked.Number < 1 || asked.Number > c.config.Runners {
 		return conflict("there is no runner %d of %d", asked.Number, c.config.Runners)
 	}
+	if c.stop != "" {
+		return conflict("%s", c.stop)
+	}
 	r := c.runners[asked.Number-1]
+	if r.there && asked.Process != "" && r.process == asked.Process {
+		return nil // it asks again, since no answer came
+	}
 	if r.there {
 		return conflict("%s is there already: two runners have the execution segment %s", c.name(r.number), r.segment)
 	}
@@ -51,7 +60,7 @@ func (c *Coordinator) register(asked Registration) error {
 			return conflict("%s", why)
 		}
 	}
-	r.there, r.segment, r.checksum, r.heard = true, asked.Segment, asked.Checksum, time.Now()
+	r.there, r.segment, r.checksum, r.process, r.heard = true, asked.Segment, asked.Checksum, asked.Process, time.Now()
 	c.tell()
 	return nil
 }
@@ -120,13 +129,13 @@ func (c *Coordinator) setUp(ctx context.Context, number int) (Answer, error) {
 		switch {
 		case c.stop != "":
 			return Answer{Stop: c.stop}, true
-		case c.setUpBy == 0 && c.allThere():
-			c.setUpBy = r.number
-			return Answer{Do: true}, true
 		case c.data != nil:
 			return Answer{Done: true, Data: c.data}, true
+		case c.setUpBy == 0 && c.allThere():
+			c.setUpBy = r.number
 		}
-		return Answer{}, false
+		// Also where it asks again, since no answer came.
+		return Answer{Do: true}, c.setUpBy == r.number
 	})
 }
 
@@ -140,10 +149,10 @@ func (c *Coordinator) allThere() bool {
 	return true
 }
 
-// made takes what the set-up returned.
+// made takes what the set-up returned; the same again is no other, since its sender had no answer.
 func (c *Coordinator) made(number int, data json.RawMessage) error {
 	return c.of(number, func(r *runner) error {
-		if c.setUpBy != r.number || c.data != nil {
+		if c.setUpBy != r.number || c.data != nil && !bytes.Equal(c.data, data) {
 			return conflict("%s was not asked to set up", c.name(number))
 		}
 		c.data = data
@@ -218,7 +227,7 @@ func (c *Coordinator) loaded(ctx context.Context, number int, early string) (Ans
 // allLoaded reports whether no load goes on, mu held.
 func (c *Coordinator) allLoaded() bool {
 	for _, r := range c.runners {
-		if !r.loaded && r.gone == "" {
+		if !r.loaded && !r.over() {
 			return false
 		}
 	}
@@ -227,17 +236,21 @@ func (c *Coordinator) allLoaded() bool {
 
 // preferred is the runner that set up, where it still is there, else the one that asks; mu held.
 func (c *Coordinator) preferred(asking int) int {
-	if c.setUpBy != 0 && c.runners[c.setUpBy-1].gone == "" {
+	if c.setUpBy != 0 && !c.runners[c.setUpBy-1].over() {
 		return c.setUpBy
 	}
 	return asking
 }
 
-// tornDown says that the tear-down has come to its end.
-func (c *Coordinator) tornDown(number int) error {
+// tornDown says that the tear-down has come to its end, and why it failed, "" where it did not.
+func (c *Coordinator) tornDown(number int, failed string) error {
 	return c.of(number, func(r *runner) error {
 		if c.cleaner != r.number {
 			return conflict("%s was not asked to tear down", c.name(number))
+		}
+		if failed != "" && !c.cleaned {
+			c.left = fmt.Sprintf("%s could not clean up: %s", c.name(number), failed)
+			c.config.Say(c.left)
 		}
 		c.cleaned = true
 		c.tell()

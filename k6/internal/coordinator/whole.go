@@ -34,12 +34,19 @@ func (c *Coordinator) takeDraft(number int, sum string, body io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return c.of(number, func(r *runner) error {
-		err := c.dropDraft(r)
+	err = c.of(number, func(r *runner) error {
+		if err := c.dropDraft(r); err != nil {
+			return err
+		}
 		r.draft = written
+		c.cleansNoMore(r)
 		c.tell()
-		return err
+		return nil
 	})
+	if err != nil {
+		_ = os.Remove(written)
+	}
+	return err
 }
 
 // dropDraft removes what was left, mu held.

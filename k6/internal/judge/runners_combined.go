@@ -74,7 +74,8 @@ func notesOf(all []Recorded) (notes []string) {
 	return notes
 }
 
-// runOf is the first one's, from the first start to the last end by the coordinator's clock.
+// runOf is the first one's, from the first start to the last end by the coordinator's clock; the number of runners is one more of its
+// parameters.
 func runOf(all []Recorded) (json.RawMessage, error) {
 	var run map[string]json.RawMessage
 	var start, end time.Time
@@ -101,7 +102,11 @@ func runOf(all []Recorded) (json.RawMessage, error) {
 	if err := json.Unmarshal(all[0].Evidence.Run, &run); err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
-	for name, value := range map[string]any{"start": moment(start), "end": moment(end), "duration_s": longest} {
+	parameters, err := withRunners(run["parameters"], all[0].Evidence.Runner.Of)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range map[string]any{"start": moment(start), "end": moment(end), "duration_s": longest, "parameters": parameters} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
@@ -109,6 +114,22 @@ func runOf(all []Recorded) (json.RawMessage, error) {
 		run[name] = text
 	}
 	return json.Marshal(run)
+}
+
+// withRunners are the parameters of a run with one more: of one system so many generators may make other figures, so that runs of
+// other numbers are not to be compared.
+func withRunners(text json.RawMessage, runners int) (parameters map[string]any, err error) {
+	if text != nil {
+		err = json.Unmarshal(text, &parameters)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run.parameters: %w", err)
+	}
+	if parameters == nil {
+		parameters = map[string]any{}
+	}
+	parameters["runners"] = runners
+	return parameters, nil
 }
 
 // moment is as JavaScript's toISOString() writes it.

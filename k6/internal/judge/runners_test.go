@@ -389,6 +389,17 @@ func TestWhatWasSeenOnceIsOfTheOneWhoRanTheTeardown(t *testing.T) {
 	}
 }
 
+// Two generators find more of the same relay than one does: docs/runners.md.
+func TestTheNumberOfRunnersIsAParameterOfTheRun(t *testing.T) {
+	for runners, want := range map[int]string{1: `{}`, 3: `{"runners":3}`} {
+		var run struct{ Parameters json.RawMessage }
+		j := judgedFiles(t, files(t, sentBy(runners, spread, never)))
+		if err := json.Unmarshal(j.Run, &run); err != nil || string(run.Parameters) != want {
+			t.Errorf("%d runners: %s %v", runners, run.Parameters, err)
+		}
+	}
+}
+
 func TestSharesAddUpToOne(t *testing.T) {
 	all := parts(3)
 	random := rand.New(rand.NewPCG(1, 1))

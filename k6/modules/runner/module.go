@@ -109,9 +109,9 @@ func (i instance) tearsDown(early string) bool {
 	return does
 }
 
-// tornDown says that this runner has cleaned up.
-func (i instance) tornDown() {
-	if err := i.member.client.TornDown(i.vu.Context()); err != nil {
+// tornDown says that this runner has cleaned up, or why it could not.
+func (i instance) tornDown(failed string) {
+	if err := i.member.client.TornDown(i.vu.Context(), failed); err != nil {
 		i.vu.State().Logger.Error(err.Error())
 	}
 }
@@ -146,8 +146,7 @@ func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	if err := decoder.Decode(&asked); err != nil {
 		i.throw(err)
 	}
-	asked.Runner = i.member.facts(zeroUnixMS)
-	plain, err := json.Marshal(asked)
+	plain, err := json.Marshal(i.member.evidence(asked, zeroUnixMS))
 	if err != nil {
 		i.throw(err)
 	}

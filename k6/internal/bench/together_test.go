@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package bench
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/redact"
+)
+
+func TestNoSecretIsInARunnersDashboard(t *testing.T) {
+	j := job{scenario: plan.Scenario{System: "pulsar", Name: "concurrent"}, dir: t.TempDir()}
+	page := j.dashboardOf(2)
+	if err := os.WriteFile(page, []byte("<p>the secret-of-this-test</p>"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	(&session{Options: Options{Asked: plan.Asked{Runners: 2}}}).redactTogether(j, redact.New([]string{"secret-of-this-test"}), nil)
+	text, err := os.ReadFile(page)
+	if err != nil || strings.Contains(string(text), "secret-of-this-test") {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
+func TestTheRunnerThatFindsTheLimitEndsTheOthersAsPlanned(t *testing.T) {
+	const why = "runner 1 of 2: its load ended before its time: all are stopped"
+	found, stopped, broke := ended{code: exitcode.Fail}, ended{code: externallyAborted, message: why}, ended{code: scriptException, message: "x"}
+	for name, c := range map[string]struct {
+		all      []ended
+		forLimit bool
+		want     int
+	}{
+		"the limit was found":    {[]ended{found, stopped}, true, exitcode.Pass},
+		"no limit was asked for": {[]ended{found, stopped}, false, externallyAborted},
+		"none was found":         {[]ended{stopped, stopped}, true, externallyAborted},
+		"one broke":              {[]ended{found, broke, stopped}, true, scriptException},
+	} {
+		if got := worstOf(c.all, why, c.forLimit); got.code != c.want {
+			t.Errorf("%s: code %d, want %d", name, got.code, c.want)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package runner
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"go.k6.io/k6/lib"
+
+	"windtunnel/k6/internal/coordinator"
+	"windtunnel/k6/internal/judge"
+)
+
+const token = "0123456789abcdef"
+
+// memberOf is a runner of a coordinator of its own, and of that many.
+func memberOf(t *testing.T, runners int) (*member, *coordinator.Coordinator, string) {
+	keeper := coordinator.New(coordinator.Config{Runners: runners, Token: token, Folder: t.TempDir(), Name: "x",
+		Patience: time.Minute, Silence: time.Minute, Say: func(string) {}})
+	server := httptest.NewServer(keeper.Handler())
+	t.Cleanup(server.Close)
+	m := &member{client: coordinator.Client{URL: server.URL, Token: token}, over: make(chan struct{})}
+	t.Cleanup(m.end)
+	return m, keeper, server.URL
+}
+
+// k6's test goes on while teardown() waits for others: by its time a load that was cut short looks whole, and a busy generator idle.
+func TestALoadLastsUntilTearDownWhereNoSidecarSawIt(t *testing.T) {
+	m, _, _ := memberOf(t, 1)
+	if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
+		t.Fatal(does, err)
+	}
+	if err := m.client.Made(t.Context(), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if does, err := m.tearsDown(t.Context(), ""); err != nil || !does {
+		t.Fatal(does, err)
+	}
+	most := time.Since(began).Seconds() + 1
+	if seen := m.evidence(judge.Evidence{LoadS: 1000}, 0); seen.LoadS <= 0 || seen.LoadS > most || seen.Runner == nil || !seen.Runner.Teardown {
+		t.Errorf("%v s, at most %v", seen.LoadS, most)
+	}
+	if seen := m.evidence(judge.Evidence{LoadS: 1000, Usage: &judge.Usage{}}, 0); seen.LoadS != 1000 {
+		t.Errorf("%v s, and a sidecar saw 1000", seen.LoadS)
+	}
+}
+
+// One would make the first half of the load, the other all but its first quarter.
+func TestRunnersOfOtherSequencesAreNoRunnersOfOneRun(t *testing.T) {
+	m, keeper, url := memberOf(t, 2)
+	other := &member{client: coordinator.Client{URL: url, Token: token}, over: make(chan struct{})}
+	t.Cleanup(other.end)
+	segments := func(text string) *lib.ExecutionSegmentSequence {
+		sequence, err := lib.NewExecutionSegmentSequenceFromString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &sequence
+	}
+	halves, quarter := segments("0,1/2,1"), segments("0,1/4,1")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	told := make(chan error, 1)
+	go func() {
+		_, err := m.setsUp(ctx, "definition", (*halves)[0], halves)
+		told <- err
+	}()
+	for keeper.Progress() != "1 of 2 runners are there, 0 ready" {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := other.setsUp(ctx, "definition", (*quarter)[1], quarter); err == nil {
+		t.Error("an overlapping part of the load was taken")
+	}
+	if err := <-told; err == nil || ctx.Err() != nil {
+		t.Error("the first one was not told")
+	}
+}
