@@ -16,8 +16,8 @@ const EACH_MS = 1000 / RATE;
 const folder = temporaryFolder('arrivals');
 after(folder.remove);
 
-/** @param {number[]} values */
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+/** The value below which a share of all is. @param {number[]} values @param {number} share */
+const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 
 /** What a relay got of an open loop of so many runners. @param {string} runners */
 async function arrivalsOf(runners) {
@@ -49,13 +49,13 @@ async function arrivalsOf(runners) {
  */
 function placed(arrivals) {
   const late = arrivals.map(({ at, seq }) => at - seq * EACH_MS);
-  const began = median(late);
+  const began = quantile(late, 0.5);
   const counts = Array.from({ length: BINS }, () => 0);
   for (const { at } of arrivals) {
     const bin = Math.floor((at - began + EACH_MS / 2) / BIN_MS);
     if (bin >= 0 && bin < BINS) counts[bin] += 1;
   }
-  return { counts, late: late.map((ms) => ms - began) };
+  return { counts, late };
 }
 
 for (const runners of [1, 2, 3]) {
@@ -65,18 +65,19 @@ for (const runners of [1, 2, 3]) {
     assert.equal(new Set(told).size, told.length, 'a message came twice');
     // Whatever is late at the planned end is not sent any more.
     const planned = RATE * SECONDS;
-    assert.ok(told.length >= 0.99 * planned && Number(told.at(-1)) <= planned, `${told.length} of ${planned}`);
+    assert.ok(
+      told.length >= 0.99 * planned && Number(told.at(-1)) <= planned,
+      `${told.length} of ${planned}`,
+    );
 
     const { counts, late } = placed(arrivals);
     const about = JSON.stringify(counts);
-    assert.ok(Math.abs(median(counts) - IN_A_BIN) <= 1, about);
+    assert.ok(Math.abs(quantile(counts, 0.5) - IN_A_BIN) <= 1, about);
     const off = counts.filter((count) => Math.abs(count - IN_A_BIN) > IN_A_BIN / 4);
     assert.ok(off.length <= BINS / 10, `${off.length} of ${BINS} are off by a quarter: ${about}`);
 
-    // By the order of segments, runner r sends messages r, r + N, r + 2N and so on.
-    const lags = Array.from({ length: runners }, (_, runner) =>
-      median(late.filter((_ms, index) => arrivals[index].seq % runners === runner)),
-    );
-    assert.ok(Math.max(...lags) - Math.min(...lags) < BIN_MS, `runners began apart: ${lags} ms`);
+    // Where runners begin apart, the messages of one are late and those of another early, a third of all or more each.
+    const apart = quantile(late, 0.9) - quantile(late, 0.1);
+    assert.ok(apart < BIN_MS / 2, `most messages are as much as ${apart} ms apart`);
   });
 }

@@ -175,7 +175,10 @@ test('two runners do not write over each other: their points add up to what the 
     await assertSums(db, idOf(bench), bench.result('pulsar-concurrent'));
     const where = `testid='${idOf(bench)}' AND operation='publish'`;
     const points = await db.ask(`SELECT count FROM operation_failed WHERE ${where} GROUP BY runner`, 'ms');
-    const shares = points.map(({ tags, values }) => [tags?.runner, values.reduce((sum, [, n]) => sum + n, 0)]);
+    const shares = points.map(({ tags, values }) => [
+      tags?.runner,
+      values.reduce((sum, [, n]) => sum + n, 0),
+    ]);
     assert.deepEqual(shares, [
       ['1', 2000],
       ['2', 2000],
