@@ -252,7 +252,7 @@ dist: ready-for-bench ## Make the archives of a release, for users without toolc
 	@setup/dist '$(or $(TO),dist)'
 
 .PHONY: test-dist
-test-dist: ready-for-bench $(RUNNERS) ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
+test-dist: ready-for-bench $(BINARIES) ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	node --test tests/dist/dist.js
 
@@ -260,7 +260,7 @@ test-dist: ready-for-bench $(RUNNERS) ## Build a release twice, from two folders
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed ## Build and install all that lint and the tests need
+prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
@@ -389,7 +389,7 @@ test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
 	cd setup/sbom && go test -trimpath ./...
 
 .PHONY: test-scripts
-test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
+test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/trend/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
 	node --import ./tests/fakes/register.js tests/run.js $(FILES)
 
 .PHONY: test-primitives

@@ -26,6 +26,7 @@ import { pathOf } from '../file.js';
  * @property {Partial<Record<Engine, string>>} [known] what an engine is known to get wrong now and then
  * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
  * @property {'namespaces'} [needs] what of the machine it needs
+ * @property {string} [told] its variable that is the rate, in Mbit/s, which both ends are told to send at
  * @property {{ client?: string, server?: string }} [foreign] the program that is an end of it, in place of any engine
  * @property {Record<string, string | number | boolean>} variables of the testbed, besides the engine
  */

@@ -157,7 +157,7 @@ function roundTripsOf(notes, most) {
 }
 
 /** What a row's protocol is told to send at; null where it finds out by itself. @param {Row} row */
-const toldRate = ({ variables: { hysteria_mbps: rate } }) => (rate === undefined ? null : Number(rate));
+const toldRate = ({ told, variables }) => (told ? Number(variables[told]) : null);
 
 /** Operations that failed in all turns. @param {Notes | undefined} notes */
 const failedOf = (notes) => (notes?.turns ?? []).reduce((sum, { failed }) => sum + Number(failed ?? 0), 0);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { within } from '../support/faulty.js';
 import { ROOT } from '../support/k6.js';
-import { protocolRows } from '../support/sections.js';
+import { protocolRows, rowsOf, sectionOf } from '../support/sections.js';
 
 /** As tests/fixtures/known-memory has it; what Python itself takes for a connection is a tenth of it. */
 const TUNNEL_BYTES = 256 * 1024;
@@ -20,9 +20,9 @@ for (const [profile, variables] of Object.entries({
     try {
       const code = await bench.ended;
       assert.ok([0, 3].includes(/** @type {number} */ (code)), bench.output.stdout + bench.output.stderr);
-      const { tunnels } = bench.result('dataplane-concurrency');
-      within(tunnels.at(-1).bytes_per_tunnel, TUNNEL_BYTES * 1.08, 0.15);
-      if (tunnels.length > 1) assert.equal(tunnels[0].bytes_per_tunnel, null, 'ten tunnels are too few');
+      const tunnels = rowsOf(sectionOf(bench.result('dataplane-concurrency'), 'tunnels'));
+      within((tunnels.at(-1)?.kib_each ?? 0) * 1024, TUNNEL_BYTES * 1.08, 0.15);
+      if (tunnels.length > 1) assert.equal(tunnels[0].kib_each, null, 'ten tunnels are too few');
     } finally {
       bench.remove();
     }

@@ -39,8 +39,8 @@ test('the relay runs from a folder of sources, whose digest is its version', asy
 });
 
 for (const [testbed, code, line] of /** @type {[string, number, RegExp][]} */ ([
-  ['python=venv/bin/python', 2, /variable python: "venv\/bin\/python" is not an absolute path/],
-  ['python=/no/such/python', 2, /variable python: \/no\/such\/python: no such file/],
+  ['python=venv/bin/python', 2, /variable python: is venv\/bin\/python, and must be an absolute path/],
+  ['python=/no/such/python', 2, /variable python: is \/no\/such\/python, and there is no such file/],
   [
     `python=${ROOT}.venv/panel/bin/python`,
     4,

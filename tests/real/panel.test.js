@@ -161,8 +161,10 @@ for (const driver of ['pymysql', 'asyncmy']) {
 
     test('statement digests account for the requests, and for nothing else', () => {
       for (const [name] of SINGLE) {
-        const { database, components } = bench.result(`panel-${name}`);
-        const calls = database.digests.map((/** @type {any} */ digest) => digest.calls);
+        const result = bench.result(`panel-${name}`);
+        const [database] = rowsOf(sectionOf(result, 'database'));
+        const digests = rowsOf(sectionOf(result, 'statements'));
+        const calls = digests.map((/** @type {any} */ digest) => digest.calls);
         const listed = calls.reduce(
           (/** @type {number} */ sum, /** @type {number} */ count) => sum + count,
           0,
@@ -172,11 +174,12 @@ for (const driver of ['pymysql', 'asyncmy']) {
         assert.ok(calls.length === 10 ? listed <= database.statements : listed === database.statements, name);
         assert.ok(database.statements_per_request >= 3, `${name}: ${database.statements_per_request}`);
         assert.equal(database.statements_per_request, database.statements / 100);
-        const creations = database.digests.filter((/** @type {any} */ { text }) => CREATION.test(text));
+        const creations = digests.filter((/** @type {any} */ { text }) => CREATION.test(text));
         assert.equal(creations.length, name === 'users-create' ? 1 : 0);
         // MariaDB counts without a lock: of 40,000 statements of four clients at once 21 were not in the digests.
         for (const { calls: made } of creations) assert.ok(made >= 97 && made <= 100, `${made} of 100`);
-        const panel = components.find((/** @type {any} */ part) => part.name === 'database');
+        const panel = rowsOf(sectionOf(result, 'component')).find(({ component }) => component === 'database');
+        assert.ok(panel, name);
         assert.ok(database.total_ms > 0 && database.total_ms < panel.calls * panel.avg_ms, name);
       }
     });

@@ -119,8 +119,8 @@ test('a run with 500 users: exact sums, few series, every measurement', async ()
     const series = await seriesOf(db, testid);
     assert.ok(series.length <= MOST_SERIES, `${series.length} series: ${series.join('\n')}`);
     const keys = new Set(series.flatMap((one) => one.split(',').slice(1)).map((pair) => pair.split('=')[0]));
-    const known = 'testid system scenario profile operation kind component change outcome le'.split(' ');
-    known.push('process', 'role', 'threshold', 'check', 'source');
+    const known = 'testid system scenario profile operation kind component section row change outcome le'.split(' ');
+    known.push('process', 'role', 'threshold', 'check');
     assert.deepEqual(
       [...keys].filter((key) => !known.includes(key)),
       [],
@@ -146,8 +146,11 @@ test('a run with 500 users: exact sums, few series, every measurement', async ()
     assert.ok(thresholds.every(({ bound, ok }) => Number.isFinite(bound) && ok === 1));
     const checks = (await db.rows(`SELECT * FROM validity ${where}`)).map(({ check }) => check);
     assert.equal(checks.length, result.validity.length);
-    const components = await db.rows(`SELECT * FROM components ${where}`);
-    assert.ok(components.some(({ component, share }) => component === 'database' && share > 0));
+    const parts = await db.rows(`SELECT * FROM sections ${where} AND section='component'`);
+    assert.ok(
+      parts.some(({ row: part, share }) => part === 'database' && share > 0),
+      JSON.stringify(parts),
+    );
     const processes = await db.rows(
       `SELECT max(rss_bytes), max(cpu_percent) FROM processes ${where} GROUP BY process`,
     );

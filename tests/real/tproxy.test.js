@@ -91,12 +91,12 @@ test(
     const bench = startBench({ ONLY, PROFILE: 'smoke', TESTBED, VALUES: '4,2048', ...sizes });
     try {
       await bench.ended;
-      const { sweep } = bench.result('dataplane-tproxy');
-      const [short, long] = sweep.values;
-      assert.ok(short.lost_share.min > 0.02, JSON.stringify(short));
-      assert.ok(long.lost_share.median < 0.01, JSON.stringify(long));
-      assert.equal(sweep.recommended, 2048, sweep.reason);
-      assert.match(sweep.reason, /= 2048 loses less than 4 /);
+      const sweep = sectionOf(bench.result('dataplane-tproxy'), 'sweep');
+      const [short, long] = rowsOf(sweep);
+      assert.ok(short.lost_share.low > 0.02, JSON.stringify(short));
+      assert.ok(long.lost_share.value < 0.01, JSON.stringify(long));
+      assert.equal(sweep.headline.value, '2048', sweep.headline.detail);
+      assert.match(sweep.headline.detail, /= 2048 loses less than 4 /);
     } finally {
       bench.remove();
     }

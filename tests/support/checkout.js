@@ -1,10 +1,13 @@
 /** A checkout elsewhere, with what is built here. */
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, symlinkSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { ROOT } from './k6.js';
 
 /** What is built or written, from the root of the checkout, as .gitignore has it. */
 const MADE = ['.git', 'bin', '.venv', 'results', 'sidecar/target', 'sidecar/primitives/target'];
+
+/** What is committed of results. */
+const KEPT = 'results/baselines';
 
 /** @param {string} path */
 const isSource = (path) => !MADE.includes(relative(ROOT, path)) && basename(path) !== 'node_modules';
@@ -13,5 +16,5 @@ const isSource = (path) => !MADE.includes(relative(ROOT, path)) && basename(path
 export function copyCheckout(folder) {
   cpSync(ROOT, folder, { recursive: true, preserveTimestamps: true, filter: isSource });
   for (const built of ['bin', '.venv', 'node_modules']) symlinkSync(join(ROOT, built), join(folder, built));
-  mkdirSync(join(folder, 'results'));
+  cpSync(join(ROOT, KEPT), join(folder, KEPT), { recursive: true });
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { MATRIX, coverage } from '../../lib/protocols/matrix.js';
 
 /** Each row costs time in every profile. */
-const ROWS_MOST = 54;
+const ROWS_MOST = 60;
 
 test('rows differ, and what an engine lacks has a reason', () => {
   assert.ok(MATRIX.length <= ROWS_MOST, `${MATRIX.length} rows`);

@@ -184,7 +184,7 @@ test('what an engine has not is impossible, and there are no more extra turns th
   const found = protocolsOf(
     {},
     {
-      rows: [tuic, { ...tuic, row: 'hysteria', variables: { hysteria_mbps: 1000 } }],
+      rows: [tuic, { ...tuic, row: 'hysteria', told: 'hysteria_mbps', variables: { hysteria_mbps: 1000 } }],
       baseline: { name: 'baseline', engine: 'sing-box', binary: '' },
       candidate: { name: 'candidate', engine: 'xray', binary: '' },
       turns: 1,

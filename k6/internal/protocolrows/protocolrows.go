@@ -75,6 +75,9 @@ type said struct {
 	Known    map[string]string `json:"known"`
 	Without  map[string]string `json:"without"`
 	FirstHop map[string]string `json:"first_hop"`
+	// Told is one of Variables, "" where the row has no such rate.
+	Told      string         `json:"told"`
+	Variables map[string]any `json:"variables"`
 }
 
 // Read returns the matrix of a folder, its rows in the order of tables. The first file that is malformed is an error that
@@ -135,6 +138,9 @@ func (m Matrix) place(row map[string]any) (int, error) {
 				return 0, fmt.Errorf("known.%s: engines/%s.toml has no fault %s", engine, engine, text)
 			}
 		}
+	}
+	if _, ok := own.Variables[own.Told]; !ok && own.Told != "" {
+		return 0, fmt.Errorf("told: variables has no %s: give the rate there", own.Told)
 	}
 	if own.Order == nil {
 		return math.MaxInt, nil

@@ -57,7 +57,8 @@ func TestARowIsAFile(t *testing.T) {
 
 func TestAMalformedRowIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"[rows.new]\nvariables = { protocol = \"redirect\" }": "rows/new.toml: rows.new.variables.protocol: there is no rows/redirect.toml with parts",
+		"[rows.new]\ntold = \"mbps\"\nvariables = { protocol = \"vmess\" }": "rows/new.toml: rows.new.told: variables has no mbps: give the rate there",
+		"[rows.new]\nvariables = { protocol = \"redirect\" }":               "rows/new.toml: rows.new.variables.protocol: there is no rows/redirect.toml with parts",
 		"needs = \"x\"":         "rows/new.toml: rows: missing",
 		"[rows.new]\nknow = {}": "rows/new.toml: rows.new.know: ",
 		"[rows.new]\nvariables = { protocol = \"vmess\" }\nknown = { xray = \"forgetful\" }": "rows/new.toml: rows.new.known.xray: engines/xray.toml has no fault forgetful",
