@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { startBench } from './bench.js';
 import { K6, ROOT, cleanEnvironment, start } from './k6.js';
 import { descendants, until } from './processes.js';
 
-/** @typedef {ReturnType<typeof startBench>} Bench */
+/** @typedef {ReturnType<typeof import('./bench.js').startBench>} Bench */
 
 /** The k6 that makes a part of a bench's load. @param {Bench} bench @param {string} segment such as 0:1/2 */
 export const runnerOf = ({ child }, segment) =>
