@@ -52,6 +52,8 @@ class Relay {
       duplicated: 0,
       /** Milliseconds from having read a publish to answering it, measured here. */
       /** @type {number[]} */ served: [],
+      /** Single messages as they came: performance.now() once they were read, and their payload. */
+      /** @type {{ at: number, payload: Record<string, unknown> }[]} */ arrivals: [],
       topics: new Set(),
       topicsEver: 0,
       logins: 0,
@@ -146,7 +148,9 @@ class Relay {
       return;
     }
     truth.messages += 1;
-    this.deliver(JSON.parse(text));
+    const message = JSON.parse(text);
+    truth.arrivals.push({ at: readAt, payload: message.payload });
+    this.deliver(message);
     response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"message_id":"1"}');
     truth.served.push(performance.now() - readAt);
   }

@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 
 import { commandLines, until } from '../support/processes.js';
 import { Cluster } from './cluster.js';
+import { commandsOfOperator, commandsThatAreKept } from './commands.js';
 import { machine } from './machine.js';
 
 const PASS = 0;
@@ -66,6 +67,10 @@ async function underWay(variables = {}) {
   await during(run, () => cluster.accepted(since).size === 2, 'messages of both runners');
   return run;
 }
+
+test('tests/fixtures/k6-operator.json is what the operator runs; node tests/kubernetes/commands.js writes it anew', () => {
+  assert.deepEqual(commandsThatAreKept(), commandsOfOperator());
+});
 
 test('two runners make one result: the relay has what it says, and each sent its part', async () => {
   const since = cluster.requests().length;

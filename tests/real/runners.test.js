@@ -1,45 +1,20 @@
 /** Runs of several k6, against the real relay, the reference panel and a relay that counts. docs/runners.md tells how they go. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { errorLines, startBench } from '../support/bench.js';
-import { K6, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
-import { descendants, isAlive, until } from '../support/processes.js';
+import { ROOT, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { descendants, isAlive, killTree, until } from '../support/processes.js';
 import { faultsOf } from '../support/reasons.js';
+import { assertTornDown, loadBegins, openEntry, runnerOf, startCoordinator } from '../support/runners.js';
 import { assertVerdict } from '../support/verdict.js';
 
 const folder = temporaryFolder('runners');
 after(folder.remove);
-
-/** @typedef {ReturnType<typeof startBench>} Bench */
-
-/** The k6 that makes a part of a bench's load. @param {Bench} bench @param {string} segment such as 0:1/2 */
-const runnerOf = ({ child }, segment) =>
-  descendants(Number(child.pid)).find(({ command }) => command.includes(`--execution-segment=${segment} `));
-
-/** Once the load of a bench has begun: what its first runner logs says so. @param {Bench} bench @param {string} name */
-const loadBegins = (bench, name) =>
-  until(() => {
-    try {
-      return /running \((?:0m0[2-9]|0m[1-9])/.test(
-        readFileSync(join(bench.folder, 'logs', `${name}.runner-1.k6.log`), 'utf8'),
-      );
-    } catch {
-      return false;
-    }
-  }, 'the load begins');
-
-/** A runner ran the scenario's own teardown(), and no script threw. @param {Bench} bench */
-function assertTornDown(bench) {
-  const logs = bench.files().filter(({ path }) => path.startsWith('logs/'));
-  assert.ok(!logs.some(({ name }) => name.includes('cleanup')), 'the clean-up script had to run');
-  assert.ok(!logs.some(({ text }) => text.includes('script exception')), 'a script threw');
-}
-
-/** @param {string} url */
-const entry = (url) => ({ url, auth: { mode: 'none' }, websocket: { auth: 'none' } });
 
 for (const [
   only,
@@ -82,11 +57,11 @@ for (const [
   });
 }
 
-test('what arrives is what arrives of one runner: each message once, and one set of topics', async () => {
+test('as many messages arrive as of one runner, each once, on one set of topics', async () => {
   const arrived = [];
   for (const runners of ['1', '2', '3']) {
     const relay = await startRelay({});
-    const environment = writeEnvironment(folder.path, entry(relay.url));
+    const environment = writeEnvironment(folder.path, openEntry(relay.url));
     const bench = startBench({
       PROFILE: 'smoke',
       ONLY: 'pulsar/concurrent',
@@ -96,99 +71,100 @@ test('what arrives is what arrives of one runner: each message once, and one set
     try {
       const code = await bench.ended;
       assert.ok([0, 3].includes(Number(code)), `${code}: ${bench.output.stdout}${bench.output.stderr}`);
-      const { publishes, messages, topics, topicsEver } = relay.truth;
+      const { publishes, messages, topics, topicsEver, arrivals } = relay.truth;
       assert.equal(topics.size, 0, 'the topics are removed');
       assertTornDown(bench);
-      arrived.push({ publishes, messages, topicsEver });
+      const ids = arrivals.map(({ payload }) => payload.seq).filter((seq) => seq !== undefined);
+      arrived.push({ publishes, messages, topicsEver, ids: ids.length, differ: new Set(ids).size });
     } finally {
       bench.remove();
       await relay.stop();
     }
   }
+  assert.deepEqual([arrived[0].ids, arrived[0].differ], [200, 200]);
   assert.deepEqual(arrived[1], arrived[0]);
   assert.deepEqual(arrived[2], arrived[0]);
 });
 
-test('the operator’s own command lines: paused, started one after the other, with tags', async () => {
+/** What k6-operator runs for two runners of pulsar/concurrent, printed by its own Go packages: tests/kubernetes/commands.js. */
+const OPERATOR = JSON.parse(readFileSync(join(ROOT, 'tests', 'fixtures', 'k6-operator.json'), 'utf8'));
+
+/** A port that is free now. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/**
+ * Runs a command of the operator's as its image would, but with this checkout's files, and its own temporary folder and ports.
+ * @param {string[]} command @param {Record<string, string>} replaced by what @param {Record<string, string | undefined>} env
+ */
+function startAsOperator(command, replaced, env) {
+  /** @type {Record<string, string>} */
+  const all = { '/windtunnel/': ROOT, '/tmp/': `${folder.path}/`, ...replaced };
+  const any = new RegExp(Object.keys(all).join('|'), 'g');
+  const [program, ...args] = command.map((part) => part.replaceAll(any, (found) => all[found] ?? found));
+  return start(program, args, { env: { ...env, PATH: `${join(ROOT, 'bin')}:${env.PATH}` } });
+}
+
+test('the operator’s own command lines: options read, paused, started one after the other, with tags', async () => {
+  const module = readFileSync(join(ROOT, 'tests', 'kubernetes', 'operator', 'go.mod'), 'utf8');
+  assert.ok(module.includes(`github.com/grafana/k6-operator ${OPERATOR.operator}\n`), OPERATOR.operator);
   const relay = await startRelay({});
-  const environment = writeEnvironment(folder.path, entry(relay.url));
-  const id = `test-operator-${process.pid}`;
-  const common = {
-    ...cleanEnvironment(),
-    COORDINATOR_TOKEN: 'a-token-of-this-test-alone',
-    ENV: environment,
-    PROFILE: 'smoke',
-    RUN_ID: id,
-    WINDTUNNEL_ROOT: folder.path,
-  };
-  const root = new URL('../..', import.meta.url).pathname;
-  const coordinator = start(
-    K6,
-    [
-      'x',
-      'coordinate',
-      '--only',
-      'pulsar/concurrent',
-      '--runners',
-      '2',
-      '--listen',
-      '127.0.0.1:0',
-      '--root',
-      root,
-    ],
-    { env: common },
-  );
-  const results = join(root, 'results', id);
+  const ENV = writeEnvironment(folder.path, openEntry(relay.url));
+  const coordinator = await startCoordinator({ ENV, PROFILE: 'smoke' });
+  /** @type {ReturnType<typeof start>[]} */
+  let runners = [];
   try {
-    const url = await until(
-      () => /coordinator at (http:\/\/\S+)/.exec(coordinator.output.stdout)?.[1],
-      'the coordinator listens',
+    // Of its own accord k6 archive keeps no variables: deploy/ gives this one to the initializer.
+    const initializer = startAsOperator(
+      OPERATOR.initializer,
+      {},
+      { ...coordinator.env, COORDINATOR_URL: '', K6_INCLUDE_SYSTEM_ENV_VARS: 'true' },
     );
-    const ports = [0, 0];
-    const runners = ['0:1/2', '1/2:1'].map((segment, index) => {
-      ports[index] = 20_000 + Math.floor(Math.random() * 20_000);
-      const args = [
-        'run',
-        '--quiet',
-        `--execution-segment=${segment}`,
-        '--execution-segment-sequence=0,1/2,1',
-      ];
-      const last = [`--address=127.0.0.1:${ports[index]}`, '--paused', '--tag', `instance_id=${index + 1}`];
-      return start(K6, [...args, 'scripts/pulsar/concurrent.js', ...last, '--tag', 'job_name=trial'], {
-        env: { ...common, COORDINATOR_URL: url },
-      });
-    });
+    assert.equal(await initializer.ended, 0, initializer.output.stderr);
+    assert.equal(JSON.parse(initializer.output.stdout).maxVUs, 20);
+
+    const ports = await Promise.all(OPERATOR.runners.map(freePort));
+    runners = OPERATOR.runners.map((/** @type {string[]} */ command, /** @type {number} */ index) =>
+      startAsOperator(command, { '0.0.0.0:6565': `127.0.0.1:${ports[index]}` }, coordinator.env),
+    );
     for (const port of ports) {
-      const body = '{"data":{"attributes":{"paused":false,"stopped":false},"id":"default","type":"status"}}';
-      const headers = { 'Content-Type': 'application/json' };
-      const patch = { method: 'PATCH', headers, body };
       await until(
-        async () => (await fetch(`http://127.0.0.1:${port}/v1/status`, patch).catch(() => null))?.ok,
-        'the runner can be started',
+        async () => (await fetch(`http://127.0.0.1:${port}/v1/status`).catch(() => null))?.ok,
+        'the runner is ready, as the operator asks before it starts one',
       );
     }
+    assert.equal(relay.truth.publishes, 0, 'nothing is sent while they are paused');
+    const hosts = ports.map((port, index) => [`runner-${index + 1}:6565`, `127.0.0.1:${port}`]);
+    const starter = startAsOperator(OPERATOR.starter, Object.fromEntries(hosts), coordinator.env);
+    assert.equal(await starter.ended, 0, starter.output.stderr);
+
     const ended = await Promise.all(runners.map((runner) => runner.ended));
-    assert.deepEqual(ended, [0, 0], runners.map(({ output }) => output.stderr).join('\n'));
+    assert.deepEqual(ended, [0, 0], runners.map(({ output }) => output.stdout + output.stderr).join('\n'));
     const code = await coordinator.ended;
     const { stdout, stderr } = coordinator.output;
     assert.ok([0, 3].includes(Number(code)), `${code}: ${stdout}${stderr}`);
-    const result = JSON.parse(readFileSync(join(results, 'pulsar-concurrent.json'), 'utf8'));
+    const result = coordinator.result();
     assertVerdict(result, 'pass');
-    assert.equal(result.run.id, id);
+    assert.equal(result.run.id, coordinator.id);
     assert.equal(result.operations[0].requests, 200);
     const { publishes, topics } = relay.truth;
     assert.deepEqual([publishes, topics.size], [220, 0], '20 of them before the load');
   } finally {
-    coordinator.child.kill('SIGKILL');
+    for (const { child } of runners) killTree(Number(child.pid));
+    coordinator.remove();
     await relay.stop();
-    const { rmSync } = await import('node:fs');
-    rmSync(results, { recursive: true, force: true });
   }
 });
 
 test('a runner that is killed is named, the others stop, and the topics are removed', async () => {
   const relay = await startRelay({});
-  const environment = writeEnvironment(folder.path, entry(relay.url));
+  const environment = writeEnvironment(folder.path, openEntry(relay.url));
   const bench = startBench({ PROFILE: 'full', ONLY: 'pulsar/concurrent', ENV: environment, RUNNERS: '2' });
   try {
     await loadBegins(bench, 'pulsar-concurrent');
@@ -217,7 +193,7 @@ test('a runner that is killed is named, the others stop, and the topics are remo
 
 test('Ctrl-C ends all runners gracefully, once, and nothing is left', async () => {
   const relay = await startRelay({});
-  const environment = writeEnvironment(folder.path, entry(relay.url));
+  const environment = writeEnvironment(folder.path, openEntry(relay.url));
   const bench = startBench({ PROFILE: 'full', ONLY: 'pulsar/concurrent', ENV: environment, RUNNERS: '2' });
   try {
     await loadBegins(bench, 'pulsar-concurrent');
@@ -267,7 +243,7 @@ test('what cannot be made by so many runners is refused before anything starts, 
 });
 
 test('a set-up that fails is told once, in the words of the runner that set up', async () => {
-  const environment = writeEnvironment(folder.path, entry('http://127.0.0.1:1'));
+  const environment = writeEnvironment(folder.path, openEntry('http://127.0.0.1:1'));
   const bench = startBench({ PROFILE: 'smoke', ONLY: 'pulsar/concurrent', ENV: environment, RUNNERS: '2' });
   try {
     assert.equal(await bench.ended, 4);

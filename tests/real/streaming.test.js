@@ -8,6 +8,7 @@ import { startBench } from '../support/bench.js';
 import { influx } from '../support/influx.js';
 import { temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { until } from '../support/processes.js';
+import { openEntry } from '../support/runners.js';
 import { startSidecar } from '../support/sidecar.js';
 
 /** Of a run of panel/users-create, with all that is streamed. */
@@ -162,6 +163,40 @@ test('a run with 500 users: exact sums, few series, every measurement', async ()
     assert.ok(host.busy > 0 && host.busy <= 100 && host.cpus >= 1);
   } finally {
     bench.remove();
+    await stop();
+  }
+});
+
+test('two runners do not write over each other: their points add up to what the relay got', async () => {
+  const { outputs, influx: db, stop } = await database.start();
+  const relay = await startRelay();
+  const ENV = writeEnvironment(folder.path, openEntry(relay.url));
+  const load = { ONLY: 'pulsar/concurrent', PROFILE: 'quick', MESSAGES: '4000', RUNNERS: '2' };
+  const bench = startBench({ ENV, ...load, ...outputs });
+  try {
+    assertFine(await bench.ended);
+    assert.deepEqual(linesOf(bench.output), []);
+    await assertSums(db, idOf(bench), bench.result('pulsar-concurrent'));
+    const where = `testid='${idOf(bench)}' AND operation='publish'`;
+    const points = await db.ask(`SELECT count FROM operation_failed WHERE ${where} GROUP BY runner`, 'ms');
+    const shares = points.map(({ tags, values }) => [
+      tags?.runner,
+      values.reduce((sum, [, n]) => sum + n, 0),
+    ]);
+    assert.deepEqual(shares, [
+      ['1', 2000],
+      ['2', 2000],
+    ]);
+    const sent = relay.truth.arrivals.filter(({ payload }) => payload.seq !== undefined);
+    assert.equal(sent.length, 4000);
+    const [one, other] = points.map(({ values }) => values.map(([time]) => time));
+    assert.ok(
+      one.some((time) => other.includes(time)),
+      'no points of one time: without the tag, none would be written over',
+    );
+  } finally {
+    bench.remove();
+    await relay.stop();
     await stop();
   }
 });
@@ -331,11 +366,7 @@ test('InfluxDB is killed in mid-run and stays away: the run ends as it would hav
 test('a server that refuses the login, is dead, or never answers: one warning, and the same end', async () => {
   const { outputs, stop } = await database.start();
   const relay = await startRelay({ delayMs: 2 });
-  const ENV = writeEnvironment(folder.path, {
-    url: relay.url,
-    auth: { mode: 'none' },
-    websocket: { auth: 'none' },
-  });
+  const ENV = writeEnvironment(folder.path, openEntry(relay.url));
   const slow = createServer(() => {});
   await new Promise((resolve) => slow.listen(0, '127.0.0.1', () => resolve(undefined)));
   const slowPort = /** @type {import('node:net').AddressInfo} */ (slow.address()).port;

@@ -1,5 +1,7 @@
 /** Asks an InfluxDB what was streamed to it. */
 
+/** @typedef {{ name: string, tags?: Record<string, string>, columns: string[], values: any[][] }} Series tags are those that a query groups by */
+
 /**
  * @param {Record<string, string>} outputs of the testbed influxdb, its secret one too
  */
@@ -14,7 +16,7 @@ export function influx(outputs) {
     });
     const { results, error } = /** @type {any} */ (await answer.json());
     if (error ?? results[0].error) throw new Error(`${query}: ${error ?? results[0].error}`);
-    return /** @type {{ name: string, columns: string[], values: any[][] }[]} */ (results[0].series ?? []);
+    return /** @type {Series[]} */ (results[0].series ?? []);
   };
 
   return {

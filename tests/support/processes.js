@@ -39,6 +39,13 @@ export function isAlive(pid) {
   return processes().some((process) => process.pid === pid);
 }
 
+/** Kills a process and all that it has started, as far as they still are. @param {number} pid */
+export function killTree(pid) {
+  for (const one of [...descendants(pid).map((process) => process.pid), pid].filter(isAlive)) {
+    process.kill(one, 'SIGKILL');
+  }
+}
+
 /** Command lines of everything on the machine. */
 export const commandLines = () => processes().map(({ command }) => command);
 

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,10 +38,18 @@ type Client struct {
 	Token  string
 	Number int
 	http   http.Client
+	// answered is when the coordinator last did, nil before.
+	answered atomic.Pointer[time.Time]
 }
 
-// errDeaf is that a coordinator did not answer for so long.
-var errDeaf = errors.New("the coordinator does not answer")
+// ErrDeaf is that a coordinator has not answered for so long.
+var ErrDeaf = errors.New("the coordinator does not answer")
+
+// Silent reports whether the coordinator has answered once, and then nothing for Deaf. A question is asked once then.
+func (c *Client) Silent() bool {
+	last := c.answered.Load()
+	return last != nil && time.Since(*last) > Deaf
+}
 
 // ask asks once.
 func (c *Client) ask(ctx context.Context, path string, said, told any) error {
@@ -76,6 +85,8 @@ func (c *Client) send(request *http.Request, told any) error {
 	if err != nil {
 		return err
 	}
+	now := time.Now()
+	c.answered.Store(&now)
 	if response.StatusCode != http.StatusOK {
 		var refused struct{ Error string }
 		if json.Unmarshal(text, &refused) != nil || refused.Error == "" {
@@ -86,7 +97,7 @@ func (c *Client) send(request *http.Request, told any) error {
 	return json.Unmarshal(text, told)
 }
 
-// insist asks again while nobody answers, for Deaf at most.
+// insist asks again while nobody answers, until the last answer of all is Deaf ago.
 func (c *Client) insist(ctx context.Context, path string, said, told any) error {
 	for until := time.Now().Add(Deaf); ; {
 		err := c.ask(ctx, path, said, told)
@@ -96,8 +107,8 @@ func (c *Client) insist(ctx context.Context, path string, said, told any) error 
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case time.Now().After(until):
-			return fmt.Errorf("%w: %s", errDeaf, lastOf(err))
+		case time.Now().After(until), c.Silent():
+			return fmt.Errorf("%w: %s", ErrDeaf, lastOf(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -234,8 +245,8 @@ func (c *Client) deliver(ctx context.Context, path string, record []byte) error 
 		switch {
 		case err == nil, errors.As(err, &refused) && refused.status != http.StatusUnprocessableEntity, ctx.Err() != nil:
 			return err
-		case time.Now().After(until):
-			return fmt.Errorf("%w: %s", errDeaf, lastOf(err))
+		case time.Now().After(until), c.Silent():
+			return fmt.Errorf("%w: %s", ErrDeaf, lastOf(err))
 		}
 		time.Sleep(retryEvery)
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -367,5 +368,20 @@ func TestNobodyAnswers(t *testing.T) {
 	c := &Client{URL: "http://127.0.0.1:1", Token: token}
 	if err := c.Register(ctx, Registration{Number: 1, Of: 1}); err == nil {
 		t.Error("registered with nobody")
+	}
+}
+
+func TestACoordinatorThatHasBeenSilentForLongIsAskedOnce(t *testing.T) {
+	c := &Client{URL: "http://127.0.0.1:1", Number: 1}
+	long := time.Now().Add(-Deaf - time.Second)
+	c.answered.Store(&long)
+	begun := time.Now()
+	if err := c.TornDown(t.Context(), ""); !errors.Is(err, ErrDeaf) || time.Since(begun) > Deaf/2 {
+		t.Fatalf("%v after %v", err, time.Since(begun))
+	}
+	now := time.Now()
+	c.answered.Store(&now)
+	if c.Silent() {
+		t.Error("it has answered just now")
 	}
 }

@@ -39,9 +39,10 @@ type member struct {
 	data   []byte        // what another runner's set-up returned
 	setUp  bool          // this one set up
 
-	loading     atomic.Bool            // between the start and the end of its load
-	interrupted atomic.Bool            // somebody has stopped k6 by a signal
-	stopped     atomic.Pointer[string] // why this runner was told to stop its load
+	loading     atomic.Bool           // between the start and the end of its load
+	interrupted atomic.Bool           // somebody has stopped k6 by a signal
+	stopped     atomic.Pointer[error] // why this runner was told to stop its load
+	toldDeaf    atomic.Bool           // it was told that the coordinator does not answer
 	over        chan struct{}
 	endOnce     sync.Once
 	cpuBefore   float64
@@ -188,7 +189,7 @@ func (m *member) watchSignals() {
 func (m *member) beat() {
 	ticks := time.NewTicker(beatEvery)
 	defer ticks.Stop()
-	for answered := time.Now(); ; {
+	for {
 		select {
 		case <-m.over:
 			return
@@ -197,19 +198,20 @@ func (m *member) beat() {
 		ctx, cancel := context.WithTimeout(context.Background(), coordinator.Deaf)
 		stop, err := m.client.Beat(ctx)
 		cancel()
-		if err == nil {
-			answered = time.Now()
-		} else if time.Since(answered) > coordinator.Deaf {
-			stop = "the coordinator does not answer"
+		if !m.loading.Load() {
+			continue
 		}
-		if stop != "" && m.loading.Load() {
-			m.stopLoad(stop)
+		switch {
+		case stop != "":
+			m.stopLoad(errors.New(stop))
+		case err != nil && m.client.Silent():
+			m.stopLoad(coordinator.ErrDeaf)
 		}
 	}
 }
 
 // stopLoad stops k6 gracefully, as its first interrupt does, and at most once: a second one would stop it at once.
-func (m *member) stopLoad(why string) {
+func (m *member) stopLoad(why error) {
 	if !m.loading.CompareAndSwap(true, false) || m.interrupted.Load() {
 		return
 	}

@@ -7,6 +7,7 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/grafana/sobek"
@@ -14,6 +15,7 @@ import (
 	"go.k6.io/k6/js/common"
 	"go.k6.io/k6/js/modules"
 
+	"windtunnel/k6/internal/coordinator"
 	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/record"
@@ -101,24 +103,20 @@ func (i instance) stopAll(why string) {
 func (i instance) tearsDown(early string) bool {
 	does, err := i.member.tearsDown(i.vu.Context(), early)
 	if why := i.member.stopped.Load(); why != nil {
-		i.vu.State().Logger.Error(*why)
+		i.tell(*why)
 	}
-	if err != nil {
-		i.vu.State().Logger.Error(err.Error())
-	}
+	i.tell(err)
 	return does
 }
 
 // tornDown says that this runner has cleaned up, or why it could not.
 func (i instance) tornDown(failed string) {
-	if err := i.member.client.TornDown(i.vu.Context(), failed); err != nil {
-		i.vu.State().Logger.Error(err.Error())
-	}
+	i.tell(i.member.client.TornDown(i.vu.Context(), failed))
 }
 
 // deliver sends the runner's record with what the script saw beside it. ZeroUnixMS is the zero of the clock of its operations.
 func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
-	if err := i.member.deliver(i.recordOf(evidence, zeroUnixMS)); err != nil {
+	if err := i.member.deliver(i.recordOf(evidence, zeroUnixMS)); err != nil && !i.isTold(err) {
 		i.throw(err)
 	}
 }
@@ -128,7 +126,12 @@ func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, own *sobek.Obj
 	if !i.member.own.Teardown {
 		return sobek.Null()
 	}
-	if err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)); err != nil {
+	err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS))
+	switch {
+	case err == nil:
+	case i.isTold(err):
+		return sobek.Null()
+	default:
 		i.throw(err)
 	}
 	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, own: own, known: map[string]sobek.Value{}})
@@ -159,6 +162,18 @@ func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 
 // leave says that there will be no record of this runner.
 func (i instance) leave(why string) { i.member.leave(why) }
+
+// tell logs what went wrong; nil is nothing.
+func (i instance) tell(err error) {
+	if err != nil && !i.isTold(err) {
+		i.vu.State().Logger.Error(err.Error())
+	}
+}
+
+// isTold reports whether an error needs no line, since it had one: that the coordinator does not answer is told once.
+func (i instance) isTold(err error) bool {
+	return errors.Is(err, coordinator.ErrDeaf) && i.member.toldDeaf.Swap(true)
+}
 
 // throw makes an exception of the script of an error.
 func (i instance) throw(err error) {
