@@ -5,14 +5,29 @@
  * rounds of the same follow one another, and the shapes vary the number of such
  * rooms.
  */
-import { roomScenario } from '../../lib/pulsar/room-scenario.js';
+import { runRoom } from '../../lib/pulsar/room.js';
+import { rooms } from '../../lib/pulsar/rooms.js';
 
-const script = roomScenario({
+const { scenario, relay, topics, room } = rooms({
   name: 'broadcast',
   title: 'Broadcast',
   messages: { smoke: 20, quick: 50 },
   last: true,
 });
 
-export const { options, setup, teardown, handleSummary } = script;
-export default script.room;
+export const { options } = scenario;
+
+export const setup = () => scenario.begin(() => relay.open(topics()));
+
+/** A room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('../../lib/pulsar/relay.js').Data} data */
+export default async function (data) {
+  scenario.round(data);
+  relay.renewIfDue(data.session);
+  const session = relay.current(data.session);
+  await runRoom({ relay, session, endsAt: scenario.endsAt(data), ...room(data.topics) });
+}
+
+/** @param {import('../../lib/pulsar/relay.js').Data} data */
+export const teardown = (data) => scenario.end(data, () => relay.close(data));
+
+export const handleSummary = scenario.summary;

@@ -6,14 +6,29 @@
  * profiles rounds of the same follow one another, and the shapes vary the number
  * of such rooms; a fixed rate would need a publisher of its own.
  */
-import { roomScenario } from '../../lib/pulsar/room-scenario.js';
+import { runRoom } from '../../lib/pulsar/room.js';
+import { rooms } from '../../lib/pulsar/rooms.js';
 
-const script = roomScenario({
+const { scenario, relay, topics, room } = rooms({
   name: 'delivery',
   title: 'Message delivery (end to end)',
   messages: { smoke: 50, quick: 250 },
   last: false,
 });
 
-export const { options, setup, teardown, handleSummary } = script;
-export default script.room;
+export const { options } = scenario;
+
+export const setup = () => scenario.begin(() => relay.open(topics()));
+
+/** A room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('../../lib/pulsar/relay.js').Data} data */
+export default async function (data) {
+  scenario.round(data);
+  relay.renewIfDue(data.session);
+  const session = relay.current(data.session);
+  await runRoom({ relay, session, endsAt: scenario.endsAt(data), ...room(data.topics) });
+}
+
+/** @param {import('../../lib/pulsar/relay.js').Data} data */
+export const teardown = (data) => scenario.end(data, () => relay.close(data));
+
+export const handleSummary = scenario.summary;

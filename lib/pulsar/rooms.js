@@ -1,16 +1,13 @@
-/** The scenarios that publish to rooms of subscribers: delivery and broadcast. */
+/** What the scenarios that publish to rooms of subscribers have in common: delivery and broadcast. */
 import exec from 'k6/execution';
 import { loadSystem } from '../environment.js';
 import { clientLoad, currentProfile, envCount, mostClients } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
 import { defaultNumber } from '../variables.js';
 import { Relay, filler, topicNames } from './relay.js';
-import { runRoom } from './room.js';
 
 const ROOMS = defaultNumber('ROOMS');
 const BASE = { clients: 1, smoke: ROOMS, quick: ROOMS, peak: 1 };
-
-/** @typedef {import('./relay.js').Data} Data */
 
 /**
  * @param {object} spec
@@ -19,7 +16,7 @@ const BASE = { clients: 1, smoke: ROOMS, quick: ROOMS, peak: 1 };
  * @param {{ smoke: number, quick: number }} spec.messages of each room
  * @param {boolean} spec.last also report the time until the last subscriber has a message
  */
-export function roomScenario(spec) {
+export function rooms(spec) {
   const own = `pulsar/${spec.name}`;
   const load = clientLoad(BASE, 'ROOMS');
   const smoke = currentProfile() === 'smoke';
@@ -27,7 +24,7 @@ export function roomScenario(spec) {
   const subscribers = envCount('SUBSCRIBERS', own);
   const topicCount = envCount('TOPICS', own);
   const payloadBytes = envCount('PAYLOAD_BYTES', own);
-  const rooms = mostClients(load);
+  const count = mostClients(load);
   const perTopic = Math.floor(subscribers / topicCount);
   const fixed = load.iterations ?? 0;
 
@@ -74,41 +71,26 @@ export function roomScenario(spec) {
   if (subscribers % topicCount !== 0) {
     throw `SUBSCRIBERS=${subscribers}: not a multiple of TOPICS=${topicCount}, so the deliveries would not be the same for each message`;
   }
-  const relay = new Relay(environment);
-  const publish = scenario.operation('publish');
-  const deliver = scenario.operation('deliver');
-  const last = spec.last ? scenario.operation('last') : undefined;
-
+  const measured = {
+    publish: scenario.operation('publish'),
+    deliver: scenario.operation('deliver'),
+    last: spec.last ? scenario.operation('last') : undefined,
+  };
   return {
-    options: scenario.options,
-
-    setup: () =>
-      scenario.begin(() => relay.open(topicNames(scenario.runId(), spec.name, topicCount * rooms))),
-
-    /** @param {Data} data */
-    async room(data) {
-      scenario.round(data);
-      relay.renewIfDue(data.session);
-      const first = ((exec.vu.idInTest - 1) % rooms) * topicCount;
-      await runRoom({
-        relay,
-        session: relay.current(data.session),
-        topics: data.topics.slice(first, first + topicCount),
+    scenario,
+    relay: new Relay(environment),
+    /** Names of the topics of all rooms. */
+    topics: () => topicNames(scenario.runId(), spec.name, topicCount * count),
+    /** Of this virtual user. @param {string[]} topics of all */
+    room(topics) {
+      const first = ((exec.vu.idInTest - 1) % count) * topicCount;
+      return {
+        topics: topics.slice(first, first + topicCount),
         subscribers,
         messages,
         filler: filler(payloadBytes),
-        endsAt: scenario.endsAt(data),
-        publish,
-        deliver,
-        last,
-      });
+        ...measured,
+      };
     },
-
-    /** @param {Data} data */
-    teardown(data) {
-      scenario.end(data, () => relay.close(data));
-    },
-
-    handleSummary: scenario.summary,
   };
 }
