@@ -4,12 +4,23 @@
  * quick: 500 users, 50 clients, each user once. From full on also in an open loop, at a
  * fixed RATE; users that are all disabled are enabled again, as a row of its own.
  */
-import { switchScenario } from '../../lib/panel/switch-scenario.js';
+import { fieldOf } from '../../lib/panel/panel.js';
+import { panelScenario } from '../../lib/panel/scenario.js';
+import { switching, verbOf } from '../../lib/panel/switching.js';
 
-const script = switchScenario({
-  name: 'users-disable',
+const users = switching('users-disable', 'disabled');
+const script = panelScenario({
+  ...users.spec,
   title: 'SWITCH active -> disabled',
-  to: 'disabled',
+  iterate({ panel, data, measure }) {
+    const { user, status, done } = users.next(data.runId);
+    const switched = measure(
+      verbOf(status),
+      () => panel.setStatus(data, user, status),
+      (response) => (fieldOf(response, 'status') === status ? 1 : null),
+    );
+    if (switched) done();
+  },
 });
 
 export const { options, setup, teardown, handleSummary, openLoop } = script;

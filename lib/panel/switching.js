@@ -1,12 +1,11 @@
 /**
- * Users are switched from one status to the other. Each virtual user has users of its own, so that
+ * Users that are switched from one status to the other. Each virtual user has users of its own, so that
  * every request changes something: one that is disabled already would cost less. Where time bounds
  * the run, users that are all through are switched back, as an operation of its own.
  */
 import exec from 'k6/execution';
 import { envCount, mostVus } from '../profiles.js';
-import { fieldOf } from './panel.js';
-import { namesOf, panelScenario } from './scenario.js';
+import { namesOf } from './scenario.js';
 import { singleRequests } from './single-scenario.js';
 
 const LEAST_USERS = 500;
@@ -14,12 +13,14 @@ const LEAST_USERS = 500;
 /** @typedef {'active' | 'disabled'} Status */
 
 /** @param {Status} status */
-const verbOf = (status) => (status === 'active' ? 'enable' : 'disable');
+export const verbOf = (status) => (status === 'active' ? 'enable' : 'disable');
 
 /**
- * @param {{ name: string, title: string, to: Status }} spec
+ * What a scenario that switches users needs of panelScenario(), and its users.
+ * @param {string} name of the scenario
+ * @param {Status} to
  */
-export function switchScenario({ name, title, to }) {
+export function switching(name, to) {
   const from = to === 'active' ? 'disabled' : 'active';
   const common = singleRequests(name, { smoke: 100, quick: 500 }, ({ iterations }) => ({
     [verbOf(to)]: `PUT status ${to}`,
@@ -42,30 +43,36 @@ export function switchScenario({ name, title, to }) {
     return order.find((index) => statuses[index] !== wanted) ?? -1;
   }
 
-  return panelScenario({
-    ...common,
-    name,
-    title,
-    parameters: { users: vus * usersEach },
+  return {
+    spec: {
+      ...common,
+      name,
+      parameters: { users: vus * usersEach },
 
-    prepare(panel, session) {
-      const names = Array.from({ length: vus * usersEach }, (_, index) => nameOf(session.runId, index));
-      panel.createAll(session, names);
-      if (from === 'disabled') panel.disableAll(session, names);
+      /** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session & { runId: string }} session */
+      prepare(panel, session) {
+        const names = Array.from({ length: vus * usersEach }, (_, index) => nameOf(session.runId, index));
+        panel.createAll(session, names);
+        if (from === 'disabled') panel.disableAll(session, names);
+      },
     },
 
-    iterate({ panel, data, measure }) {
+    /**
+     * Who of this virtual user's users is switched next, to what, and what is to be called once it is.
+     * @param {string} runId
+     */
+    next(runId) {
       if (nextUser() < 0) wanted = wanted === to ? from : to;
       const index = nextUser();
-      const user = nameOf(data.runId, ((exec.vu.idInTest - 1) % vus) * usersEach + index);
       const status = wanted;
-      const switched = measure(
-        verbOf(status),
-        () => panel.setStatus(data, user, status),
-        (response) => (fieldOf(response, 'status') === status ? 1 : null),
-      );
-      if (switched) statuses[index] = status;
       next = index + 1;
+      return {
+        user: nameOf(runId, ((exec.vu.idInTest - 1) % vus) * usersEach + index),
+        status,
+        done: () => {
+          statuses[index] = status;
+        },
+      };
     },
-  });
+  };
 }
