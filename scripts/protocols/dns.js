@@ -1,10 +1,9 @@
 /**
  * What does a proxy cost a DNS query, with its cache and without?
  *
- * The client of one row of lib/protocols/matrix.js takes queries and asks an authoritative server on this machine through
- * the hop. `cached` asks for the same NAMES again and again, after each was asked for once; `uncached` for a new name each
- * time; with one query in flight, and with WINDOW (`_burst`), which tells the rate. Beside each the same direct, to an
- * authoritative server of its own. Each answer is checked, and so is how many queries got through to the server.
+ * The client of one row takes queries and asks an authoritative server on this machine through the hop. `cached` asks for
+ * the same NAMES again and again, `uncached` for a new name each time; with one query in flight, and with WINDOW (`_burst`),
+ * which tells the rate. Each answer is checked, and so is how many queries got through.
  */
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { closedOf, openParameters, plannedOf, probeLoad, probeOf } from '../../lib/dataplane/load.js';
