@@ -136,18 +136,21 @@ fn delay_and_jitter_are_what_was_asked() {
     let mut stream = connect(&echo);
     let socket = udp(&echo);
     let mut buffer = [0; 16];
+    let mut times = Vec::new();
     for _ in 0..8 {
         let began = Instant::now();
         round_trip(&mut stream, b"request").unwrap();
-        let tcp = began.elapsed();
+        times.push(began.elapsed().as_millis());
         let began = Instant::now();
         socket.send(b"request").unwrap();
         socket.recv(&mut buffer).unwrap();
-        for took in [tcp, began.elapsed()] {
-            assert!((100..220).contains(&took.as_millis()), "{took:?}");
-        }
+        times.push(began.elapsed().as_millis());
     }
     assert_eq!(echo.state().counted.delayed, 16);
+    // A busy machine makes single round trips longer, and none shorter.
+    times.sort_unstable();
+    assert!(times[0] >= 100, "{times:?}");
+    assert!((110..200).contains(&times[8]), "{times:?}");
 }
 
 #[test]
@@ -160,7 +163,7 @@ fn a_stall_holds_everything_once() {
         began.elapsed().as_millis()
     };
     let times: Vec<u128> = (0..6).map(|_| took(b"request")).collect();
-    assert!((500..550).contains(&times[3]), "{times:?}");
+    assert!(times[3] >= 500, "{times:?}");
     assert!(times.iter().filter(|time| **time >= 450).count() == 1);
 }
 
@@ -168,12 +171,18 @@ fn a_stall_holds_everything_once() {
 fn a_rate_is_kept() {
     let echo = faulty(json!({"rate_bytes_per_s": 1_000_000}));
     let mut stream = connect(&echo);
-    let began = Instant::now();
-    for _ in 0..50 {
-        round_trip(&mut stream, &[1; 20_000]).unwrap();
-    }
-    let took = began.elapsed().as_millis();
-    assert!((970..1100).contains(&took), "echo: {took} ms");
+    let mut times: Vec<u128> = (0..3)
+        .map(|_| {
+            let began = Instant::now();
+            for _ in 0..25 {
+                round_trip(&mut stream, &[1; 20_000]).unwrap();
+            }
+            began.elapsed().as_millis()
+        })
+        .collect();
+    // A busy machine makes a turn longer, and none shorter.
+    times.sort_unstable();
+    assert!((470..550).contains(&times[0]), "{times:?}");
 }
 
 #[test]
