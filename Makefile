@@ -260,7 +260,12 @@ test-dist: ready-for-bench $(BINARIES) ## Build a release twice, from two folder
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
+prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed kubernetes-parts ## Build and install all that lint and the tests need
+
+# As test-kubernetes, which says so, it is left out where it is not possible.
+.PHONY: kubernetes-parts
+kubernetes-parts: bin/k6
+	@! tests/kubernetes/possible >/dev/null || $(MAKE) bin/kubernetes/ready
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
@@ -317,7 +322,8 @@ bin/libcronet.so: testbeds/sing-box-1.13/go.sum
 # What `make test-kubernetes` brings up: a Kubernetes in one program, k6-operator, what Debian has of a node.
 KUBERNETES_VERSION = $$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
 KUBERNETES_LDFLAGS = $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version,-X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitTreeState=clean)
-bin/kubernetes/kubeone: $(wildcard tests/kubernetes/kubeone/*)
+# After bin/k6: each takes gigabytes to link, this one 2.4.
+bin/kubernetes/kubeone: $(wildcard tests/kubernetes/kubeone/*) | bin/k6
 	@$(call need,go,install Go 1.26 or newer)
 	@echo 'building $@ (about six minutes the first time)'
 	@mkdir -p $(@D)
