@@ -197,6 +197,12 @@ benchmark-records: bin/k6 ## What it takes to record ten million samples, and to
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/records --k6 ../bin/k6 --graph ../docs/images/judging-records.svg
 
+.PHONY: benchmark-kubernetes
+benchmark-kubernetes: ## Runners in a cluster beside runners on this machine, the same relay: make benchmark-kubernetes [ROUNDS=3] [PROFILES=quick,full]; takes root
+	@why=$$(tests/kubernetes/possible) || { echo "make: no Kubernetes can be brought up here: $$why" >&2; exit 4; }
+	+@$(MAKE) bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay/.installed
+	@node benchmarks/kubernetes/compare.js
+
 # quick is what one would compare with, so it is the default here.
 .PHONY: benchmark-variance
 benchmark-variance: build ## Where the noise of runs comes from: make benchmark-variance [SCENARIO=dataplane/socks-tcp] [PAIRS=6] [RUNS=5] [TIMES=1,4]
