@@ -197,6 +197,12 @@ benchmark-records: bin/k6 ## What it takes to record ten million samples, and to
 	@$(call need,go,install Go 1.26 or newer)
 	@cd k6 && go run ./benchmarks/records --k6 ../bin/k6 --graph ../docs/images/judging-records.svg
 
+.PHONY: benchmark-kubernetes
+benchmark-kubernetes: ## Runners in a cluster beside runners on this machine, the same relay: make benchmark-kubernetes [ROUNDS=3] [PROFILES=quick,full]; takes root
+	@why=$$(tests/kubernetes/possible) || { echo "make: no Kubernetes can be brought up here: $$why" >&2; exit 4; }
+	+@$(MAKE) bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay/.installed
+	@node benchmarks/kubernetes/compare.js
+
 # quick is what one would compare with, so it is the default here.
 .PHONY: benchmark-variance
 benchmark-variance: build ## Where the noise of runs comes from: make benchmark-variance [SCENARIO=dataplane/socks-tcp] [PAIRS=6] [RUNS=5] [TIMES=1,4]
@@ -260,7 +266,12 @@ test-dist: ready-for-bench $(BINARIES) ## Build a release twice, from two folder
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
+prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed kubernetes-parts ## Build and install all that lint and the tests need
+
+# As test-kubernetes, which says so, it is left out where it is not possible.
+.PHONY: kubernetes-parts
+kubernetes-parts: bin/k6
+	@! tests/kubernetes/possible >/dev/null || $(MAKE) bin/kubernetes/ready
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
@@ -317,7 +328,8 @@ bin/libcronet.so: testbeds/sing-box-1.13/go.sum
 # What `make test-kubernetes` brings up: a Kubernetes in one program, k6-operator, what Debian has of a node.
 KUBERNETES_VERSION = $$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
 KUBERNETES_LDFLAGS = $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version,-X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitTreeState=clean)
-bin/kubernetes/kubeone: $(wildcard tests/kubernetes/kubeone/*)
+# After bin/k6: each takes gigabytes to link, this one 2.4.
+bin/kubernetes/kubeone: $(wildcard tests/kubernetes/kubeone/*) | bin/k6
 	@$(call need,go,install Go 1.26 or newer)
 	@echo 'building $@ (about six minutes the first time)'
 	@mkdir -p $(@D)

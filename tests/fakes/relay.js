@@ -149,6 +149,7 @@ class Relay {
     }
     truth.messages += 1;
     const message = JSON.parse(text);
+    truth.topics.add(message.topic); // as the real one does: a message makes its topic
     truth.arrivals.push({ at: readAt, payload: message.payload });
     this.deliver(message);
     response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"message_id":"1"}');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
 import { descendants, until } from '../support/processes.js';
+import { startInflux } from './influx.js';
 
 const HERE = join(ROOT, 'tests', 'kubernetes');
 const PARTS = join(ROOT, 'bin', 'kubernetes');
@@ -169,6 +170,15 @@ export class Cluster {
     await until(() => this.ask('/health').includes('200'), 'the relay');
   }
 
+  /** Starts an InfluxDB in the cluster's network. */
+  async startInflux() {
+    this.influx = await startInflux(/** @type {string} */ (this.network), ADDRESS, this.folder);
+    return this.influx;
+  }
+
+  /** An address that pods reach and at which nobody listens. */
+  nowhere = `http://${ADDRESS}:9`;
+
   /** What the relay answers, with its status at the end. @param {string[]} args of curl, the path first */
   ask(path, ...args) {
     try {
@@ -239,6 +249,7 @@ export class Cluster {
 
   down() {
     this.relay?.kill('SIGKILL');
+    this.influx?.stop();
     execute(join(HERE, 'cluster'), 'down', this.directory);
     for (const folder of [this.folder, ...this.runs]) rmSync(folder, { recursive: true, force: true });
   }

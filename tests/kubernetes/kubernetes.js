@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import process from 'node:process';
+import { after, before, test as testForever } from 'node:test';
 
 import { commandLines, until } from '../support/processes.js';
 import { Cluster } from './cluster.js';
@@ -21,6 +22,12 @@ const INTERRUPTED = 130;
 /** So long that something can happen to it meanwhile. */
 const LONG = { PROFILE: 'quick', MESSAGES: '40000' };
 
+/** ms; a test takes half a minute. */
+const TOO_LONG = 4 * 60_000;
+
+/** @param {string} name @param {() => void | Promise<void>} check */
+const test = (name, check) => testForever(name, { timeout: TOO_LONG }, check);
+
 const asItWas = machine();
 const cluster = new Cluster();
 
@@ -30,9 +37,15 @@ before(async () => {
 });
 
 // In the order in which they stand: the last one ends the cluster.
-after(() => {
+const end = () => {
   if (existsSync(cluster.folder)) cluster.down();
-});
+};
+after(end);
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    end();
+    process.exit(INTERRUPTED);
+  });
 
 /** What the cluster and the relay still have of runs. */
 function assertNothingLeft() {
@@ -143,15 +156,62 @@ test('Ctrl-C stops the load, cleans up and keeps what there is', async () => {
   assertNothingLeft();
 });
 
-test('no secret is in what came home', async () => {
-  const run = cluster.run();
-  assert.equal(await run.ended, PASS, said(run));
+/** @param {{ folder: string }} run @param {string[]} secrets that no file of it may have */
+function assertWithout(run, ...secrets) {
   const files = readdirSync(run.folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
   assert.ok(files.length > 3);
   for (const { name, parentPath } of files)
-    assert.ok(!readFileSync(join(parentPath, name)).includes(cluster.environment.RELAY_PASSWORD), name);
+    for (const secret of secrets) assert.ok(!readFileSync(join(parentPath, name)).includes(secret), name);
+}
+
+/** @param {{ folder: string }} run */
+const recordOf = ({ folder }) => JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'));
+
+test('points of both runners add up to what the relay has, and no secret comes home', async () => {
+  const db = await cluster.startInflux();
+  const since = cluster.requests().length;
+  const run = cluster.run({ PROFILE: 'quick', ...db.variables });
+  assert.equal(await run.ended, PASS, said(run));
+  assert.match(run.output.stdout, /^streaming to http:/m);
+  const where = `testid='${run.id}' AND operation='publish'`;
+  const shares = await db.ask(`SELECT sum(count) FROM operation_failed WHERE ${where} GROUP BY runner`);
+  assert.deepEqual(
+    shares.map(({ tags, values }) => [tags?.runner, values[0][1]]),
+    [
+      ['1', 500],
+      ['2', 500],
+    ],
+  );
+  const { operations, run: told } = run.result('pulsar-concurrent');
+  const counted = [...cluster.accepted(since).values()].reduce((sum, count) => sum + count, 0);
+  // Each client warms up by a message that nobody but the relay counts.
+  assert.equal(await db.sum('count', 'operation_failed', where), counted - told.parameters.clients);
+  assert.equal(await db.sum('count', 'operation_ms', where), operations[0].latency_ms.count);
+  const events = await db.rows(`SELECT kind, title, verdict FROM events WHERE testid='${run.id}'`);
+  assert.deepEqual(events.map(({ kind, verdict }) => `${kind} ${verdict ?? ''}`.trim()).toSorted(), [
+    'run_end pass',
+    'run_start',
+    'scenario pass',
+    'start',
+  ]);
+  const [figures] = await db.rows(`SELECT requests FROM results WHERE ${where}`);
+  assert.equal(figures.requests, operations[0].requests);
+  const record = recordOf(run);
+  assert.deepEqual([record.streamed, record.notes ?? []], [true, []]);
+  assertWithout(run, cluster.environment.RELAY_PASSWORD, db.variables.INFLUX_PASSWORD);
+  assertNothingLeft();
+});
+
+test('an InfluxDB that is away is told of, and changes nothing', async () => {
+  const run = cluster.run({ INFLUX: cluster.nowhere, INFLUX_PASSWORD: 'a-password-of-nobody' });
+  assert.equal(await run.ended, PASS, said(run));
+  assert.match(run.output.stderr, /^InfluxDB misses \d+ seconds?, .*; the results are complete$/m);
+  const { streamed, notes } = recordOf(run);
+  assert.equal(streamed, true);
+  assert.match(notes.join('\n'), /^InfluxDB misses/);
+  assertNothingLeft();
 });
 
 /** A kubeconfig that may only look at pods. */
@@ -176,6 +236,11 @@ test('what cannot be run is told in one line, and leaves nothing', async () => {
       line: /may not: create jobs.batch/,
     },
     { variables: { IMAGE: '' }, code: USAGE, line: /^IMAGE is not set/ },
+    {
+      variables: { INFLUX: 'http://127.0.0.1:8086' },
+      code: USAGE,
+      line: /^INFLUX=\S+ is on this machine: pods would not find it/,
+    },
     { variables: { ENV: 'local' }, code: USAGE, line: /^environments\/local.json has a testbed for pulsar/ },
     { variables: { IMAGE: 'localhost/nothing:test' }, code: SETUP, line: /does not start: ImagePullBackOff/ },
     {

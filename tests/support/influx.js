@@ -2,19 +2,21 @@
 
 /** @typedef {{ name: string, tags?: Record<string, string>, columns: string[], values: any[][] }} Series tags are those that a query groups by */
 
+/** @param {string} url @param {Record<string, string>} headers @returns {Promise<string>} */
+const fetched = async (url, headers) => (await fetch(url, { headers })).text();
+
 /**
  * @param {Record<string, string>} outputs of the testbed influxdb, its secret one too
+ * @param {typeof fetched} [get] where it is not in this process's network
  */
-export function influx(outputs) {
+export function influx(outputs, get = fetched) {
   const login = Buffer.from(`${outputs.INFLUX_USERNAME}:${outputs.INFLUX_PASSWORD}`).toString('base64');
 
   /** The series of an InfluxQL query, times in seconds. @param {string} query @param {string} [epoch] the unit of times */
   const ask = async (query, epoch = 's') => {
     const parameters = new URLSearchParams({ db: outputs.INFLUX_DATABASE, epoch, q: query });
-    const answer = await fetch(`${outputs.INFLUX}/query?${parameters}`, {
-      headers: { authorization: `Basic ${login}` },
-    });
-    const { results, error } = /** @type {any} */ (await answer.json());
+    const answer = await get(`${outputs.INFLUX}/query?${parameters}`, { authorization: `Basic ${login}` });
+    const { results, error } = JSON.parse(answer);
     if (error ?? results[0].error) throw new Error(`${query}: ${error ?? results[0].error}`);
     return /** @type {Series[]} */ (results[0].series ?? []);
   };

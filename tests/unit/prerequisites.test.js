@@ -29,6 +29,11 @@ const COMMANDS = [
   'sshd',
   'shellcheck',
   'apt-get',
+  'openssl',
+  'perl',
+  'pgrep',
+  'nsenter',
+  'dpkg-deb',
 ];
 /** @param {string} name of a toolchain */
 const without = (name) => Object.fromEntries(Object.entries(WHOLE).filter(([one]) => one !== name));
@@ -57,7 +62,8 @@ function missing(use, versions = WHOLE, commands = COMMANDS) {
 }
 
 test('nothing is said where all is there', () => {
-  for (const use of ['bench', 'test', 'lint']) assert.deepEqual(missing(use), { status: 0, stderr: '' });
+  for (const use of ['bench', 'test', 'lint', 'kubernetes'])
+    assert.deepEqual(missing(use), { status: 0, stderr: '' });
 });
 
 test('one line names all that is missing or too old, with its mend', () => {
@@ -78,6 +84,14 @@ test('what only the tests need does not stop a bench', () => {
   const commands = COMMANDS.filter((name) => name !== 'influxd');
   assert.deepEqual(missing('bench', others, commands), { status: 0, stderr: '' });
   assert.equal(missing('test', others, commands).status, 4);
+});
+
+test('what a cluster for tests needs stops neither a bench nor the other tests', () => {
+  const commands = COMMANDS.filter((name) => name !== 'openssl');
+  for (const use of ['bench', 'test', 'lint'])
+    assert.deepEqual(missing(use, WHOLE, commands), { status: 0, stderr: '' });
+  const told = 'make: missing or too old: openssl: make setup, or apt-get install openssl\n';
+  assert.deepEqual(missing('kubernetes', WHOLE, commands), { status: 4, stderr: told });
 });
 
 test('a toolchain alone is no package', () => {

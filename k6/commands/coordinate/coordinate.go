@@ -48,6 +48,8 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 	flags.StringVar(&o.Listen, "listen", defaultListen, "HOST:PORT; others than loopback let other machines in, who have the token")
 	flags.DurationVar(&o.Wait, "wait", defaultWait, "how long the runners may take to come")
 	flags.DurationVar(&o.Silence, "silence", defaultSilence, "after how long without a sign of life a runner counts as dead")
+	flags.IntVar(&o.After, "after", coordinate.NoneBefore, "the exit code of the run's scenarios before this one, where there are some: of use with streaming")
+	flags.BoolVar(&o.More, "more", false, "scenarios of the same run come after this one")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
 			fmt.Fprintf(gs.Stderr, "unexpected argument %q; see k6 x coordinate --help\n", args[0])

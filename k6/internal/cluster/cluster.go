@@ -19,10 +19,12 @@ import (
 
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/terminal"
 )
 
@@ -101,7 +103,9 @@ type cluster struct {
 	files   map[string]string // the environment's
 	secrets map[string]string // by variable
 	record  run.Run
-	dir     string // results/RUN
+	dir     string         // results/RUN
+	ledger  *stream.Stream // what runners say of streaming
+	aside   string         // a line about it, "" for none
 	interrupts
 }
 
@@ -118,6 +122,10 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
 	if f := reachable(p); f != nil {
 		return nil, f
 	}
+	isStreamed, aside, f := streamed(o.Getenv)
+	if f != nil {
+		return nil, f
+	}
 	if o.RunID, f = run.ID(o.RunID, o.Profile, time.Now()); f != nil {
 		return nil, f
 	}
@@ -125,9 +133,13 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
 	if c.files, f = environmentFile(o.Root, o.Env, p.Env.Name); f != nil {
 		return nil, f
 	}
-	c.secrets = secretsOf(o.Asked, p)
 	c.record = run.Run{Schema: run.Schema, ID: o.RunID, Profile: o.Profile, Environment: p.Env.Name,
-		Start: time.Now().UTC().Truncate(time.Millisecond)}
+		Streamed: isStreamed, Start: time.Now().UTC().Truncate(time.Millisecond)}
+	c.aside, c.secrets = aside, secretsOf(o.Asked, p, isStreamed)
+	c.ledger = stream.Listen(func(line string) { screen.Error("%s", line) },
+		func(text string) string {
+			return redact.Tokens(redact.New(slices.Collect(maps.Values(c.secrets))).Text(text))
+		})
 	for _, s := range p.Scenarios {
 		c.record.Scenarios = append(c.record.Scenarios, run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
 	}
@@ -163,11 +175,12 @@ func (c *cluster) manifests(i int) Manifests {
 		pullSecret:      c.PullSecret,
 		cpu:             c.CPU,
 		memory:          c.Memory,
-		Variables:       variablesOf(c.Asked, c.plan, c.RunID, scenario),
-		Command:         command(c.Runners, scenario),
+		Variables:       variablesOf(c.Asked, c.plan, c.RunID, scenario, c.record.Streamed),
+		Command:         command(c.Runners, c.record.Scenarios, i),
 		Secrets:         secrets,
 		signIn:          c.plan.Env.Systems[scenario.System].Auth.Secrets(),
 		Files:           c.files,
+		Streamed:        c.record.Streamed,
 	}
 }
 
@@ -190,6 +203,11 @@ func (c *cluster) accepted() *fault.Fault {
 func (c *cluster) run() int {
 	c.screen.Line("run %s: %s, environment %s, %d scenarios on %d runners", c.RunID, c.Profile, c.plan.Env.Name,
 		len(c.plan.Scenarios), c.Runners)
+	if c.record.Streamed {
+		c.screen.Line("streaming to %s", c.Getenv(influx.VariableURL))
+	} else if c.aside != "" {
+		c.screen.Line("%s", c.aside)
+	}
 	code := exitcode.Pass
 	for i := range c.plan.Scenarios {
 		entry := &c.record.Scenarios[i]
@@ -213,9 +231,12 @@ func (c *cluster) scenario(i int, entry *run.Scenario) int {
 	redactor := redact.New(slices.Collect(maps.Values(m.Secrets)))
 	s := &session{
 		kubectl: c.kubectl, Manifests: m, root: c.Root, results: c.dir,
-		logs:       filepath.Join(run.Logs(c.dir), c.plan.Scenarios[i].FileStem()),
-		say:        c.screen.Progress,
-		redact:     func(text string) string { return redact.Tokens(redactor.Text(text)) },
+		logs:   filepath.Join(run.Logs(c.dir), c.plan.Scenarios[i].FileStem()),
+		say:    c.screen.Progress,
+		redact: func(text string) string { return redact.Tokens(redactor.Text(text)) },
+		heard: func(log []byte) {
+			heard(c.ledger, stream.Of{TestID: c.RunID, Profile: c.Profile, System: entry.System, Scenario: entry.Scenario}, log)
+		},
 		interrupts: c.interrupts,
 	}
 	f := s.run()
@@ -238,6 +259,8 @@ func (c *cluster) finish(code int) int {
 		return exitcode.Worst(code, exitcode.Setup)
 	}
 	code = exitcode.Worst(code, set.ExitCode())
+	missing := c.ledger.Close(stream.Of{TestID: c.RunID, Profile: c.Profile})
+	c.record.Notes = append(c.record.Notes, missing...)
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	c.record.End, c.record.ExitCode = &end, &code
 	err = c.record.Write(c.dir)
@@ -245,6 +268,9 @@ func (c *cluster) finish(code int) int {
 		err = report.Write(set, c.dir, report.Formats(), report.Options{})
 	}
 	c.screen.Summary(set)
+	for _, line := range missing {
+		c.screen.Error("%s", line)
+	}
 	if err != nil {
 		c.screen.Error("cannot write the report into results/%s: %v", c.RunID, fault.Reason(err))
 		return exitcode.Worst(code, exitcode.Setup)

@@ -10,8 +10,11 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -57,20 +60,26 @@ func reachable(p plan.Plan) *fault.Fault {
 }
 
 // local are variables that mean nothing in a pod, or that are told in another way.
-var local = []string{"AGAIN", "BESIDE", "DASHBOARD", "ENV", "INFLUX", "INFLUX_DATABASE", "INFLUX_PASSWORD", "INFLUX_TOKEN", "INFLUX_USERNAME", "MAY_LEAVE_OUT", "ONLY", "PROFILE", "RESULT_DIR", "RUN_ID", "RUNNERS", "TESTBED", "WINDTUNNEL_ROOT"}
+var local = []string{"AGAIN", "BESIDE", "DASHBOARD", "ENV", "INFLUX_PASSWORD", "INFLUX_TOKEN", "MAY_LEAVE_OUT", "ONLY", "PROFILE", "RESULT_DIR", "RUN_ID", "RUNNERS", "TESTBED", "WINDTUNNEL_ROOT"}
+
+// ofStreaming say where to, and as whom.
+var ofStreaming = []string{influx.VariableURL, influx.VariableDatabase, influx.VariableUsername}
 
 // variablesOf are those of the caller's that a scenario reads, and what bench tells its k6.
-func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario) []Variable {
+func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario, streamed bool) []Variable {
 	told := map[string]string{
 		"ENV":                "/environment/" + p.Env.Name + ".json",
 		"K6_NO_USAGE_REPORT": "true",
 		"PROFILE":            a.Profile,
 		"RUN_ID":             runID,
 	}
-	hidden := secretNames(p)
+	hidden := append(secretNames(p), local...)
+	if !streamed {
+		hidden = append(hidden, ofStreaming...)
+	}
 	for _, pair := range a.Environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if value != "" && isRead(name, s) && !slices.Contains(local, name) && !slices.Contains(hidden, name) {
+		if value != "" && isRead(name, s) && !slices.Contains(hidden, name) {
 			told[name] = value
 		}
 	}
@@ -98,10 +107,13 @@ func secretNames(p plan.Plan) []string {
 	return names
 }
 
-// secretsOf are those that are set.
-func secretsOf(a plan.Asked, p plan.Plan) map[string]string {
-	set := map[string]string{}
-	for _, name := range secretNames(p) {
+// secretsOf are those that are set, of the environment and to stream with.
+func secretsOf(a plan.Asked, p plan.Plan, streamed bool) map[string]string {
+	names, set := secretNames(p), map[string]string{}
+	if streamed {
+		names = append(names, influx.SecretVariables()...)
+	}
+	for _, name := range names {
 		if value := a.Getenv(name); value != "" {
 			set[name] = value
 		}
@@ -109,10 +121,21 @@ func secretsOf(a plan.Asked, p plan.Plan) map[string]string {
 	return set
 }
 
-// command is the coordinator's. Its runners may take as long as the session waits for them.
-func command(runners int, s plan.Scenario) []string {
-	return []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners),
-		"--only", s.String(), "--wait", (2 * startsWithin).String()}
+// command is the coordinator's, of the scenario with a number. Its runners may take as long as the session waits for them.
+func command(runners int, all []run.Scenario, i int) []string {
+	argv := []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners),
+		"--only", all[i].Name(), "--wait", (2 * startsWithin).String()}
+	if i < len(all)-1 {
+		argv = append(argv, "--more")
+	}
+	if i == 0 {
+		return argv
+	}
+	before := exitcode.Pass
+	for _, s := range all[:i] {
+		before = exitcode.Worst(before, run.ExitCode(s.Outcome))
+	}
+	return append(argv, "--after", strconv.Itoa(before))
 }
 
 // own are variables that say how the cluster is used: they are no scenario's.

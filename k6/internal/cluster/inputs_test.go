@@ -31,6 +31,8 @@ func TestWhereIsChecked(t *testing.T) {
 	}
 }
 
+func systemAt(url string) environment.System { return environment.System{URL: url} }
+
 func planned(name string, system environment.System) plan.Plan {
 	return plan.Plan{
 		Env:       environment.Environment{Name: "mine", Systems: map[string]environment.System{name: system}},
@@ -58,7 +60,7 @@ func TestVariablesReachThePodsThatReadThem(t *testing.T) {
 	asked := plan.Asked{Profile: "quick", Environ: []string{"MESSAGES=50", "RELAY_PASSWORD=hunter2hunter2", "HOME=/root", "USERS=3",
 		"IMAGE=x", "RUNS=3", "CLIENTS=", "CONFIRM_REMOTE=relay.example.net", "INFLUX_TOKEN=abcdefgh"}}
 	told := map[string]string{}
-	for _, v := range variablesOf(asked, p, "mine-1", p.Scenarios[0]) {
+	for _, v := range variablesOf(asked, p, "mine-1", p.Scenarios[0], false) {
 		told[v.Name] = v.Value
 	}
 	want := map[string]string{"CONFIRM_REMOTE": "relay.example.net", "ENV": "/environment/mine.json", "K6_NO_USAGE_REPORT": "true",
@@ -72,7 +74,7 @@ func TestVariablesReachThePodsThatReadThem(t *testing.T) {
 	if len(told) > 0 {
 		t.Errorf("told besides: %v", told)
 	}
-	secrets := secretsOf(asked, p)
+	secrets := secretsOf(asked, p, false)
 	if len(secrets) != 1 || secrets["RELAY_PASSWORD"] != "hunter2hunter2" {
 		t.Error(secrets)
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"text/template"
+
+	"windtunnel/k6/internal/stream"
 )
 
 // The files of deploy/ that become manifests, in the order in which they are created.
@@ -64,6 +66,7 @@ type Manifests struct {
 	Secrets         map[string]string // by variable
 	signIn          []string          // those of them without which no script tells its options
 	Files           map[string]string // the environment's, by file name
+	Streamed        bool              // to InfluxDB, whose variables are among Variables and Secrets
 }
 
 // Coordinator is the name of the Job, the Service and the pods' policy.
@@ -105,7 +108,12 @@ func (m Manifests) CoordinatorVariables() []Variable { return m.withSecrets(m.Va
 // RunnerVariables are a runner's environment.
 func (m Manifests) RunnerVariables() []Variable {
 	url := "http://" + net.JoinHostPort(cmp.Or(m.address, m.Coordinator()), strconv.Itoa(port))
-	return m.withSecrets(append([]Variable{{Name: "COORDINATOR_URL", Value: url}}, m.Variables...))
+	// What the output says in its log is read there.
+	own := []Variable{{Name: "COORDINATOR_URL", Value: url}, {Name: "K6_LOG_FORMAT", Value: "json"}}
+	if m.Streamed {
+		own = append(own, Variable{Name: "K6_OUT", Value: stream.Output})
+	}
+	return m.withSecrets(append(own, m.Variables...))
 }
 
 // InitializerVariables are those of k6-operator's initializer, which only looks at the script's options. It has no secrets: what

@@ -5,6 +5,7 @@ package cluster
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,5 +160,35 @@ func TestWhatK6SaysIsItsMessage(t *testing.T) {
 		if got := message(line); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// The fields of the types TestRunSpec, Pod and K6Script in api/v1alpha1 of k6-operator that 0.0.19 and 1.6 have both. 1.x has more,
+// such as args, and restartPolicy of initContainers for sidecars, which an operator 0.0.19 would not know.
+func TestTheTestRunHasOnlyWhatAllVersionsOfTheOperatorKnow(t *testing.T) {
+	spec := []string{"script", "parallelism", "separate", "arguments", "ports", "initializer", "starter", "runner", "quiet", "paused",
+		"scuttle", "cleanup", "testRunId", "token"}
+	pod := []string{"affinity", "automountServiceAccountToken", "env", "image", "imagePullSecrets", "imagePullPolicy", "metadata",
+		"nodeSelector", "tolerations", "topologySpreadConstraints", "resources", "serviceAccountName", "securityContext",
+		"containerSecurityContext", "envFrom", "readinessProbe", "livenessProbe", "volumes", "volumeMounts"}
+	m := example()
+	m.Streamed, m.pullSecret = true, "mine"
+	text, err := m.Text(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := documents(t, text)["TestRun windtunnel-0a-1"]
+	only := func(known []string, path ...any) {
+		for field := range at(t, run, path...).(map[string]any) {
+			if !slices.Contains(known, field) {
+				t.Errorf("%v has the field %s, which not all versions know", path, field)
+			}
+		}
+	}
+	only(spec, "spec")
+	only([]string{"volumeClaim", "configMap", "localFile"}, "spec", "script")
+	for _, part := range []string{"initializer", "starter", "runner"} {
+		only(pod, "spec", part)
+		only([]string{"annotations", "labels"}, "spec", part, "metadata")
 	}
 }

@@ -23,6 +23,7 @@ func (c *cluster) outcome(entry *run.Scenario, f *fault.Fault) {
 			f = fault.Setup("the coordinator's run.json is of another run")
 		default:
 			*entry = told.Scenarios[0]
+			c.record.Notes = append(c.record.Notes, told.Notes...)
 			return
 		}
 	}

@@ -37,7 +37,8 @@ type session struct {
 	logs    string // the beginning of the logs' paths
 	say     func(string)
 	redact  func(string) string
-	killed  bool // the coordinator was
+	heard   func(log []byte) // is told the log of the runners
+	killed  bool             // the coordinator was
 	interrupts
 }
 
@@ -233,6 +234,7 @@ func (s *session) keepLogs(coordinator string) {
 			fmt.Sprintf("--max-log-requests=%d", s.Runners)},
 	} {
 		if text, err := s.kubectl.run(ctx, "", args...); err == nil {
+			s.heard(text)
 			_ = os.WriteFile(s.logs+name, []byte(s.redact(string(text))), 0o644)
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/stream"
 )
 
 // Options say what to coordinate. Asked.Only is one scenario, SYSTEM/NAME.
@@ -37,6 +38,7 @@ type Options struct {
 	Wait    time.Duration
 	Silence time.Duration
 	K6      string // for the clean-up
+	Part
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Signals <-chan os.Signal
@@ -53,6 +55,7 @@ type job struct {
 	redactor *redact.Redactor
 	keeper   *coordinator.Coordinator
 	record   run.Run
+	stream   *stream.Stream // nil where nothing is streamed
 }
 
 // Run coordinates one run and returns its exit code.
@@ -71,6 +74,7 @@ func Run(o Options) int {
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	fmt.Fprintf(o.Stdout, "run %s: %s, %d runners, coordinator at http://%s\n", o.RunID, j.scenario, o.Runners, listener.Addr())
+	j.openStream()
 	return j.run()
 }
 
@@ -84,6 +88,9 @@ func prepare(o Options) (*job, *fault.Fault) {
 	}
 	if o.RunID == "" {
 		return nil, fault.Usage("--run-id: give the run's name; its runners have the same RUN_ID")
+	}
+	if _, err := influx.FromEnvironment(o.Getenv); err != nil {
+		return nil, fault.Usage("%v", err)
 	}
 	chosen, wrong := plan.Named(o.Root, []string{o.Only})
 	if wrong != nil {
@@ -250,6 +257,7 @@ func (j *job) finish() int {
 		code = exitcode.Setup
 	}
 	j.record.ExitCode = &code
+	j.closeStream(code)
 	err = errors.Join(err, j.record.Write(j.dir), report.Write(set, j.dir, report.Formats(), report.Options{}))
 	if err != nil {
 		fmt.Fprintf(j.Stderr, "cannot write results/%s: %v\n", j.RunID, fault.Reason(err))

@@ -51,6 +51,15 @@ func (c *Client) Silent() bool {
 	return last != nil && time.Since(*last) > Deaf
 }
 
+// Patience is for how long the coordinator may stay silent yet before its runners give up, a second at least.
+func (c *Client) Patience() time.Duration {
+	last := c.answered.Load()
+	if last == nil {
+		return Deaf
+	}
+	return max(time.Until(last.Add(Deaf)), time.Second)
+}
+
 // ask asks once.
 func (c *Client) ask(ctx context.Context, path string, said, told any) error {
 	text, err := json.Marshal(said)

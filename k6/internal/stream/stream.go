@@ -27,7 +27,7 @@ var limits = influx.Limits{Batches: 600, Bytes: 8 << 20}
 type Stream struct {
 	tell   func(line string)
 	clean  func(text string) string
-	sender *influx.Sender
+	sender *influx.Sender // nil for one that only listens
 
 	mu      sync.Mutex
 	warned  bool
@@ -51,10 +51,15 @@ func Wanted(ctx context.Context, getenv func(string) string) (config influx.Conf
 
 // Open starts to stream. Tell prints a line about trouble; clean takes secrets out of a text.
 func Open(config influx.Config, tell func(line string), clean func(text string) string) *Stream {
-	s := &Stream{tell: tell, clean: clean, noticed: map[string]bool{},
-		missing: map[Of]influx.Seconds{}, owing: map[Of]bool{}}
+	s := Listen(tell, clean)
 	s.sender = influx.NewSender(config, limits, s.warn)
 	return s
+}
+
+// Listen streams nothing itself: it keeps account of what InfluxDB misses of others, whom Heard is told of.
+func Listen(tell func(line string), clean func(text string) string) *Stream {
+	return &Stream{tell: tell, clean: clean, noticed: map[string]bool{},
+		missing: map[Of]influx.Seconds{}, owing: map[Of]bool{}}
 }
 
 // warn tells of trouble once in all.
@@ -122,7 +127,7 @@ func gapEvent(b *influx.Batch, of Of, missed influx.Seconds) {
 }
 
 func (s *Stream) write(points func(b *influx.Batch, at time.Time)) {
-	if s == nil {
+	if s == nil || s.sender == nil {
 		return
 	}
 	var b influx.Batch
@@ -145,7 +150,9 @@ func (s *Stream) Heard(of Of, report influx.Report) {
 		s.owing[of] = true
 	}
 	if report.Missing != nil {
-		s.missing[of] = *report.Missing
+		all := s.missing[of] // several runners may be of one scenario
+		all.Union(*report.Missing)
+		s.missing[of] = all
 		delete(s.owing, of)
 	}
 	s.mu.Unlock()
@@ -188,8 +195,11 @@ func (s *Stream) Close(of Of) []string {
 	if s == nil {
 		return nil
 	}
-	s.write(func(b *influx.Batch, _ time.Time) { gapEvent(b, of, s.sender.Outage().Missing) })
-	missing := s.sender.Close(context.Background()).Missing
+	var missing influx.Seconds
+	if s.sender != nil {
+		s.write(func(b *influx.Batch, _ time.Time) { gapEvent(b, of, s.sender.Outage().Missing) })
+		missing = s.sender.Close(context.Background()).Missing
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, by := range s.missing {

@@ -29,6 +29,9 @@ const (
 	beatEvery = time.Second
 	// lastWords bounds what is said at the end, for which nobody waits longer.
 	lastWords = 3 * time.Second
+	// othersNotice is for how long others may go on with their load after this runner noticed that the coordinator is no more: each
+	// heard of it last in the course of a beat, and asks again in that of the next.
+	othersNotice = 4 * beatEvery
 )
 
 // member is this process as one of the runners of a run.
@@ -120,12 +123,23 @@ func (m *member) tearsDown(ctx context.Context, early string) (does bool, err er
 	}
 	told, err := m.client.Loaded(ctx, early)
 	if err != nil {
+		if m.setUp && m.own.Of > 1 {
+			// What others still send would make again what is removed, such as a topic.
+			pause(ctx, othersNotice)
+		}
 		// Nobody can tell who else cleans up.
 		m.own.Teardown = m.setUp
 		return m.setUp, err
 	}
 	m.own.Teardown = told.Do
 	return told.Do, nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // evidence is what the script saw, and what the record says of this runner beside it. Where no sidecar saw the load it lasted until
@@ -195,7 +209,7 @@ func (m *member) beat() {
 			return
 		case <-ticks.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), coordinator.Deaf)
+		ctx, cancel := context.WithTimeout(context.Background(), m.client.Patience())
 		stop, err := m.client.Beat(ctx)
 		cancel()
 		if !m.loading.Load() {

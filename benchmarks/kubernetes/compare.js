@@ -1,0 +1,104 @@
+/**
+ * What do runners in a cluster measure, beside runners on this machine?
+ *
+ * Run by `make benchmark-kubernetes`: brings up the Kubernetes of `make test-kubernetes`, with the real relay in its network, and
+ * ROUNDS times, in turn, makes the same load by two pods and by two k6 processes outside of pods. Both ask the same relay, in
+ * the same network namespace. Prints a table of medians, and writes it as runs.md beside runs.json into results/RUN_ID.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { Cluster } from '../../tests/kubernetes/cluster.js';
+import { K6, ROOT, start } from '../../tests/support/k6.js';
+import { table } from './table.js';
+
+/** Exit codes of a run that has a result: pass, inconclusive, a threshold that did not hold. */
+const MEASURED = [0, 3, 99];
+/** As many rooms as runners at least, since each is one client's. */
+const SCENARIOS = [
+  { name: 'pulsar/concurrent', variables: {} },
+  { name: 'pulsar/delivery', variables: { CLIENTS: '4', ROOMS: '4' } },
+];
+/** Of a fixed number of requests so many times as much, so that a run lasts some seconds. */
+const FIXED = ['smoke', 'quick'];
+
+/** @param {string} variable @param {number} fallback @param {number} most */
+function whole(variable, fallback, most) {
+  const given = Number(process.env[variable] || fallback);
+  if (Number.isInteger(given) && given > 0 && given <= most) return given;
+  console.error(`${variable}=${process.env[variable]}: a whole number from 1 to ${most} is wanted`);
+  return process.exit(2);
+}
+
+const rounds = whole('ROUNDS', 3, 100);
+const times = String(whole('TIMES', 4, 100));
+const id =
+  process.env.RUN_ID || `kubernetes-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`.toLowerCase();
+const folder = join(ROOT, 'results', id);
+mkdirSync(folder, { recursive: true });
+
+const cluster = new Cluster();
+const end = () => cluster.down();
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    end();
+    process.exit(130);
+  });
+
+/** Runs the load once. @param {'in the cluster' | 'on the machine'} where @param {string} run @param {Record<string, string>} variables */
+async function measure(where, run, variables) {
+  const [command, ...args] =
+    where === 'in the cluster'
+      ? [K6, 'x', 'cluster']
+      : ['nsenter', `--net=${cluster.network}`, '--', K6, 'x', 'bench'];
+  // Pods measure once, whatever else there is.
+  const alike = where === 'on the machine' && { AGAIN: '0', BESIDE: '1' };
+  const { ended, output } = start(command, [...args, '--run-id', run], {
+    env: { ...cluster.environment, ...alike, ...variables },
+  });
+  const code = await ended;
+  if (!MEASURED.includes(Number(code)))
+    throw new Error(`${run} ended with ${code}: ${output.stdout}${output.stderr}`);
+  const file = join(ROOT, 'results', run, `${variables.ONLY.replace('/', '-')}.json`);
+  return {
+    where,
+    record: JSON.parse(readFileSync(join(ROOT, 'results', run, 'run.json'), 'utf8')),
+    result: JSON.parse(readFileSync(file, 'utf8')),
+  };
+}
+
+const places = /** @type {const} */ (['on the machine', 'in the cluster']);
+const loads = (process.env.PROFILES || 'quick,full').split(',').flatMap((profile) =>
+  SCENARIOS.map(({ name, variables }) => ({
+    title: `${name}, ${profile}`,
+    variables: {
+      ...variables,
+      ONLY: name,
+      PROFILE: profile,
+      ...(FIXED.includes(profile) && { TIMES: times }),
+    },
+    measured: /** @type {import('./table.js').Measured[]} */ ([]),
+  })),
+);
+
+let runs = 0;
+try {
+  cluster.up();
+  // What a node of two CPUs has beside the coordinator and k6-operator.
+  Object.assign(cluster.environment, { RUNNERS: '2', RUNNER_CPU: '650m', RUNNER_MEMORY: '512Mi' });
+  await cluster.startRelay();
+  for (let round = 1; round <= rounds; round += 1)
+    for (const { title, variables, measured } of loads)
+      for (const where of round % 2 ? places : places.toReversed()) {
+        runs += 1;
+        const one = await measure(where, `${id}-${runs}`, variables);
+        measured.push(one);
+        console.error(`${id}-${runs}: ${title}, ${where}: ${one.result.verdict}`);
+      }
+} finally {
+  end();
+}
+const text = loads.map(({ title, measured }) => table(title, measured)).join('\n');
+writeFileSync(join(folder, 'runs.json'), `${JSON.stringify(loads, null, 2)}\n`);
+writeFileSync(join(folder, 'runs.md'), text);
+process.stdout.write(text);

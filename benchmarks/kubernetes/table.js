@@ -1,0 +1,94 @@
+/** The tables of benchmark-kubernetes: figures of runners in the cluster beside those on the machine. */
+
+/**
+ * @typedef {'on the machine' | 'in the cluster'} Where
+ *
+ * @typedef {object} Measured a run
+ * @property {Where} where
+ * @property {any} record its run.json
+ * @property {any} result of its scenario
+ */
+
+const FIGURES = /** @type {const} */ (['rate', 'p50', 'p95', 'p99']);
+const HEAD = [
+  '| 2 runners | verdict | rate/s | P50 ms | P95 ms | P99 ms | rate, times that on the machine | P50 | P95 | P99 | starts within ms | coordinator: CPU s of the load | of a core |',
+  `|---|---|${'---:|'.repeat(11)}`,
+];
+
+/**
+ * @typedef {object} Figures of a run: a second, ms, s, a share; undefined or null where it has too few samples
+ * @property {string} verdict
+ * @property {number} rate
+ * @property {number | null} p50
+ * @property {number | null} p95
+ * @property {number | null} p99
+ * @property {number} starts
+ * @property {number | undefined} cpu
+ * @property {number | undefined} core
+ */
+
+/** What is compared of a run. @param {Measured} measured @returns {Figures} */
+function figuresOf({ record, result }) {
+  const [{ rate_per_s: rate, latency_ms: latency }] = result.operations;
+  const starts = result.runners.map((/** @type {any} */ { start_offset_ms: at }) => at);
+  const { coordinator } = record.scenarios[0];
+  return {
+    verdict: result.verdict,
+    rate,
+    p50: latency.p50,
+    p95: latency.p95,
+    p99: latency.p99,
+    starts: Math.max(...starts) - Math.min(...starts),
+    cpu: coordinator ? Number(coordinator.cpu_s) : undefined,
+    core: coordinator ? coordinator.cpu_s / coordinator.load_s : undefined,
+  };
+}
+
+/** @param {(number | null | undefined)[]} values */
+export function median(values) {
+  const known = /** @type {number[]} */ (values.filter((value) => value !== undefined && value !== null));
+  const sorted = known.toSorted((a, b) => a - b);
+  if (sorted.length === 0) return undefined;
+  return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
+}
+
+/** @param {number | undefined} value @param {number} digits */
+const cell = (value, digits) => (value === undefined ? '—' : value.toFixed(digits));
+
+/** @param {number | undefined} share */
+const percent = (share) => (share === undefined ? '—' : `${(100 * share).toFixed(2)} %`);
+
+/** @param {number | null} value @param {number | null} of */
+const ratio = (value, of) => (value === null || of === null ? null : value / of);
+
+/** @param {Where} where @param {Figures[]} runs @param {Figures[]} base */
+function row(where, runs, base) {
+  const starts = runs.map((run) => run.starts);
+  const cells = [
+    where,
+    [...new Set(runs.map(({ verdict }) => verdict))].toSorted().join(', '),
+    ...FIGURES.map((figure) => cell(median(runs.map((run) => run[figure])), figure === 'rate' ? 0 : 1)),
+    ...FIGURES.map((figure) =>
+      cell(median(runs.map((run, index) => ratio(run[figure], base[index][figure]))), 2),
+    ),
+    `${cell(Math.min(...starts), 1)}–${cell(Math.max(...starts), 1)}`,
+    cell(median(runs.map(({ cpu }) => cpu)), 3),
+    percent(median(runs.map(({ core }) => core))),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+/**
+ * One load, medians; ratios are those of the runs of one round.
+ * @param {string} title
+ * @param {Measured[]} measured
+ */
+export function table(title, measured) {
+  const of = (/** @type {Where} */ where) => measured.filter((one) => one.where === where).map(figuresOf);
+  const base = of('on the machine');
+  const lines = [row('on the machine', base, base), row('in the cluster', of('in the cluster'), base)];
+  const reasons = measured.flatMap(({ where, result }) =>
+    result.reasons.map((/** @type {any} */ { text }) => `- ${where}: ${text}`),
+  );
+  return [`### ${title}`, '', ...HEAD, ...lines, '', ...new Set(reasons), ''].join('\n');
+}

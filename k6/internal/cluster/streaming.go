@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cluster
+
+import (
+	"bytes"
+	"net/url"
+
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/stream"
+)
+
+// streamed reports whether pods stream to InfluxDB: INFLUX asks for it. One that they would not find is refused. What a
+// secret alone stands for is on this machine: then nothing is streamed, and aside says so.
+func streamed(getenv func(string) string) (wanted bool, aside string, f *fault.Fault) {
+	config, err := influx.FromEnvironment(getenv)
+	switch {
+	case err != nil:
+		return false, "", fault.Usage("%v", err)
+	case !config.Given && getenv(influx.VariablePassword) != "":
+		return false, "not streamed: " + influx.VariableURL + " is not set, and pods would not find an InfluxDB on this machine", nil
+	case !config.Given:
+		return false, "", nil
+	}
+	if at, err := url.Parse(config.URL); err == nil && environment.IsLoopback(at.Hostname()) {
+		return false, "", fault.Usage("%s=%s is on this machine: pods would not find it; give an address that they reach, or unset it", influx.VariableURL, config.URL)
+	}
+	return true, "", nil
+}
+
+// heard takes note of what runners' outputs said in their log, as `kubectl logs --prefix` prints it.
+func heard(ledger *stream.Stream, of stream.Of, log []byte) {
+	for line := range bytes.Lines(log) {
+		if _, said, found := bytes.Cut(line, []byte("] {")); found {
+			if report, is := influx.ReadReport("{" + string(said)); is {
+				ledger.Heard(of, report)
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package coordinate
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/redact"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/stream"
+)
+
+// Part says which of a run's scenarios this one is: the first one streams that the run began, the last one how it ended.
+type Part struct {
+	More  bool // scenarios come after it
+	After int  // of those before it, the exit code of all together; NoneBefore
+}
+
+// NoneBefore is the exit code of the scenarios before the first one.
+const NoneBefore = -1
+
+// openStream begins to stream where the variables ask for it, and says so. What runners measure they stream themselves.
+func (j *job) openStream() {
+	config, wanted, err := stream.Wanted(context.Background(), j.Getenv)
+	if err != nil || !wanted {
+		return
+	}
+	fmt.Fprintf(j.Stdout, "streaming to %s\n", config.Place())
+	j.stream = stream.Open(config,
+		func(line string) { fmt.Fprintln(j.Stderr, line) },
+		func(text string) string { return redact.Tokens(j.redactor.Text(text)) })
+	j.record.Streamed = true
+	if j.After == NoneBefore {
+		j.stream.RunStarted(j.ofRun(), fmt.Sprintf("environment %s, %d runners", j.record.Environment, j.Runners))
+	}
+	j.stream.Started(j.of())
+}
+
+func (j *job) ofRun() stream.Of { return stream.Of{TestID: j.RunID, Profile: j.Profile} }
+
+func (j *job) of() stream.Of {
+	return stream.Of{TestID: j.RunID, Profile: j.Profile, System: j.scenario.System, Scenario: j.scenario.Name}
+}
+
+// closeStream streams how the scenario ended, and notes what InfluxDB misses of what the coordinator sent.
+func (j *job) closeStream(code int) {
+	if j.stream == nil {
+		return
+	}
+	entry := j.record.Scenarios[0]
+	var measured *result.Result
+	if entry.Result != "" {
+		if r, err := result.Read(filepath.Join(j.dir, entry.Result)); err == nil {
+			measured = &r
+		}
+	}
+	j.stream.Ended(j.of(), entry, measured, time.Since(j.record.Start))
+	if !j.More {
+		j.stream.RunEnded(j.ofRun(), exitcode.Verdict(j.ofAll(code)))
+	}
+	j.record.Notes = append(j.record.Notes, j.stream.Close(j.ofRun())...)
+}
+
+// ofAll is the exit code of this scenario and those before it.
+func (j *job) ofAll(code int) int {
+	if j.After == NoneBefore {
+		return code
+	}
+	return exitcode.Worst(j.After, code)
+}
