@@ -207,6 +207,11 @@ func (c *Client) Beat(ctx context.Context) (stop string, err error) {
 	return told.Stop, err
 }
 
+// Bye says that the runner knows that its record was taken.
+func (c *Client) Bye(ctx context.Context) error {
+	return c.ask(ctx, PathBye, Said{Number: c.Number}, &Answer{})
+}
+
 // Record sends the runner's record.
 func (c *Client) Record(ctx context.Context, record []byte) error {
 	return c.deliver(ctx, PathRecord, record)

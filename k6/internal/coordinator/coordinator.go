@@ -48,6 +48,7 @@ type Coordinator struct {
 	cleaned bool
 	left    string // why the one who tore down could not, "" where it could
 	whole   *whole // all samples, while somebody asks for them
+	cost    cost
 }
 
 // runner is what is known of one; heard is when it was last heard of.
@@ -63,6 +64,7 @@ type runner struct {
 	record   string // the file, "" before it came
 	sum      string // of the record
 	draft    string // the file of its samples, where its record comes later
+	bye      bool   // it knows that its record came
 	gone     string // why there will be no more of it, "" while there may be
 }
 
@@ -85,6 +87,7 @@ func (c *Coordinator) name(number int) string {
 
 // tell lets all that wait look again, mu held.
 func (c *Coordinator) tell() {
+	c.noteCost()
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
@@ -197,6 +200,19 @@ func (c *Coordinator) Wait(ctx context.Context) error {
 		return struct{}{}, true
 	})
 	return err
+}
+
+// Farewell returns once each runner whose record came knows that, or ctx is done: one whose answer was lost on its way asks again,
+// and would take a coordinator that is no more for dead.
+func (c *Coordinator) Farewell(ctx context.Context) {
+	_, _ = await(ctx, c, func() (struct{}, bool) {
+		for _, r := range c.runners {
+			if r.record != "" && !r.bye {
+				return struct{}{}, false
+			}
+		}
+		return struct{}{}, true
+	})
 }
 
 // Stopped is why all were stopped, "" where they were not.

@@ -187,6 +187,7 @@ func (c *Coordinator) beginOnceReady() {
 	}
 	if c.start.IsZero() && c.stop == "" {
 		c.start = time.Now().Add(startsIn)
+		time.AfterFunc(startsIn, c.beginCost)
 		c.tell()
 	}
 }
@@ -253,6 +254,15 @@ func (c *Coordinator) tornDown(number int, failed string) error {
 			c.config.Say(c.left)
 		}
 		c.cleaned = true
+		c.tell()
+		return nil
+	})
+}
+
+// bye says that a runner knows that its record was taken: it asks no more.
+func (c *Coordinator) bye(number int) error {
+	return c.of(number, func(r *runner) error {
+		r.bye = true
 		c.tell()
 		return nil
 	})

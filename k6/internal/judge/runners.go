@@ -31,6 +31,10 @@ type Runner struct {
 	// CPUS is the CPU time of its process while the load ran, and CPUs how many it may use: for where no sidecar is beside it.
 	CPUS *float64 `json:"cpu_s"`
 	CPUs *float64 `json:"cpus"`
+	// MachineCPUs is how many CPUs its machine has, 0 where that cannot be told, and MachineBusyPercent how busy they were while
+	// the load ran: several runners may share them.
+	MachineCPUs        int      `json:"machine_cpus,omitempty"`
+	MachineBusyPercent *float64 `json:"machine_busy_percent,omitempty"`
 	// Teardown: it ran the run's teardown, and has what was seen before and after the load.
 	Teardown bool `json:"teardown"`
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"go.k6.io/k6/lib"
-	"golang.org/x/sys/unix"
 
 	"windtunnel/k6/internal/coordinator"
 	"windtunnel/k6/internal/cpus"
@@ -46,8 +45,9 @@ type member struct {
 	over        chan struct{}
 	endOnce     sync.Once
 	cpuBefore   float64
-	began       time.Time // its load
-	loadS       float64   // how long that lasted, 0 before its end
+	machine     cpus.Machine // what its CPUs had done when the load began
+	began       time.Time    // its load
+	loadS       float64      // how long that lasted, 0 before its end
 }
 
 // ofProcess is the one of this process; nil where it is not one of several.
@@ -104,17 +104,20 @@ func (m *member) start(ctx context.Context) error {
 	case <-time.After(time.Until(at)):
 	}
 	m.own.StartOffsetMS = float64(time.Since(at).Nanoseconds()) / 1e6
-	m.cpuBefore, m.began = cpuSeconds(), time.Now()
+	m.cpuBefore, m.machine, m.began = cpus.Used(), cpus.OfMachine(), time.Now()
 	m.loading.Store(true)
 	return nil
 }
 
 func (m *member) tearsDown(ctx context.Context, early string) (does bool, err error) {
 	m.loading.Store(false)
-	used := cpuSeconds() - m.cpuBefore
+	used, machine := cpus.Used()-m.cpuBefore, cpus.OfMachine()
 	m.loadS = time.Since(m.began).Seconds()
 	may := cpus.Share()
 	m.own.CPUS, m.own.CPUs = &used, &may
+	if busy, ok := machine.BusyPercent(m.machine); ok {
+		m.own.MachineCPUs, m.own.MachineBusyPercent = machine.Count, &busy
+	}
 	if m.interrupted.Load() {
 		early = "was interrupted"
 	}
@@ -147,8 +150,14 @@ func (m *member) facts(zeroUnixMS float64) *judge.Runner {
 }
 
 func (m *member) deliver(record []byte) error {
-	defer m.end()
-	return m.client.Record(context.Background(), record)
+	err := m.client.Record(context.Background(), record)
+	if err == nil {
+		m.end()
+		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+		defer cancel()
+		_ = m.client.Bye(ctx) // nobody waits for it for long
+	}
+	return err
 }
 
 func (m *member) leave(why string) {
@@ -217,13 +226,4 @@ func (m *member) stopLoad(why error) {
 	}
 	m.stopped.Store(&why)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-}
-
-// cpuSeconds is the CPU time of this process.
-func cpuSeconds() float64 {
-	var used unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
 }
