@@ -124,10 +124,12 @@ func lastOf(err error) string {
 	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
 }
 
-// Register says who the runner is.
-func (c *Client) Register(ctx context.Context, r Registration) error {
+// Register says who the runner is, and returns what it has in common with the other runners of this run, and with nobody else.
+func (c *Client) Register(ctx context.Context, r Registration) (together string, err error) {
 	c.Number, r.Process = r.Number, rand.Text()
-	return c.insist(ctx, PathRegister, r, &Answer{})
+	var told Answer
+	err = c.insist(ctx, PathRegister, r, &told)
+	return told.Together, err
 }
 
 // Offset is what this clock must be set forward by, to be the coordinator's: by the quickest of some exchanges, of which half

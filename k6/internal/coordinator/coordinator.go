@@ -7,6 +7,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -36,6 +37,7 @@ const startsIn = 400 * time.Millisecond
 type Coordinator struct {
 	config Config
 	begun  time.Time
+	id     string // of this run, another one in each
 
 	mu      sync.Mutex
 	changed chan struct{} // closed at each change, and replaced
@@ -73,7 +75,7 @@ func (r *runner) over() bool { return r.gone != "" || r.record != "" || r.draft 
 
 // New makes a coordinator that waits for its runners from now on.
 func New(config Config) *Coordinator {
-	c := &Coordinator{config: config, begun: time.Now(), changed: make(chan struct{})}
+	c := &Coordinator{config: config, begun: time.Now(), id: rand.Text(), changed: make(chan struct{})}
 	for number := 1; number <= config.Runners; number++ {
 		c.runners = append(c.runners, &runner{number: number})
 	}

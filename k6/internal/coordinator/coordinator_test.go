@@ -61,7 +61,7 @@ func (tr *trial) said() []string {
 func (tr *trial) client(number int) *Client {
 	tr.t.Helper()
 	c := &Client{URL: tr.url, Token: token}
-	if err := c.Register(tr.t.Context(), Registration{Number: number, Of: len(tr.runners), Segment: "x", Checksum: "same"}); err != nil {
+	if _, err := c.Register(tr.t.Context(), Registration{Number: number, Of: len(tr.runners), Segment: "x", Checksum: "same"}); err != nil {
 		tr.t.Fatal(err)
 	}
 	return c
@@ -212,12 +212,12 @@ func TestWhoMayNotComeIsToldWhyInOneLine(t *testing.T) {
 		"one of 3, and the run has 2":    {token, Registration{Number: 2, Of: 3, Checksum: "same"}},
 		"there is no runner 7 of 2":      {token, Registration{Number: 7, Of: 2, Checksum: "same"}},
 	} {
-		err := (&Client{URL: tr.url, Token: c.token}).Register(t.Context(), c.asked)
+		_, err := (&Client{URL: tr.url, Token: c.token}).Register(t.Context(), c.asked)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	err := (&Client{URL: tr.url, Token: token}).Register(t.Context(), Registration{Number: 2, Of: 2, Checksum: "another"})
+	_, err := (&Client{URL: tr.url, Token: token}).Register(t.Context(), Registration{Number: 2, Of: 2, Checksum: "another"})
 	if err == nil || !strings.Contains(err.Error(), "runner 1 of 2 and runner 2 of 2 have other scripts or options") || tr.Stopped() == "" {
 		t.Errorf("%v", err)
 	}
@@ -389,7 +389,7 @@ func TestNobodyAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	c := &Client{URL: "http://127.0.0.1:1", Token: token}
-	if err := c.Register(ctx, Registration{Number: 1, Of: 1}); err == nil {
+	if _, err := c.Register(ctx, Registration{Number: 1, Of: 1}); err == nil {
 		t.Error("registered with nobody")
 	}
 }

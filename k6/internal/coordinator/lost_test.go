@@ -107,7 +107,7 @@ func TestNobodyWaitsForWhoHadNotComeWhenAllWereStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := &Client{URL: tr.url, Token: token}
-	if err := late.Register(soon(t), Registration{Number: 2, Of: 2, Checksum: "same"}); err == nil || err.Error() != "interrupted" {
+	if _, err := late.Register(soon(t), Registration{Number: 2, Of: 2, Checksum: "same"}); err == nil || err.Error() != "interrupted" {
 		t.Errorf("%v", err)
 	}
 }

@@ -66,7 +66,7 @@ func (c *Coordinator) Handler() http.Handler {
 			answer(w, nil, err)
 			return
 		}
-		answer(w, Answer{}, c.register(asked))
+		answer(w, Answer{Together: c.id}, c.register(asked))
 	})
 	for path, does := range map[string]func(context.Context, Said) (Answer, error){
 		PathSetUp:    func(ctx context.Context, s Said) (Answer, error) { return c.setUp(ctx, s.Number) },

@@ -97,6 +97,8 @@ type Answer struct {
 	// Done: another one has done it.
 	Done bool            `json:"done,omitempty"`
 	Data json.RawMessage `json:"data,omitempty"`
+	// Together is of this run alone; it answers a registration.
+	Together string `json:"together,omitempty"`
 	// StartUnixMS is when the load begins, by the coordinator's clock.
 	StartUnixMS float64 `json:"start_unix_ms,omitempty"`
 }

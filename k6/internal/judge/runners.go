@@ -18,6 +18,8 @@ type Runner struct {
 	// Number is from 1 to Of.
 	Number int `json:"number"`
 	Of     int `json:"of"`
+	// Together is the same text in all records of one run, and of no other: a run's id may be used again.
+	Together string `json:"together,omitempty"`
 	// Segment is its part of the load, as k6 writes it: 0:1/2.
 	Segment string `json:"segment"`
 	// StartOffsetMS is how long after the common start its load began; below 0 it was early.

@@ -70,7 +70,7 @@ func (m *member) setsUp(ctx context.Context, definition string, segment *lib.Exe
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", definition, sequence))
 	registration := coordinator.Registration{Number: m.own.Number, Of: m.own.Of, Segment: m.own.Segment, Checksum: hex.EncodeToString(sum[:])}
-	if err := m.client.Register(ctx, registration); err != nil {
+	if m.own.Together, err = m.client.Register(ctx, registration); err != nil {
 		return false, err
 	}
 	m.watchSignals()

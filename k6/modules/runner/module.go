@@ -68,7 +68,12 @@ func (i instance) setsUp(definition string) bool {
 	if state == nil {
 		i.throw(fmt.Errorf("setsUp() is for setup()"))
 	}
-	does, err := i.member.setsUp(i.vu.Context(), definition, state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
+	load, err := json.Marshal(state.Options.Scenarios)
+	if err != nil {
+		i.throw(err)
+	}
+	// Arguments of k6 run, such as --vus, take the place of what the script says of the load.
+	does, err := i.member.setsUp(i.vu.Context(), definition+"\n"+string(load), state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
 	i.end(err)
 	return does
 }
@@ -128,6 +133,7 @@ func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
 // undelivered ends this k6 from within handleSummary, whose exceptions k6 logs and ends with 0: a runner whose record is not with the
 // coordinator has not done its part. All else of k6 has come to its end by then. One that was stopped by a signal ends so anyway.
 func (i instance) undelivered(why string) {
+	why = strings.TrimPrefix(why, ImportPath+": ")
 	if !i.member.toldDeaf.Swap(true) || !strings.Contains(why, coordinator.ErrDeaf.Error()) {
 		i.vu.State().Logger.Error(why)
 	}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.k6.io/k6/js/modulestest"
 	"go.k6.io/k6/lib"
+	"go.k6.io/k6/lib/executor"
 
 	"windtunnel/k6/internal/coordinator"
 )
@@ -46,7 +48,7 @@ func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 		runtime.MoveToVUContext(&lib.State{Logger: logger})
 		code := 0
 		exit = func(with int) { code = with }
-		instance{vu: runtime.VU, member: m}.undelivered(c.why)
+		instance{vu: runtime.VU, member: m}.undelivered(ImportPath + ": " + c.why)
 		if (code == 105) != c.wantExit || code != 0 && code != 105 {
 			t.Errorf("%s: ends with %d", about, code)
 		}
@@ -57,5 +59,35 @@ func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 		if _, lost := keeper.Records(); !strings.Contains(lost[1], "could not leave its record: "+c.why) {
 			t.Errorf("%s: the coordinator knows %q", about, lost[1])
 		}
+	}
+}
+
+// An argument of k6 run, such as --vus, takes the place of the load that the script says.
+func TestRunnersOfOtherLoadsAreNoRunnersOfOneRun(t *testing.T) {
+	first, keeper, url := memberOf(t, 2)
+	second := &member{client: coordinator.Client{URL: url, Token: token}, over: make(chan struct{})}
+	t.Cleanup(second.end)
+	sequence, err := lib.NewExecutionSegmentSequenceFromString("0,1/2,1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registers := func(m *member, number int, clients int64) {
+		runtime := modulestest.NewRuntime(t)
+		logger, _ := logtest.NewNullLogger()
+		load := executor.NewPerVUIterationsConfig("closed")
+		load.VUs.Int64, load.VUs.Valid = clients, true
+		runtime.MoveToVUContext(&lib.State{Logger: logger, Options: lib.Options{
+			Scenarios: lib.ScenarioConfigs{"closed": load}, ExecutionSegment: sequence[number-1], ExecutionSegmentSequence: &sequence}})
+		go instance{vu: runtime.VU, member: m}.setsUp("definition") // it is stopped in the end
+	}
+	registers(first, 1, 4)
+	for keeper.Progress() != "1 of 2 runners are there, 0 ready" {
+		time.Sleep(time.Millisecond)
+	}
+	registers(second, 2, 5)
+	for end := time.Now().Add(20 * time.Second); keeper.Stopped() == "" && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	if why := keeper.Stopped(); why != "runner 1 of 2 and runner 2 of 2 have other scripts or options" {
+		t.Errorf("%q", why)
 	}
 }
