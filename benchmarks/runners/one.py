@@ -124,6 +124,8 @@ def main() -> None:
         if runners > 0:
             entry = json.loads((folder / "run.json").read_text())["scenarios"][0]
             told |= {"coordinator": entry["coordinator"], "coordinator_life_cpu_s": total}
+            if entry["coordinator"]["cpu_s"] > total:
+                sys.exit("the coordinator counts more CPU time than the kernel does for its whole life")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(json.dumps(told))

@@ -132,7 +132,7 @@ func (c *Client) Register(ctx context.Context, r Registration) (together string,
 	return told.Together, err
 }
 
-// Offset is what this clock must be set forward by, to be the coordinator's: by the quickest of some exchanges, of which half
+// Offset is what Steady must be set forward by, to be the coordinator's: by the quickest of some exchanges, of which half
 // the time is each way.
 func (c *Client) Offset(ctx context.Context) (time.Duration, error) {
 	quickest, offset := time.Duration(-1), time.Duration(0)
@@ -140,7 +140,7 @@ func (c *Client) Offset(ctx context.Context) (time.Duration, error) {
 		var told struct {
 			UnixMS float64 `json:"unix_ms"`
 		}
-		before := time.Now()
+		before := Steady()
 		if err := c.insist(ctx, PathClock, struct{}{}, &told); err != nil {
 			return 0, err
 		}

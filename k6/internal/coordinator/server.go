@@ -58,7 +58,7 @@ const (
 func (c *Coordinator) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+PathClock, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]float64{"unix_ms": unixMS(time.Now())}, nil)
+		answer(w, map[string]float64{"unix_ms": unixMS(Steady())}, nil)
 	})
 	mux.HandleFunc("POST "+PathRegister, func(w http.ResponseWriter, r *http.Request) {
 		var asked Registration

@@ -188,7 +188,7 @@ func (c *Coordinator) beginOnceReady() {
 		}
 	}
 	if c.start.IsZero() && c.stop == "" {
-		c.start = time.Now().Add(startsIn)
+		c.start = Steady().Add(startsIn)
 		time.AfterFunc(startsIn, c.beginCost)
 		c.tell()
 	}

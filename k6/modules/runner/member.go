@@ -30,11 +30,15 @@ const (
 	lastWords = 3 * time.Second
 )
 
+// wall is the machine's clock.
+var wall = time.Now
+
 // member is this process as one of the runners of a run.
 type member struct {
 	client coordinator.Client
 	own    judge.Runner
-	offset time.Duration // what this clock must be set forward by
+	offset time.Duration // what this process's steady clock must be set forward by, to be the coordinator's
+	set    time.Duration // by how much the machine's clock had been set forward when the load began
 	data   []byte        // what another runner's set-up returned
 	setUp  bool          // this one set up
 
@@ -101,9 +105,10 @@ func (m *member) start(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(time.Until(at)):
+	case <-time.After(at.Sub(coordinator.Steady())):
 	}
-	m.own.StartOffsetMS = float64(time.Since(at).Nanoseconds()) / 1e6
+	m.own.StartOffsetMS = float64(coordinator.Steady().Sub(at).Nanoseconds()) / 1e6
+	m.set = coordinator.Set(wall())
 	m.cpuBefore, m.machine, m.began = cpus.Used(), cpus.OfMachine(), time.Now()
 	m.loading.Store(true)
 	return nil
@@ -143,7 +148,8 @@ func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidenc
 
 // facts are what the record says of this runner.
 func (m *member) facts(zeroUnixMS float64) *judge.Runner {
-	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64(m.offset.Nanoseconds())/1e6
+	// The script found its zero by the machine's clock, just before the load began.
+	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	m.own.Machine = strings.TrimSpace(string(id))
 	return &m.own
