@@ -161,6 +161,8 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	case cut:
 		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended within that step, after %.1f s, and it was not beyond doubt too much",
 			steps[broken].text, e.LoadS)))
+	case broken == 0 || steps[broken-1].number != steps[broken].number-1:
+		found.reasons = append(found.reasons, because("limit", steps[broken].text+", and the step below it was not measured"))
 	default:
 		at := steps[broken].number
 		found.notes = append(found.notes, fmt.Sprintf("the limit: %s held, %s did not", loads[at-1], loads[at]))

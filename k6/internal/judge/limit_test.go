@@ -80,6 +80,16 @@ func TestNoLimitAndNoStepThatHeld(t *testing.T) {
 	}
 }
 
+// Steps that are no longer than the warm-up leave nothing of the first.
+func TestAStepBelowTheLimitMustHaveBeenMeasured(t *testing.T) {
+	d, metrics := steps(40)
+	delete(metrics, "operation_failed{operation:send,step:0}")
+	found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, nil)
+	if found.verdict != result.Inconclusive || !strings.Contains(found.reasons[0].text, "did not hold, and the step below it was not measured") {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestAStepHoldsWhereOneInTwentyFailsAndItsP95IsBelowTheBound(t *testing.T) {
 	d, _ := steps(0)
 	for _, c := range []struct {
