@@ -178,7 +178,12 @@ benchmark-neighbours: $(BINARIES) ## What somebody else on the CPU does to a mea
 benchmark-streaming: $(BINARIES) ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
 	+@$(call build,ONLY=pulsar/ingest bin/k6 x needs)
-	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- python3 benchmarks/streaming/compare.py
+	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- env PYTHONPATH=benchmarks python3 benchmarks/streaming/compare.py
+
+.PHONY: benchmark-runners
+benchmark-runners: $(BINARIES) ## What 1, 2 and 4 runners measure of the relay, and what a coordinator costs: make benchmark-runners [PROFILES=quick,full] [ROUNDS=3] [TIMES=4] [PAIRS=16]
+	+@$(call build,bin/sidecar testbed needs pulsar-relay)
+	@env -u PROFILE -u ONLY -u ENV PYTHONPATH=benchmarks python3 benchmarks/runners/compare.py
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: benchmark-protocols

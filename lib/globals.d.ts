@@ -360,4 +360,6 @@ declare module 'k6/x/windtunnel/runner' {
     own: object,
   ): import('k6/x/windtunnel/record').Metrics | null;
   export function leave(why: string): void;
+  /** In handleSummary: ends this k6 at once. */
+  export function undelivered(why: string): void;
 }

@@ -73,6 +73,20 @@ export function leave(why) {
   if (many()) runner.leave(why);
 }
 
+/**
+ * handleSummary of a runner: k6 ends with 0 where it throws, and a runner that left no record must not.
+ * @template T @param {() => T} summary
+ */
+export function orUndelivered(summary) {
+  if (!many()) return summary();
+  try {
+    return summary();
+  } catch (error) {
+    runner.undelivered(String(/** @type {any} */ (error)?.message ?? error));
+    return /** @type {T} */ ({}); // it says why, and this k6 ends
+  }
+}
+
 /** @typedef {import('k6/x/windtunnel/judge').Evidence} Evidence */
 
 /**
@@ -82,10 +96,12 @@ export function leave(why) {
  * @param {any} own k6's metrics of this runner
  * @param {any} measured figures of this runner
  * @param {number} zero of the test's clock, ms since 1970
+ * @returns {{}} no files
  */
 export function deliver(evidenceOf, own, measured, zero) {
   const evidence = evidenceOf(measured);
   const says = evidence.sections.length > 0;
   const ofAll = says ? runner.draft(evidence, zero, own) : null;
   runner.deliver(ofAll ? evidenceOf(ofAll) : evidence, zero);
+  return {};
 }

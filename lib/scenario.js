@@ -13,6 +13,7 @@ import { paceOf } from './pace.js';
 import { isForeign } from './environment.js';
 import { pathOf } from './file.js';
 import { idOfRun, tagsOf } from './identity.js';
+import { loadHasEnded, loadSeconds } from './load-end.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
@@ -23,6 +24,7 @@ import {
   leave,
   madeOnce,
   many,
+  orUndelivered,
   partOf,
   startTogether,
   waitSeconds,
@@ -263,7 +265,7 @@ function summaryOf(definition, declared) {
   const restFor = restSeconds();
 
   /** @param {any} data @returns {Record<string, string | ArrayBuffer>} */
-  return (data) => {
+  const summary = (data) => {
     const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
     // Set-up failed: k6 has said why, and nothing was measured.
     if (!begun) {
@@ -278,19 +280,17 @@ function summaryOf(definition, declared) {
       ...saidBy(definition, begun, metrics, watched.usage),
       run: runOf(definition, begun, durationMs),
       headline: headlineOf(definition.operations),
-      load_s: watched.usage?.duration_s ?? (durationMs - begun.loadFrom) / 1000,
+      load_s: watched.usage?.duration_s ?? loadSeconds(begun, durationMs),
       counts: countsOf(data.metrics),
       silent_ms: SILENT_MS,
     });
     const own = measured(data.metrics);
-    if (many()) {
-      deliver(evidenceOf, data.metrics, own, begun.wallOffset);
-      return {};
-    }
+    if (many()) return deliver(evidenceOf, data.metrics, own, begun.wallOffset);
     const { result, record, text } = judge(evidenceOf(own));
     const files = filesOf(begun.runId, definition);
     return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
   };
+  return (/** @type {any} */ data) => orUndelivered(() => summary(data));
 }
 
 /** @typedef {ReturnType<typeof defineScenario>} Scenario */
@@ -388,6 +388,7 @@ export function defineScenario(definition) {
      * @param {Begun} data @param {() => void} [cleanUp]
      */
     end(data, cleanUp = () => {}) {
+      loadHasEnded();
       sidecar.closeWindow(data.window);
       const endsAt = data.wallOffset + data.loadFrom + load.seconds * 1000;
       cleanedOnce(load.seconds > 0 ? endsAt : 0, cleanUp);

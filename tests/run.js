@@ -13,7 +13,14 @@ import { fileURLToPath } from 'node:url';
 const TESTS = dirname(fileURLToPath(import.meta.url));
 const ALONE = 'alone';
 /** Minutes each, so that none of them is begun last. */
-const LONGEST = ['real/protocols-matrix', 'real/boards', 'real/panel', 'real/tproxy', 'real/protocols-cross'];
+const LONGEST = [
+  'real/protocols-matrix',
+  'real/runners-each',
+  'real/boards',
+  'real/panel',
+  'real/tproxy',
+  'real/protocols-cross',
+];
 /** Files at once: a test uses less than half of a CPU. */
 const AT_ONCE = availableParallelism() + 1;
 /** Files whose time is told at the end. */

@@ -11,18 +11,17 @@ import json
 import math
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from intervals import LEAST, interval, shown
+
 ROOT = Path(__file__).parent.parent.parent
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
 MESSAGES = os.environ.get("MESSAGES", "10000")
-CONFIDENCE = 0.95
-LEAST_ROUNDS = 6  # with fewer, no interval holds with that confidence
 BOUND = 0.95  # of the rate without streaming
 STREAMS = ("INFLUX", "INFLUX_USERNAME", "INFLUX_PASSWORD", "INFLUX_DATABASE")
 # What of the caller's variables would stream in all three ways.
@@ -89,30 +88,11 @@ def measure(way: str, turn: int) -> dict[str, float]:
     return {"rate": operation["rate_per_s"], "cpu": generator["cpu_s"] / operation["success"] * 1e6}
 
 
-def interval(values: list[float]) -> tuple[float, float]:
-    """Of the median, by order statistics: the narrowest that holds with CONFIDENCE."""
-    ordered, n = sorted(values), len(values)
-    outside = 0.0
-    rank = 0
-    while rank < (n - 1) // 2:
-        outside += 2 * math.comb(n, rank) / 2**n
-        if outside > 1 - CONFIDENCE:
-            break
-        rank += 1
-    rank = max(0, rank - 1)
-    return ordered[rank], ordered[n - 1 - rank]
-
-
-def shown(values: list[float], digits: int) -> str:
-    low, high = interval(values)
-    return f"{statistics.median(values):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
-
-
 def main() -> None:
     if any(name not in os.environ for name in STREAMS):
         sys.exit("there is no InfluxDB: run `make benchmark-streaming`")
-    if ROUNDS < LEAST_ROUNDS:
-        sys.exit(f"ROUNDS={ROUNDS} is too few for an interval; give {LEAST_ROUNDS} or more")
+    if ROUNDS < LEAST:
+        sys.exit(f"ROUNDS={ROUNDS} is too few for an interval; give {LEAST} or more")
     rounds: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     for turn in range(ROUNDS):
         first = turn % len(WAYS)

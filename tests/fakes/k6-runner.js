@@ -23,4 +23,5 @@ export const draft = (/** @type {any} */ evidence) => (
   calls.push(`draft ${evidence.sections[0]}`),
   told.whole
 );
+export const undelivered = (/** @type {string} */ why) => void calls.push(`undelivered ${why}`);
 export const leave = (/** @type {string} */ why) => void calls.push(`leave ${why}`);

@@ -12,6 +12,7 @@ import { Stall } from './stall.js';
  * @property {number} [delayMs] before each answer to a publish, poll answer or delivery
  * @property {{ afterPublishes: number } & import('./stall.js').Length} [stall] from that publish on, or laterMs later, nothing is answered for ms
  * @property {{ every: number, status: number }} [publishError] each nth publish gets this status
+ * @property {string} [refuseAgent] publishes of a client that calls itself so get a 403
  * @property {number} [capacityPerSecond] publishes are served one after the other, at most so many a second
  * @property {number} [garbledEvery] each nth bulk or poll answer is not what it should be
  * @property {number} [resetEvery] each nth publish has its connection cut
@@ -128,9 +129,13 @@ class Relay {
     if (faults.closeAfter && state.sent >= faults.closeAfter.after) socket.close(faults.closeAfter.code);
   }
 
-  /** @param {string} text @param {import('node:http').ServerResponse} response */
-  async publish(text, response) {
+  /** @param {string} text @param {import('node:http').ServerResponse} response @param {string} [agent] */
+  async publish(text, response, agent) {
     const { faults, truth } = this;
+    if (agent && agent === faults.refuseAgent) {
+      response.writeHead(403).end('{}');
+      return;
+    }
     const readAt = performance.now();
     truth.publishes += 1;
     const count = truth.publishes;
@@ -227,7 +232,7 @@ class Relay {
     if (wanted && request.headers.authorization !== wanted) return response.writeHead(401).end('{}');
     if (url.startsWith('/api/v1/topics')) return this.topics(method, url, text, response);
     if (url === '/api/v1/messages/bulk') return this.publishBulk(text, response);
-    if (url === '/api/v1/messages') return this.publish(text, response);
+    if (url === '/api/v1/messages') return this.publish(text, response, request.headers['user-agent']);
     if (url === '/messages/poll') return this.poll(text, response);
     return response.writeHead(404).end('{}');
   }

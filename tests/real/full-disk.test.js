@@ -13,16 +13,27 @@ const results = join(ROOT, 'results');
 mkdirSync(results, { recursive: true });
 const able = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '16k', results, 'true']).status === 0;
 
-for (const size of ['8k', '16k']) {
-  test(`full disk of ${size}`, { skip: !able && 'this user may not mount' }, async () => {
-    const bench = [K6, 'x', 'bench', '--run-id', 'full-disk', '--only', 'pulsar/ingest'];
-    const run = start('unshare', ['-m', 'sh', '-c', MOUNT, size, results, ...bench], {
-      env: { ...cleanEnvironment(), ...ON_ANY_MACHINE },
-    });
-    assert.equal(await run.ended, 4, run.output.stdout);
-    const { stdout, stderr } = run.output;
-    assert.match(stdout, /^SCENARIO +OPERATION .*\npulsar\/ingest /m);
-    assert.match(stdout, /^verdict: set-up failed$/m);
-    assert.match(stdout + stderr, /no space left on device/);
-  });
+for (const [only, runners, size] of [
+  ['pulsar/ingest', '1', '8k'],
+  ['pulsar/ingest', '1', '16k'],
+  // No record fits, the records do and the result does not, all but the report does.
+  ['pulsar/concurrent', '2', '8k'],
+  ['pulsar/concurrent', '2', '24k'],
+  ['pulsar/concurrent', '2', '32k'],
+]) {
+  test(
+    `full disk of ${size}, ${runners} runner(s)`,
+    { skip: !able && 'this user may not mount' },
+    async () => {
+      const bench = [K6, 'x', 'bench', '--run-id', 'full-disk', '--only', only, '--runners', runners];
+      const run = start('unshare', ['-m', 'sh', '-c', MOUNT, size, results, ...bench], {
+        env: { ...cleanEnvironment(), ...ON_ANY_MACHINE },
+      });
+      assert.equal(await run.ended, 4, run.output.stdout);
+      const { stdout, stderr } = run.output;
+      assert.match(stdout, new RegExp(`^SCENARIO +OPERATION .*\n${only} `, 'm'));
+      assert.match(stdout, /^verdict: set-up failed$/m);
+      assert.match(stdout + stderr, /no space left on device/);
+    },
+  );
 }

@@ -38,8 +38,9 @@ let count = 0;
 /**
  * `k6 x coordinate` of pulsar/concurrent for two runners, once it listens.
  * @param {Record<string, string>} variables ENV and PROFILE
+ * @param {string[]} [more] arguments, such as --listen
  */
-export async function startCoordinator(variables) {
+export async function startCoordinator(variables, more = []) {
   count += 1;
   const id = `test-coordinator-${process.pid}-${count}`;
   const env = {
@@ -48,7 +49,17 @@ export async function startCoordinator(variables) {
     RUN_ID: id,
     ...variables,
   };
-  const asked = ['--only', 'pulsar/concurrent', '--runners', '2', '--listen', '127.0.0.1:0', '--root', ROOT];
+  const asked = [
+    '--only',
+    'pulsar/concurrent',
+    '--runners',
+    '2',
+    '--listen',
+    '127.0.0.1:0',
+    '--root',
+    ROOT,
+    ...more,
+  ];
   const coordinator = start(K6, ['x', 'coordinate', ...asked], { env });
   const folder = join(ROOT, 'results', id);
   const remove = () => {

@@ -1,7 +1,15 @@
 /** What a runner of several does, and when; of one nothing of it. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { cleanedOnce, deliver, madeOnce, partOf, startTogether, waitSeconds } from '../../lib/runners.js';
+import {
+  cleanedOnce,
+  deliver,
+  madeOnce,
+  orUndelivered,
+  partOf,
+  startTogether,
+  waitSeconds,
+} from '../../lib/runners.js';
 import { calls, told } from '../fakes/k6-runner.js';
 
 beforeEach(() => {
@@ -66,6 +74,21 @@ test('a runner has no thresholds but those that abort', () => {
   assert.deepEqual(partOf(all), { b: [abort] });
   told.many = false;
   assert.equal(partOf(all), all);
+});
+
+test('a runner whose handleSummary throws is told, since k6 would end with 0', () => {
+  const broken = () => {
+    throw new Error('refused');
+  };
+  assert.deepEqual(orUndelivered(broken), {});
+  assert.deepEqual(calls, ['undelivered refused']);
+  assert.equal(
+    orUndelivered(() => 5),
+    5,
+  );
+  told.many = false;
+  assert.throws(() => orUndelivered(broken), /refused/);
+  assert.equal(calls.length, 1, 'a run of one leaves it to k6');
 });
 
 test('what is shown beside the operations is made of the figures of all', () => {

@@ -5,6 +5,7 @@ package trend
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -151,6 +152,10 @@ func (o Options) add(stdout, stderr io.Writer, history string) int {
 		fmt.Fprintln(stderr, line)
 	}
 	added, err := trend.Add(history, points)
+	if errors.Is(err, trend.ErrWrite) {
+		fmt.Fprintln(stderr, err)
+		return exitcode.Setup
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitcode.Usage

@@ -147,6 +147,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"the run other is of another class of machine than the history one.jsonl: they differ in CPUs (2 and 64)": {Options{Paths: []string{"other"}, History: file, Otava: otava}, exitcode.Usage},
 		"is neither the folder of a run nor a baseline":                                                           {Options{Paths: []string{"nothing"}, Otava: otava}, exitcode.Usage},
+		"cannot write the history: not a directory":                                                               {Options{Paths: []string{"own"}, History: "/dev/null/history.jsonl", Otava: otava}, exitcode.Setup},
 		"no point in":                    {Options{Otava: otava}, exitcode.Usage},
 		"Apache Otava is not installed:": {Options{Paths: []string{"own"}}, exitcode.Setup},
 	} {

@@ -68,6 +68,7 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	whatEnded := b.stopWhenEnded(j, t.instance)
 	all := b.runAll(j, t, keeper)
 	systemEnded := whatEnded()
+	entry.Coordinator = keeper.Cost("k6 x bench")
 	worst := worstOf(all, keeper.Stopped(), systemEnded == "" && profiles.LooksForLimit(b.Profile))
 	if worst.err != nil {
 		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", fault.Reason(worst.err)))

@@ -44,6 +44,9 @@ type Options struct {
 	Signals <-chan os.Signal
 }
 
+// farewell is how long runners may take to hear that their records were taken, after the report is written.
+const farewell = 5 * time.Second
+
 // toldEvery is how often it is printed how far the runners are, where that has changed.
 const toldEvery = 2 * time.Second
 
@@ -100,6 +103,9 @@ func prepare(o Options) (*job, *fault.Fault) {
 	if len(problems) > 0 {
 		return nil, fault.Usage("%s", problems[0])
 	}
+	if wrong := plan.CheckClients(o.Asked, chosen); wrong != nil {
+		return nil, wrong
+	}
 	p := plan.Plan{Env: env}
 	j := &job{Options: o, scenario: chosen[0], dir: filepath.Join(o.Root, "results", o.RunID), redactor: redact.New(append(p.Secrets(o.Asked), token))}
 	if err := os.MkdirAll(filepath.Join(j.dir, "logs"), 0o755); err != nil {
@@ -150,7 +156,11 @@ func (j *job) run() int {
 	if j.keeper.Unclean() {
 		j.cleanUp()
 	}
-	return j.finish()
+	code := j.finish()
+	goodbyes, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	j.keeper.Farewell(goodbyes)
+	return code
 }
 
 // onSignals has the first signal stop all runners, and the second wait for them no longer. Interrupted reports whether there was one.
@@ -176,6 +186,7 @@ func (j *job) onSignals(waitNoMore func()) (interrupted func() bool, stop func()
 // judge writes the result and fills the entry of the record.
 func (j *job) judge(interrupted bool) {
 	entry := &j.record.Scenarios[0]
+	entry.Coordinator = j.keeper.Cost("k6 x coordinate")
 	files, lost := j.keeper.Records()
 	for _, path := range files {
 		if err := j.redactor.RecordFile(path); err != nil {

@@ -21,7 +21,7 @@ func TestTheFirstSignalStopsTheRunnersAndTheSecondWaitsForNobody(t *testing.T) {
 	server := httptest.NewServer(j.keeper.Handler())
 	defer server.Close()
 	runner := &coordinator.Client{URL: server.URL, Token: token}
-	if err := runner.Register(t.Context(), coordinator.Registration{Number: 1, Of: 1}); err != nil {
+	if _, err := runner.Register(t.Context(), coordinator.Registration{Number: 1, Of: 1}); err != nil {
 		t.Fatal(err)
 	}
 	waiting, waitNoMore := context.WithCancel(t.Context())

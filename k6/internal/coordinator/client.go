@@ -133,13 +133,15 @@ func lastOf(err error) string {
 	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
 }
 
-// Register says who the runner is.
-func (c *Client) Register(ctx context.Context, r Registration) error {
+// Register says who the runner is, and returns what it has in common with the other runners of this run, and with nobody else.
+func (c *Client) Register(ctx context.Context, r Registration) (together string, err error) {
 	c.Number, r.Process = r.Number, rand.Text()
-	return c.insist(ctx, PathRegister, r, &Answer{})
+	var told Answer
+	err = c.insist(ctx, PathRegister, r, &told)
+	return told.Together, err
 }
 
-// Offset is what this clock must be set forward by, to be the coordinator's: by the quickest of some exchanges, of which half
+// Offset is what Steady must be set forward by, to be the coordinator's: by the quickest of some exchanges, of which half
 // the time is each way.
 func (c *Client) Offset(ctx context.Context) (time.Duration, error) {
 	quickest, offset := time.Duration(-1), time.Duration(0)
@@ -147,7 +149,7 @@ func (c *Client) Offset(ctx context.Context) (time.Duration, error) {
 		var told struct {
 			UnixMS float64 `json:"unix_ms"`
 		}
-		before := time.Now()
+		before := Steady()
 		if err := c.insist(ctx, PathClock, struct{}{}, &told); err != nil {
 			return 0, err
 		}
@@ -214,6 +216,11 @@ func (c *Client) Beat(ctx context.Context) (stop string, err error) {
 		return refused.line, nil
 	}
 	return told.Stop, err
+}
+
+// Bye says that the runner knows that its record was taken.
+func (c *Client) Bye(ctx context.Context) error {
+	return c.ask(ctx, PathBye, Said{Number: c.Number}, &Answer{})
 }
 
 // Record sends the runner's record.

@@ -7,6 +7,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -36,6 +37,7 @@ const startsIn = 400 * time.Millisecond
 type Coordinator struct {
 	config Config
 	begun  time.Time
+	id     string // of this run, another one in each
 
 	mu      sync.Mutex
 	changed chan struct{} // closed at each change, and replaced
@@ -48,6 +50,7 @@ type Coordinator struct {
 	cleaned bool
 	left    string // why the one who tore down could not, "" where it could
 	whole   *whole // all samples, while somebody asks for them
+	cost    cost
 }
 
 // runner is what is known of one; heard is when it was last heard of.
@@ -63,6 +66,7 @@ type runner struct {
 	record   string // the file, "" before it came
 	sum      string // of the record
 	draft    string // the file of its samples, where its record comes later
+	bye      bool   // it knows that its record came
 	gone     string // why there will be no more of it, "" while there may be
 }
 
@@ -71,7 +75,7 @@ func (r *runner) over() bool { return r.gone != "" || r.record != "" || r.draft 
 
 // New makes a coordinator that waits for its runners from now on.
 func New(config Config) *Coordinator {
-	c := &Coordinator{config: config, begun: time.Now(), changed: make(chan struct{})}
+	c := &Coordinator{config: config, begun: time.Now(), id: rand.Text(), changed: make(chan struct{})}
 	for number := 1; number <= config.Runners; number++ {
 		c.runners = append(c.runners, &runner{number: number})
 	}
@@ -85,6 +89,7 @@ func (c *Coordinator) name(number int) string {
 
 // tell lets all that wait look again, mu held.
 func (c *Coordinator) tell() {
+	c.noteCost()
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
@@ -197,6 +202,19 @@ func (c *Coordinator) Wait(ctx context.Context) error {
 		return struct{}{}, true
 	})
 	return err
+}
+
+// Farewell returns once each runner whose record came knows that, or ctx is done: one whose answer was lost on its way asks again,
+// and would take a coordinator that is no more for dead.
+func (c *Coordinator) Farewell(ctx context.Context) {
+	_, _ = await(ctx, c, func() (struct{}, bool) {
+		for _, r := range c.runners {
+			if r.record != "" && !r.bye {
+				return struct{}{}, false
+			}
+		}
+		return struct{}{}, true
+	})
 }
 
 // Stopped is why all were stopped, "" where they were not.

@@ -61,7 +61,7 @@ func (tr *trial) said() []string {
 func (tr *trial) client(number int) *Client {
 	tr.t.Helper()
 	c := &Client{URL: tr.url, Token: token}
-	if err := c.Register(tr.t.Context(), Registration{Number: number, Of: len(tr.runners), Segment: "x", Checksum: "same"}); err != nil {
+	if _, err := c.Register(tr.t.Context(), Registration{Number: number, Of: len(tr.runners), Segment: "x", Checksum: "same"}); err != nil {
 		tr.t.Fatal(err)
 	}
 	return c
@@ -143,6 +143,10 @@ func TestARunFromTheFirstRunnerToTheVerdict(t *testing.T) {
 		}
 	}
 	starts := each(t, clients, ready)
+	if tr.Cost("this test") != nil {
+		t.Error("a load that has not begun has cost something")
+	}
+	time.Sleep(startsIn + 100*time.Millisecond)
 	if did != 1 || starts[0].StartUnixMS == 0 || starts[1].StartUnixMS != starts[0].StartUnixMS || starts[2].StartUnixMS != starts[0].StartUnixMS {
 		t.Errorf("%d set up; starts %v", did, starts)
 	}
@@ -172,6 +176,10 @@ func TestARunFromTheFirstRunnerToTheVerdict(t *testing.T) {
 	}
 	if said := tr.said(); len(said) > 0 {
 		t.Errorf("said %q", said)
+	}
+	cost := tr.Cost("this test")
+	if cost == nil || cost.Program != "this test" || cost.LoadS <= 0 || cost.LoadS > 60 || cost.CPUS < 0 || cost.CPUS > 60 {
+		t.Errorf("%+v", cost)
 	}
 }
 
@@ -204,12 +212,12 @@ func TestWhoMayNotComeIsToldWhyInOneLine(t *testing.T) {
 		"one of 3, and the run has 2":    {token, Registration{Number: 2, Of: 3, Checksum: "same"}},
 		"there is no runner 7 of 2":      {token, Registration{Number: 7, Of: 2, Checksum: "same"}},
 	} {
-		err := (&Client{URL: tr.url, Token: c.token}).Register(t.Context(), c.asked)
+		_, err := (&Client{URL: tr.url, Token: c.token}).Register(t.Context(), c.asked)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	err := (&Client{URL: tr.url, Token: token}).Register(t.Context(), Registration{Number: 2, Of: 2, Checksum: "another"})
+	_, err := (&Client{URL: tr.url, Token: token}).Register(t.Context(), Registration{Number: 2, Of: 2, Checksum: "another"})
 	if err == nil || !strings.Contains(err.Error(), "runner 1 of 2 and runner 2 of 2 have other scripts or options") || tr.Stopped() == "" {
 		t.Errorf("%v", err)
 	}
@@ -322,6 +330,21 @@ func TestARecordIsTakenOnceAndWhole(t *testing.T) {
 	if err := clients[0].Record(t.Context(), file(t, 1, 2, 11, true)); err == nil || !strings.Contains(err.Error(), "another record of runner 1 of 2 is there already") {
 		t.Errorf("another one: %v", err)
 	}
+	waited, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	tr.Farewell(waited)
+	if waited.Err() == nil {
+		t.Error("the runner does not know yet that its record was taken")
+	}
+	if err := clients[0].Bye(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	known, cancelKnown := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancelKnown()
+	tr.Farewell(known)
+	if known.Err() != nil {
+		t.Error("the runner knows, and nobody else has a record")
+	}
 	if left, _ := os.ReadDir(tr.folder); len(left) != 1 || left[0].Name() != "pulsar-ingest.runner-1.record" {
 		t.Errorf("%v", left)
 	}
@@ -366,7 +389,7 @@ func TestNobodyAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	c := &Client{URL: "http://127.0.0.1:1", Token: token}
-	if err := c.Register(ctx, Registration{Number: 1, Of: 1}); err == nil {
+	if _, err := c.Register(ctx, Registration{Number: 1, Of: 1}); err == nil {
 		t.Error("registered with nobody")
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -105,7 +107,7 @@ func TestNobodyWaitsForWhoHadNotComeWhenAllWereStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := &Client{URL: tr.url, Token: token}
-	if err := late.Register(soon(t), Registration{Number: 2, Of: 2, Checksum: "same"}); err == nil || err.Error() != "interrupted" {
+	if _, err := late.Register(soon(t), Registration{Number: 2, Of: 2, Checksum: "same"}); err == nil || err.Error() != "interrupted" {
 		t.Errorf("%v", err)
 	}
 }
@@ -140,6 +142,32 @@ func TestARecordThatComesTooLateLeavesNothing(t *testing.T) {
 		if left, _ := os.ReadDir(tr.folder); len(left) != 0 {
 			t.Errorf("%s: %v is left", name, left)
 		}
+	}
+}
+
+// A file that is written to /dev/full takes nothing: https://man7.org/linux/man-pages/man4/full.4.html
+func TestAFullDiskIsNamedAndNotTriedAgain(t *testing.T) {
+	tr := newTrial(t, 1, time.Minute, time.Minute)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	d := &disk{file: full}
+	if _, err := io.Copy(d, bytes.NewReader([]byte("a record"))); err == nil || d.failed == nil {
+		t.Fatal("it was written")
+	}
+	var refused *refusal
+	if err := tr.notKept(d.failed); !errors.As(err, &refused) || refused.status != http.StatusInsufficientStorage ||
+		refused.line != "the coordinator cannot keep a record: no space left on device" {
+		t.Errorf("%+v", refused)
+	}
+	c := tr.client(1)
+	tr.config.Folder = "/nowhere"
+	begun := time.Now()
+	if err := c.Record(soon(t), file(t, 1, 1, 10, true)); err == nil || !strings.Contains(err.Error(), "the coordinator cannot keep a record: no such file or directory") ||
+		time.Since(begun) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begun))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/judge"
 )
 
@@ -70,22 +71,42 @@ func (c *Coordinator) cleansNoMore(r *runner) {
 func (c *Coordinator) keep(path, sum string, body io.Reader) (written string, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), ".record-*")
 	if err != nil {
-		return "", err
+		return "", c.notKept(err)
 	}
 	defer func() {
 		if err != nil {
 			_ = os.Remove(file.Name())
 		}
 	}()
-	hash := sha256.New()
-	_, err = io.Copy(io.MultiWriter(file, hash), io.LimitReader(body, mostBytes))
-	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
+	hash, disk := sha256.New(), &disk{file: file}
+	_, err = io.Copy(io.MultiWriter(disk, hash), io.LimitReader(body, mostBytes))
+	if disk.failed = errors.Join(disk.failed, file.Chmod(0o644), file.Close()); disk.failed != nil {
+		return "", c.notKept(disk.failed)
+	}
+	if err != nil {
 		return "", &refusal{http.StatusUnprocessableEntity, fmt.Sprintf("the record was cut short on its way: %v", err)}
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
 		return "", &refusal{http.StatusUnprocessableEntity, fmt.Sprintf("the record was damaged on its way: its SHA-256 is %s, and %s was sent", got, sum)}
 	}
 	return file.Name(), nil
+}
+
+// disk is a file; failed is why it could not be written.
+type disk struct {
+	file   *os.File
+	failed error
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	n, err := d.file.Write(p)
+	d.failed = errors.Join(d.failed, err)
+	return n, err
+}
+
+// notKept is the answer where the coordinator's own disk takes no record, which sending it again does not mend.
+func (c *Coordinator) notKept(err error) error {
+	return &refusal{http.StatusInsufficientStorage, fmt.Sprintf("the coordinator cannot keep a record: %v", fault.Reason(err))}
 }
 
 // Records are the files that came, and why none came of the others, by their numbers.

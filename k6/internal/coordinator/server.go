@@ -26,6 +26,7 @@ const (
 	PathTornDown = "/v1/torn-down"
 	PathLeave    = "/v1/leave"
 	PathRecord   = "/v1/record"
+	PathBye      = "/v1/bye"
 	PathDraft    = "/v1/draft"
 	PathWhole    = "/v1/whole"
 	PathValues   = "/v1/values"
@@ -57,7 +58,7 @@ const (
 func (c *Coordinator) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+PathClock, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]float64{"unix_ms": unixMS(time.Now())}, nil)
+		answer(w, map[string]float64{"unix_ms": unixMS(Steady())}, nil)
 	})
 	mux.HandleFunc("POST "+PathRegister, func(w http.ResponseWriter, r *http.Request) {
 		var asked Registration
@@ -65,7 +66,7 @@ func (c *Coordinator) Handler() http.Handler {
 			answer(w, nil, err)
 			return
 		}
-		answer(w, Answer{}, c.register(asked))
+		answer(w, Answer{Together: c.id}, c.register(asked))
 	})
 	for path, does := range map[string]func(context.Context, Said) (Answer, error){
 		PathSetUp:    func(ctx context.Context, s Said) (Answer, error) { return c.setUp(ctx, s.Number) },
@@ -76,6 +77,7 @@ func (c *Coordinator) Handler() http.Handler {
 		PathLoaded:   func(ctx context.Context, s Said) (Answer, error) { return c.loaded(ctx, s.Number, s.Why) },
 		PathTornDown: func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.tornDown(s.Number, s.Why) },
 		PathWhole:    func(ctx context.Context, s Said) (Answer, error) { return c.othersThere(ctx, s.Number) },
+		PathBye:      func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.bye(s.Number) },
 		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.leave(s.Number, s.Why) },
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {

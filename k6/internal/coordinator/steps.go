@@ -97,6 +97,8 @@ type Answer struct {
 	// Done: another one has done it.
 	Done bool            `json:"done,omitempty"`
 	Data json.RawMessage `json:"data,omitempty"`
+	// Together is of this run alone; it answers a registration.
+	Together string `json:"together,omitempty"`
 	// StartUnixMS is when the load begins, by the coordinator's clock.
 	StartUnixMS float64 `json:"start_unix_ms,omitempty"`
 }
@@ -186,7 +188,8 @@ func (c *Coordinator) beginOnceReady() {
 		}
 	}
 	if c.start.IsZero() && c.stop == "" {
-		c.start = time.Now().Add(startsIn)
+		c.start = Steady().Add(startsIn)
+		time.AfterFunc(startsIn, c.beginCost)
 		c.tell()
 	}
 }
@@ -253,6 +256,15 @@ func (c *Coordinator) tornDown(number int, failed string) error {
 			c.config.Say(c.left)
 		}
 		c.cleaned = true
+		c.tell()
+		return nil
+	})
+}
+
+// bye says that a runner knows that its record was taken: it asks no more.
+func (c *Coordinator) bye(number int) error {
+	return c.of(number, func(r *runner) error {
+		r.bye = true
 		c.tell()
 		return nil
 	})

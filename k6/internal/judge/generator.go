@@ -107,12 +107,19 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 	if !placed {
 		others = math.Max(0, busy*cpus-all-100*unseen/usage.DurationS)
 	}
-	full := 100-busy < leastIdlePercent
+	full := isFull(busy)
 	detail := fmt.Sprintf("%s used %.1f %% of one core; the %.0f cores were %.1f %% busy", strings.Join(names, " and "), own, cpus, busy)
 	if full && others > othersMostPercent {
 		return check(name, result.Machine, false, fmt.Sprintf("%s, %.1f %% of one core with something else", detail, others))
 	}
-	return check(name, result.Generator, controlled || !(full && own > busy*cpus/2), detail)
+	return check(name, result.Generator, controlled || !tookTheMachine(own, busy, cpus), detail)
+}
+
+func isFull(busyPercent float64) bool { return 100-busyPercent < leastIdlePercent }
+
+// tookTheMachine: a machine had nothing left, and the generator, in per cent of one core, took the larger part of it.
+func tookTheMachine(own, busyPercent, cpus float64) bool {
+	return isFull(busyPercent) && own > busyPercent*cpus/2
 }
 
 // headroom: where as much is sent as comes through, what the meter can do without the system bounds what it can tell of the

@@ -131,7 +131,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 	var found opinion
 	if e.Steps != nil {
-		found = findLimit(m, e.Declared, j.Validity)
+		found = findLimit(m, e, j.Validity)
 	} else {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}

@@ -182,7 +182,7 @@ func TestAResultIsValidByItsSchema(t *testing.T) {
 func TestAResultOfALimitWithControlsAndNeighboursIsValidByItsSchema(t *testing.T) {
 	d, metrics := steps(40)
 	e := complete()
-	e.Declared, e.Run, e.Placement = d, json.RawMessage(someRun), &result.Placement{ProbeCPUs: "1"}
+	e.Declared, e.Run, e.LoadS, e.Placement = d, json.RawMessage(someRun), 30, &result.Placement{ProbeCPUs: "1"}
 	e.Operations = []Operation{
 		{Name: "send", Title: "Send", Loop: "open", LatencyIs: "x", Control: "direct", Bounds: d.Operations[0].Bounds},
 		{Name: "direct", Title: "Direct", Loop: "closed", LatencyIs: "x"},

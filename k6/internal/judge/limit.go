@@ -18,6 +18,8 @@ import (
 const (
 	// stepFailedMost is the share of its requests that may fail while a step holds,
 	stepFailedMost = 0.05
+	// stepFailedSurely is the share of failed requests that ends the run.
+	stepFailedSurely = 0.5
 	// stepPercentile has to be faster than the operation's own bound.
 	stepPercentile = "p(95)"
 	noneBroke      = "every step held: the limit is above the highest load of this run, or the run ended early"
@@ -46,17 +48,24 @@ func (d Declared) addLimits(thresholds map[string][]any) {
 			if most := op.Bounds[stepPercentile]; most != nil {
 				thresholds["operation_ms"+tags] = stop("med<" + number(*most))
 			}
-			thresholds["operation_failed"+tags] = stop("rate<=0.5")
+			thresholds["operation_failed"+tags] = stop("rate<=" + number(stepFailedSurely))
 		}
 	}
 }
 
-// operationInStep is what one operation did in one step, in words; false where it did nothing.
-func operationInStep(m Metrics, op Operation, step int) (text string, holds, did bool) {
+// inStep is what one operation did in one step. BeyondDoubt: it is so far from holding that the run ends by it (addLimits).
+type inStep struct {
+	requests           float64
+	text               string
+	holds, beyondDoubt bool
+}
+
+func operationInStep(m Metrics, op Operation, step int) inStep {
 	tags := map[string]string{"operation": op.Name, "step": strconv.Itoa(step)}
 	failed, _ := m.Values("operation_failed", tags)
-	if failed["passes"]+failed["fails"] == 0 {
-		return "", true, false
+	requests := failed["passes"] + failed["fails"]
+	if requests == 0 {
+		return inStep{holds: true}
 	}
 	latency, _ := m.Values("operation_ms", tags)
 	time, some := "no success", latency["count"] > 0
@@ -67,23 +76,32 @@ func operationInStep(m Metrics, op Operation, step int) (text string, holds, did
 	most := op.Bounds[stepPercentile]
 	slow := most != nil && some && p95 >= *most
 	rate := failed["rate"]
-	return fmt.Sprintf("%s %s, %s failed", op.Name, time, format.Share(&rate)), !slow && rate <= stepFailedMost && some, true
+	return inStep{
+		requests: requests, text: fmt.Sprintf("%s %s, %s failed", op.Name, time, format.Share(&rate)),
+		holds:       !slow && rate <= stepFailedMost && some,
+		beyondDoubt: rate > stepFailedSurely || most != nil && some && latency["med"] >= *most,
+	}
 }
 
 // step is one of the load that was measured.
 type step struct {
-	number int
-	holds  bool
-	text   string
+	number             int
+	holds, beyondDoubt bool
+	text               string
+}
+
+// wasCut: a part of the step is missing, and what is there does not tell beyond doubt what the whole would have.
+func (s step) wasCut(e Evidence) bool {
+	return !s.beyondDoubt && !lastedAsPlanned(e.Steps.Seconds*float64(s.number+1), e.LoadS)
 }
 
 func stepsOf(m Metrics, d Declared) (steps []step) {
 	for number, load := range d.Steps.Loads {
 		var texts []string
-		all := true
+		all, surely := true, false
 		for _, op := range d.Operations {
-			if text, holds, did := operationInStep(m, op, number); did {
-				texts, all = append(texts, text), all && holds
+			if in := operationInStep(m, op, number); in.requests > 0 {
+				texts, all, surely = append(texts, in.text), all && in.holds, surely || in.beyondDoubt
 			}
 		}
 		if len(texts) == 0 {
@@ -93,14 +111,19 @@ func stepsOf(m Metrics, d Declared) (steps []step) {
 		if !all {
 			held = "did not hold"
 		}
-		steps = append(steps, step{number, all, fmt.Sprintf("step %d, %s: %s: %s", number+1, load, strings.Join(texts, "; "), held)})
+		steps = append(steps, step{number, all, surely, fmt.Sprintf("step %d, %s: %s: %s", number+1, load, strings.Join(texts, "; "), held)})
 	}
 	return steps
 }
 
 // findLimit is the verdict of a run that looks for the limit. Finding it is what the run is for; not holding even the first
 // step is a failure, and so is a system that ended instead of refusing.
-func findLimit(m Metrics, d Declared, checks []result.Validity) opinion {
+//
+// A run ends before its time where a step is beyond doubt too much, which k6 judges by the samples that it has: of several runners
+// each k6 by its own part, and the first one ends the run for all. Here it is judged of the whole: a step of which a part is missing
+// is too much only where it is so beyond doubt.
+func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
+	d := e.Declared
 	steps := stepsOf(m, d)
 	if len(steps) == 0 {
 		return opinion{verdict: result.Inconclusive, reasons: []reason{because("empty", "nothing was measured")}}
@@ -115,10 +138,6 @@ func findLimit(m Metrics, d Declared, checks []result.Validity) opinion {
 	for _, s := range shown {
 		found.notes = append(found.notes, s.text)
 	}
-	if broken >= 0 && steps[broken].number == 0 {
-		found.verdict, found.reasons = result.Fail, []reason{because("limit", "not even the first step held: "+steps[broken].text)}
-		return found
-	}
 	of := func(is func(result.Validity) bool) []reason {
 		return invalidReasons(slices.DeleteFunc(slices.Clone(checks), func(c result.Validity) bool { return !is(c) }))
 	}
@@ -126,10 +145,25 @@ func findLimit(m Metrics, d Declared, checks []result.Validity) opinion {
 		found.verdict, found.reasons = result.Fail, ended
 		return found
 	}
+	if lost := of(func(c result.Validity) bool { return c.Kind == kindRunner }); len(lost) > 0 {
+		found.verdict, found.reasons = result.Inconclusive, lost
+		return found
+	}
+	cut := broken >= 0 && steps[broken].wasCut(e)
+	if broken >= 0 && steps[broken].number == 0 && !cut {
+		found.verdict, found.reasons = result.Fail, []reason{because("limit", "not even the first step held: "+steps[broken].text)}
+		return found
+	}
 	found.reasons = of(func(c result.Validity) bool { return !slices.Contains(byStep, c.Kind) })
-	if broken < 0 {
+	switch {
+	case broken < 0:
 		found.reasons = append(found.reasons, because("limit", noneBroke))
-	} else {
+	case cut:
+		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended within that step, after %.1f s, and it was not beyond doubt too much",
+			steps[broken].text, e.LoadS)))
+	case broken == 0 || steps[broken-1].number != steps[broken].number-1:
+		found.reasons = append(found.reasons, because("limit", steps[broken].text+", and the step below it was not measured"))
+	default:
 		at := steps[broken].number
 		found.notes = append(found.notes, fmt.Sprintf("the limit: %s held, %s did not", loads[at-1], loads[at]))
 	}

@@ -29,7 +29,7 @@ func steps(failures float64) (Declared, fake) {
 
 func TestALimitThatWasFoundIsAPass(t *testing.T) {
 	d, metrics := steps(40)
-	found := findLimit(metrics, d, []result.Validity{*check("processes", "process", true, "all alive")})
+	found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, []result.Validity{*check("processes", "process", true, "all alive")})
 	if found.verdict != result.Pass || !slices.Equal(found.notes, []string{
 		"step 1, load 0: send P95 5.00 ms, 0% failed: held",
 		"step 2, load 1: send P95 5.00 ms, 28.57% failed: did not hold",
@@ -41,7 +41,7 @@ func TestALimitThatWasFoundIsAPass(t *testing.T) {
 
 func TestASystemThatEndedAtItsLimitHasFailed(t *testing.T) {
 	d, metrics := steps(40)
-	found := findLimit(metrics, d, []result.Validity{*check("processes", "process", false, "relay ended")})
+	found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, []result.Validity{*check("processes", "process", false, "relay ended")})
 	if found.verdict != result.Fail || len(found.reasons) != 1 || found.reasons[0].text != "processes: relay ended" {
 		t.Errorf("%+v", found)
 	}
@@ -50,12 +50,12 @@ func TestASystemThatEndedAtItsLimitHasFailed(t *testing.T) {
 func TestALimitBesideNeighboursOrOfTheGeneratorIsNone(t *testing.T) {
 	d, metrics := steps(40)
 	for name, kind := range map[string]string{"neighbours": "machine", "generator limits": "meter", "controls": "meter", "support processes": "process"} {
-		if found := findLimit(metrics, d, []result.Validity{*check(name, kind, false, "")}); found.verdict != result.Inconclusive {
+		if found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, []result.Validity{*check(name, kind, false, "")}); found.verdict != result.Inconclusive {
 			t.Errorf("%s: %s", name, found.verdict)
 		}
 	}
 	for _, kind := range byStep {
-		if found := findLimit(metrics, d, []result.Validity{*check("x", kind, false, "")}); found.verdict != result.Pass {
+		if found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, []result.Validity{*check("x", kind, false, "")}); found.verdict != result.Pass {
 			t.Errorf("%s: a step that is too much cannot hold it, and is %s", kind, found.verdict)
 		}
 	}
@@ -63,19 +63,29 @@ func TestALimitBesideNeighboursOrOfTheGeneratorIsNone(t *testing.T) {
 
 func TestNoLimitAndNoStepThatHeld(t *testing.T) {
 	d, metrics := steps(5)
-	if found := findLimit(metrics, d, nil); found.verdict != result.Inconclusive || found.reasons[0].text != noneBroke {
+	if found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, nil); found.verdict != result.Inconclusive || found.reasons[0].text != noneBroke {
 		t.Errorf("%+v", found)
 	}
-	if found := findLimit(fake{}, d, nil); found.verdict != result.Inconclusive || found.reasons[0].text != "nothing was measured" {
+	if found := findLimit(fake{}, Evidence{Declared: d, LoadS: 30}, nil); found.verdict != result.Inconclusive || found.reasons[0].text != "nothing was measured" {
 		t.Errorf("%+v", found)
 	}
 	metrics["operation_ms{operation:send,step:0}"]["p(95)"] = 100
-	if found := findLimit(metrics, d, nil); found.verdict != result.Fail || !strings.Contains(found.reasons[0].text, "not even the first step held: step 1, load 0: send P95 100 ms") ||
+	if found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, nil); found.verdict != result.Fail || !strings.Contains(found.reasons[0].text, "not even the first step held: step 1, load 0: send P95 100 ms") ||
 		len(found.notes) != 1 {
 		t.Errorf("%+v", found)
 	}
 	_, some := steps(-1)
-	if found := findLimit(some, d, nil); len(found.notes) != 1 {
+	if found := findLimit(some, Evidence{Declared: d, LoadS: 30}, nil); len(found.notes) != 1 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// Steps that are no longer than the warm-up leave nothing of the first.
+func TestAStepBelowTheLimitMustHaveBeenMeasured(t *testing.T) {
+	d, metrics := steps(40)
+	delete(metrics, "operation_failed{operation:send,step:0}")
+	found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, nil)
+	if found.verdict != result.Inconclusive || !strings.Contains(found.reasons[0].text, "did not hold, and the step below it was not measured") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -96,11 +106,11 @@ func TestAStepHoldsWhereOneInTwentyFailsAndItsP95IsBelowTheBound(t *testing.T) {
 			"operation_ms{operation:send,step:0}":     {"count": c.count, "p(95)": c.p95},
 			"operation_failed{operation:send,step:0}": {"passes": 1, "fails": 1, "rate": c.rate},
 		}
-		if text, holds, did := operationInStep(metrics, d.Operations[0], 0); text != c.text || holds != c.holds || !did {
-			t.Errorf("%q %t, want %+v", text, holds, c)
+		if in := operationInStep(metrics, d.Operations[0], 0); in.text != c.text || in.holds != c.holds || in.requests != 2 {
+			t.Errorf("%+v, want %+v", in, c)
 		}
 	}
-	if _, holds, did := operationInStep(fake{}, d.Operations[0], 0); !holds || did {
+	if in := operationInStep(fake{}, d.Operations[0], 0); !in.holds || in.requests > 0 {
 		t.Error("what did nothing is not judged")
 	}
 }

@@ -18,6 +18,8 @@ type Runner struct {
 	// Number is from 1 to Of.
 	Number int `json:"number"`
 	Of     int `json:"of"`
+	// Together is the same text in all records of one run, and of no other: a run's id may be used again.
+	Together string `json:"together,omitempty"`
 	// Segment is its part of the load, as k6 writes it: 0:1/2.
 	Segment string `json:"segment"`
 	// StartOffsetMS is how long after the common start its load began; below 0 it was early.
@@ -31,6 +33,10 @@ type Runner struct {
 	// CPUS is the CPU time of its process while the load ran, and CPUs how many it may use: for where no sidecar is beside it.
 	CPUS *float64 `json:"cpu_s"`
 	CPUs *float64 `json:"cpus"`
+	// MachineCPUs is how many CPUs its machine has, 0 where that cannot be told, and MachineBusyPercent how busy they were while
+	// the load ran: several runners may share them.
+	MachineCPUs        int      `json:"machine_cpus,omitempty"`
+	MachineBusyPercent *float64 `json:"machine_busy_percent,omitempty"`
 	// Teardown: it ran the run's teardown, and has what was seen before and after the load.
 	Teardown bool `json:"teardown"`
 }

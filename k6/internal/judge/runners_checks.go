@@ -25,6 +25,7 @@ func (j *Judged) judgeRunners(e Evidence) {
 		return
 	}
 	crowded := crowdedRunners(e.runners, j.Validity)
+	limit := e.limitFaults(e.runners)
 	sent := make([]float64, len(e.runners))
 	var all float64
 	for i, one := range e.runners {
@@ -44,7 +45,7 @@ func (j *Judged) judgeRunners(e Evidence) {
 		}
 		late, faults := latenessOf(one, j.Operations, len(e.runners))
 		row.LateMS = late
-		faults = slices.Concat(startFaults(one), faults, e.cutFaults(one))
+		faults = slices.Concat(startFaults(one), faults, e.cutFaults(one), nothingSent(sent[i], all), e.refusedFaults(one, j.Operations), limit[one.Number])
 		if len(faults) > 0 {
 			j.Validity = append(j.Validity, *check(one.name(), result.Generator, false, strings.Join(faults, "; ")))
 		}

@@ -60,13 +60,14 @@ func (e Evidence) generatorCPUs(controlled bool, unseen float64, placed bool) (c
 	return checks
 }
 
-// ownCPU goes by what the runners say of themselves.
+// ownCPU goes by what the runners say of themselves: each may be short of what it may use, and all together of their machine.
 func (m machine) ownCPU() *result.Validity {
-	ok := true
+	ok, all := true, 0.0
 	var told []string
 	for _, one := range m {
 		own := one.Evidence.Runner
 		used := *cpuPercentOf(one.Evidence)
+		all += used
 		text := fmt.Sprintf("%s used %.1f %% of one core", one.name(), used)
 		if own.CPUs != nil && *own.CPUs > 0 {
 			text += fmt.Sprintf(", and may use %g", *own.CPUs)
@@ -74,7 +75,23 @@ func (m machine) ownCPU() *result.Validity {
 		}
 		told = append(told, text)
 	}
+	if cpus, busy, seen := m.busiest(); seen {
+		told = append(told, fmt.Sprintf("the %d cores of the machine were %.1f %% busy", cpus, busy))
+		ok = ok && !tookTheMachine(all, busy, float64(cpus))
+	}
 	return check(checkGeneratorCPU, result.Generator, ok, strings.Join(told, "; "))
+}
+
+// busiest is how many CPUs a machine has, and how busy they were by the runner that saw them busiest; false where none looked.
+func (m machine) busiest() (cpus int, percent float64, seen bool) {
+	for _, one := range m {
+		own := one.Evidence.Runner
+		if own.MachineCPUs == 0 || own.MachineBusyPercent == nil {
+			continue
+		}
+		cpus, percent, seen = max(cpus, own.MachineCPUs), max(percent, *own.MachineBusyPercent), true
+	}
+	return cpus, percent, seen
 }
 
 // crowdedRunners are those, by their numbers, on whose machine the generators were the bottleneck, with the check's detail.

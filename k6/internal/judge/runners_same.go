@@ -38,6 +38,7 @@ func identityOf(e Evidence) (own identity, err error) {
 	add("silent_ms", e.SilentMS)
 	if e.Runner != nil {
 		add("number of runners", e.Runner.Of)
+		add("coordinator", e.Runner.Together)
 	}
 	return own, err
 }

@@ -227,8 +227,12 @@ func TestARecordThatIsNotThereIsNeverAPass(t *testing.T) {
 		}, nil, "runner 2: pulsar-ingest.runner-2.record: it is of another run: its operations differs", 3},
 		"of another profile": {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Plan.Seconds = 9 }); return p }, nil, "its plan differs", 3},
 		"of another number":  {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner.Of = 4 }); return p }, nil, "its number of runners differs", 3},
-		"of a run of one":    {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner = nil }); return p }, nil, "number of runners differs", 3},
-		"of no such runner":  {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner.Number = 7 }); return p }, nil, "it does not say which of the runners it is of", 4},
+		"of an earlier run of this id": {func(p []string) []string {
+			rewritten(p[1], func(e *Evidence) { e.Runner.Together = "earlier" })
+			return p
+		}, nil, "runner 2: pulsar-ingest.runner-2.record: it is of another run: its coordinator differs", 3},
+		"of a run of one":   {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner = nil }); return p }, nil, "number of runners differs", 3},
+		"of no such runner": {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner.Number = 7 }); return p }, nil, "it does not say which of the runners it is of", 4},
 	} {
 		// Even where what is left would do: 600 of 1,000 requests are asked for.
 		all := sentBy(3, spread, never)

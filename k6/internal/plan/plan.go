@@ -97,7 +97,7 @@ func Make(a Asked) (Plan, *fault.Fault) {
 	if f := a.checkValues(p.Scenarios); f != nil {
 		return p, f
 	}
-	return p, p.checkClients(a)
+	return p, CheckClients(a, p.Scenarios)
 }
 
 // checkValues refuses values that a script would refuse in the same words, once it is started.

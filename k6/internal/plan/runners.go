@@ -31,12 +31,12 @@ func (p *Plan) leaveOutProbed(a Asked) {
 	}
 }
 
-// checkClients refuses more runners than a scenario has clients: one of them would do nothing.
-func (p *Plan) checkClients(a Asked) *fault.Fault {
+// CheckClients refuses more runners than a scenario has clients: one of them would do nothing.
+func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
 	if a.Runners < 2 {
 		return nil
 	}
-	for _, s := range p.Scenarios {
+	for _, s := range scenarios {
 		env := append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
 		clients, err := check.Clients(s.Script, env)
 		switch {

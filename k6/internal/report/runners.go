@@ -7,10 +7,11 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
 )
 
 // runnersTable has the k6 processes of a run of several.
-func runnersTable(r result.Result) Table {
+func runnersTable(r result.Result, coordinator *run.Coordinator) Table {
 	t := Table{
 		Title:   "Runners",
 		Head:    []string{"", "Runner", "Segment", "Share", "CPU (% of one core)", "Late at P99 (ms)", "Start (ms)", "Clock set by (ms)", "Dropped", "Record"},
@@ -24,6 +25,10 @@ func runnersTable(r result.Result) Table {
 		if one.Detail != "" {
 			t.Notes = append(t.Notes, fmt.Sprintf("Runner %d: %s.", one.Number, one.Detail))
 		}
+	}
+	if coordinator != nil && coordinator.LoadS > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("The coordinator's process (%s) used %.2f s of CPU time in the %.1f s of the load: %s of one core.",
+			coordinator.Program, coordinator.CPUS, coordinator.LoadS, format.Percent(100*coordinator.CPUS/coordinator.LoadS)))
 	}
 	return t
 }

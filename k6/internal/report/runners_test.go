@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
 )
 
 func TestTheRunnersTable(t *testing.T) {
@@ -19,7 +20,7 @@ func TestTheRunnersTable(t *testing.T) {
 		},
 		{Number: 2, DroppedIterations: 7, Detail: "killed: signal 9"},
 	}}
-	table := runnersTable(r)
+	table := runnersTable(r, &run.Coordinator{Program: "k6 x coordinate", CPUS: 0.25, LoadS: 10})
 	for i, want := range [][]string{
 		{tickOK, "1", "0:1/2", "50.01%", "41.2%", "0.212", "-0.400", "3,600,000", "0", "pulsar-ingest.runner-1.record, 3.0 MiB, SHA-256 0123456789ab"},
 		{tickBad, "2", "—", "—", "—", "—", "—", "—", "7", "—"},
@@ -28,10 +29,11 @@ func TestTheRunnersTable(t *testing.T) {
 			t.Errorf("%q, want %q", table.Rows[i], want)
 		}
 	}
-	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "Runner 2: killed: signal 9.") {
+	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "Runner 2: killed: signal 9.") ||
+		table.Notes[1] != "The coordinator's process (k6 x coordinate) used 0.25 s of CPU time in the 10.0 s of the load: 2.5% of one core." {
 		t.Error(table.Notes)
 	}
-	if len(runnersTable(result.Result{}).Rows) != 0 {
+	if len(runnersTable(result.Result{}, nil).Rows) != 0 {
 		t.Error("a run of one has no runners")
 	}
 }

@@ -25,7 +25,7 @@ func section(e Entry, options Options) Section {
 	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), r.Notes)
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r)}, sectionTables(*r),
-		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r), repeatedTable(*r), processesTable(*r), restTable(*r)},
+		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r, e.Coordinator), repeatedTable(*r), processesTable(*r), restTable(*r)},
 	) {
 		if len(t.Rows) > 0 {
 			s.Tables = append(s.Tables, t)

@@ -34,6 +34,8 @@ type Entry struct {
 	Result  *result.Result
 	// Disturbed has a sentence for each measurement before this one, which the machine or the generator spoilt.
 	Disturbed []string
+	// Coordinator is what keeping several runners together took; nil of a run of one.
+	Coordinator *run.Coordinator
 }
 
 // Load reads a folder of a run, or one or more result files. The error names the file and the mend.
@@ -166,7 +168,7 @@ func (s Set) Entries() []Entry {
 
 // entry joins what the record and the result (nil without one) say of a scenario.
 func entry(planned run.Scenario, measured *result.Result) Entry {
-	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Cause: planned.Cause, Result: measured, Disturbed: planned.Disturbed}
+	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Cause: planned.Cause, Result: measured, Disturbed: planned.Disturbed, Coordinator: planned.Coordinator}
 	if planned.Message != "" {
 		e.because(planned.Message)
 	}

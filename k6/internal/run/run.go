@@ -94,6 +94,17 @@ type Scenario struct {
 	Cause Cause `json:"cause,omitempty"`
 	// Disturbed has a sentence for each time that the machine or the generator spoilt the measurement and it was made again.
 	Disturbed []string `json:"disturbed,omitempty"`
+	// Coordinator is of a run of several runners, nil of others.
+	Coordinator *Coordinator `json:"coordinator,omitempty"`
+}
+
+// Coordinator is what keeping runners together took of the CPUs, from the common start of the load until the load of all had ended.
+type Coordinator struct {
+	// Program is the process that it ran in: k6 x coordinate, or k6 x bench, which does other things besides.
+	Program string `json:"program"`
+	// CPUS is the CPU time of that process in seconds, LoadS how many seconds the load lasted.
+	CPUS  float64 `json:"cpu_s"`
+	LoadS float64 `json:"load_s"`
 }
 
 // Name is SYSTEM/SCENARIO.

@@ -15,11 +15,17 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/machine"
 )
 
 // Extension is that of a history's file: JSON lines, which are only ever added to.
 const Extension = ".jsonl"
+
+// ErrWrite is that a history could not be opened or written.
+var ErrWrite = errors.New("cannot write the history")
+
+func notWritten(err error) error { return fmt.Errorf("%w: %w", ErrWrite, fault.Reason(err)) }
 
 // History is the points of one class of machine, by time.
 type History struct {
@@ -98,15 +104,15 @@ func isFile(place string) bool { return filepath.Ext(place) == Extension }
 // appendTo adds points to a file in one write, while nobody else does.
 func appendTo(path string, points []Point) (added int, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return 0, err
+		return 0, notWritten(err)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
-		return 0, err
+		return 0, notWritten(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
-		return 0, err
+		return 0, notWritten(err)
 	}
 	h, err := Read(path)
 	if err != nil {
@@ -131,8 +137,10 @@ func appendTo(path string, points []Point) (added int, err error) {
 		h.Points = append(h.Points, p)
 		added++
 	}
-	_, err = file.Write(lines.Bytes())
-	return added, err
+	if _, err := file.Write(lines.Bytes()); err != nil {
+		return 0, notWritten(err)
+	}
+	return added, nil
 }
 
 // Histories reads those of a folder, by the name of their file, or the one file. The error is one line.

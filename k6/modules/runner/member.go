@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"go.k6.io/k6/lib"
-	"golang.org/x/sys/unix"
 
 	"windtunnel/k6/internal/coordinator"
 	"windtunnel/k6/internal/cpus"
@@ -34,11 +33,15 @@ const (
 	othersNotice = 4 * beatEvery
 )
 
+// wall is the machine's clock.
+var wall = time.Now
+
 // member is this process as one of the runners of a run.
 type member struct {
 	client coordinator.Client
 	own    judge.Runner
-	offset time.Duration // what this clock must be set forward by
+	offset time.Duration // what this process's steady clock must be set forward by, to be the coordinator's
+	set    time.Duration // by how much the machine's clock had been set forward when the load began
 	data   []byte        // what another runner's set-up returned
 	setUp  bool          // this one set up
 
@@ -49,8 +52,9 @@ type member struct {
 	over        chan struct{}
 	endOnce     sync.Once
 	cpuBefore   float64
-	began       time.Time // its load
-	loadS       float64   // how long that lasted, 0 before its end
+	machine     cpus.Machine // what its CPUs had done when the load began
+	began       time.Time    // its load
+	loadS       float64      // how long that lasted, 0 before its end
 }
 
 // ofProcess is the one of this process; nil where it is not one of several.
@@ -73,7 +77,7 @@ func (m *member) setsUp(ctx context.Context, definition string, segment *lib.Exe
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", definition, sequence))
 	registration := coordinator.Registration{Number: m.own.Number, Of: m.own.Of, Segment: m.own.Segment, Checksum: hex.EncodeToString(sum[:])}
-	if err := m.client.Register(ctx, registration); err != nil {
+	if m.own.Together, err = m.client.Register(ctx, registration); err != nil {
 		return false, err
 	}
 	m.watchSignals()
@@ -104,20 +108,24 @@ func (m *member) start(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(time.Until(at)):
+	case <-time.After(at.Sub(coordinator.Steady())):
 	}
-	m.own.StartOffsetMS = float64(time.Since(at).Nanoseconds()) / 1e6
-	m.cpuBefore, m.began = cpuSeconds(), time.Now()
+	m.own.StartOffsetMS = float64(coordinator.Steady().Sub(at).Nanoseconds()) / 1e6
+	m.set = coordinator.Set(wall())
+	m.cpuBefore, m.machine, m.began = cpus.Used(), cpus.OfMachine(), time.Now()
 	m.loading.Store(true)
 	return nil
 }
 
 func (m *member) tearsDown(ctx context.Context, early string) (does bool, err error) {
 	m.loading.Store(false)
-	used := cpuSeconds() - m.cpuBefore
+	used, machine := cpus.Used()-m.cpuBefore, cpus.OfMachine()
 	m.loadS = time.Since(m.began).Seconds()
 	may := cpus.Share()
 	m.own.CPUS, m.own.CPUs = &used, &may
+	if busy, ok := machine.BusyPercent(m.machine); ok {
+		m.own.MachineCPUs, m.own.MachineBusyPercent = machine.Count, &busy
+	}
 	if m.interrupted.Load() {
 		early = "was interrupted"
 	}
@@ -154,15 +162,22 @@ func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidenc
 
 // facts are what the record says of this runner.
 func (m *member) facts(zeroUnixMS float64) *judge.Runner {
-	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64(m.offset.Nanoseconds())/1e6
+	// The script found its zero by the machine's clock, just before the load began.
+	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	m.own.Machine = strings.TrimSpace(string(id))
 	return &m.own
 }
 
 func (m *member) deliver(record []byte) error {
-	defer m.end()
-	return m.client.Record(context.Background(), record)
+	err := m.client.Record(context.Background(), record)
+	if err == nil {
+		m.end()
+		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+		defer cancel()
+		_ = m.client.Bye(ctx) // nobody waits for it for long
+	}
+	return err
 }
 
 func (m *member) leave(why string) {
@@ -231,13 +246,4 @@ func (m *member) stopLoad(why error) {
 	}
 	m.stopped.Store(&why)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-}
-
-// cpuSeconds is the CPU time of this process.
-func cpuSeconds() float64 {
-	var used unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
 }

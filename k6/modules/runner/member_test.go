@@ -52,6 +52,28 @@ func TestALoadLastsUntilTearDownWhereNoSidecarSawIt(t *testing.T) {
 	}
 }
 
+// NTP sets a clock while a long set-up goes on, say.
+func TestAClockThatIsSetInMidRunMovesNoStart(t *testing.T) {
+	wall = func() time.Time { return time.Now().Add(time.Hour) }
+	defer func() { wall = time.Now }()
+	m, _, _ := memberOf(t, 1)
+	if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
+		t.Fatal(does, err)
+	}
+	if err := m.client.Made(t.Context(), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if err := m.start(t.Context()); err != nil || time.Since(begun) > 20*time.Second {
+		t.Fatalf("%v after %v", err, time.Since(begun))
+	}
+	// The script reads its zero off the clock that was set: the record must set it back.
+	own := m.facts(0)
+	if back := own.ClockOffsetMS + 3_600_000; back < -1000 || back > 1000 || own.StartOffsetMS < 0 || own.StartOffsetMS > 1000 {
+		t.Errorf("%+v", own)
+	}
+}
+
 // One would make the first half of the load, the other all but its first quarter.
 func TestRunnersOfOtherSequencesAreNoRunnersOfOneRun(t *testing.T) {
 	m, keeper, url := memberOf(t, 2)

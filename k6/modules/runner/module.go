@@ -9,9 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/grafana/sobek"
 	"go.k6.io/k6/errext"
+	"go.k6.io/k6/errext/exitcodes"
 	"go.k6.io/k6/js/common"
 	"go.k6.io/k6/js/modules"
 
@@ -44,17 +47,18 @@ type instance struct {
 // Exports implements modules.Instance.
 func (i instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{
-		"many":      func() bool { return i.member != nil },
-		"setsUp":    i.setsUp,
-		"made":      i.made,
-		"data":      i.data,
-		"start":     i.start,
-		"stopAll":   i.stopAll,
-		"tearsDown": i.tearsDown,
-		"tornDown":  i.tornDown,
-		"deliver":   i.deliver,
-		"draft":     i.draft,
-		"leave":     i.leave,
+		"many":        func() bool { return i.member != nil },
+		"setsUp":      i.setsUp,
+		"made":        i.made,
+		"data":        i.data,
+		"start":       i.start,
+		"stopAll":     i.stopAll,
+		"tearsDown":   i.tearsDown,
+		"tornDown":    i.tornDown,
+		"deliver":     i.deliver,
+		"draft":       i.draft,
+		"leave":       i.leave,
+		"undelivered": i.undelivered,
 	}}
 }
 
@@ -64,7 +68,12 @@ func (i instance) setsUp(definition string) bool {
 	if state == nil {
 		i.throw(fmt.Errorf("setsUp() is for setup()"))
 	}
-	does, err := i.member.setsUp(i.vu.Context(), definition, state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
+	load, err := json.Marshal(state.Options.Scenarios)
+	if err != nil {
+		i.throw(err)
+	}
+	// Arguments of k6 run, such as --vus, take the place of what the script says of the load.
+	does, err := i.member.setsUp(i.vu.Context(), definition+"\n"+string(load), state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
 	i.end(err)
 	return does
 }
@@ -116,22 +125,33 @@ func (i instance) tornDown(failed string) {
 
 // deliver sends the runner's record with what the script saw beside it. ZeroUnixMS is the zero of the clock of its operations.
 func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
-	if err := i.member.deliver(i.recordOf(evidence, zeroUnixMS)); err != nil && !i.isTold(err) {
+	if err := i.member.deliver(i.recordOf(evidence, zeroUnixMS)); err != nil {
 		i.throw(err)
 	}
 }
+
+// undelivered ends this k6 from within handleSummary, whose exceptions k6 logs and ends with 0: a runner whose record is not with the
+// coordinator has not done its part. All else of k6 has come to its end by then. One that was stopped by a signal ends so anyway.
+func (i instance) undelivered(why string) {
+	why = strings.TrimPrefix(why, ImportPath+": ")
+	if !i.member.toldDeaf.Swap(true) || !strings.Contains(why, coordinator.ErrDeaf.Error()) {
+		i.vu.State().Logger.Error(why)
+	}
+	i.member.leave("could not leave its record: " + why)
+	if i.member.stopped.Load() == nil && !i.member.interrupted.Load() {
+		exit(int(exitcodes.ExternalAbort))
+	}
+}
+
+// exit ends this process.
+var exit = os.Exit
 
 // draft sends what deliver would, where this runner tore down, and returns metrics of all runners; null where it did not.
 func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, own *sobek.Object) sobek.Value {
 	if !i.member.own.Teardown {
 		return sobek.Null()
 	}
-	err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS))
-	switch {
-	case err == nil:
-	case i.isTold(err):
-		return sobek.Null()
-	default:
+	if err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)); err != nil {
 		i.throw(err)
 	}
 	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, own: own, known: map[string]sobek.Value{}})

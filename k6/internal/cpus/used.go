@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package cpus
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Used is the CPU time of this process so far, in seconds.
+func Used() float64 {
+	var used unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
+}
+
+// Machine is what all CPUs of this machine together have done since it started, in ticks of the kernel; Count is how many they are.
+type Machine struct {
+	Count      int
+	Busy, Idle float64
+}
+
+// OfMachine reads it; Count is 0 where it cannot be told.
+func OfMachine() Machine {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return Machine{}
+	}
+	return machineOf(string(text))
+}
+
+// machineOf reads the lines of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; what guests used is in user already.
+func machineOf(text string) (m Machine) {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 9 || !strings.HasPrefix(fields[0], "cpu") {
+			continue
+		}
+		if fields[0] != "cpu" {
+			m.Count++
+			continue
+		}
+		for i, field := range fields[1:9] {
+			ticks, _ := strconv.ParseFloat(field, 64)
+			if i == 3 || i == 4 {
+				m.Idle += ticks
+			} else {
+				m.Busy += ticks
+			}
+		}
+	}
+	return m
+}
+
+// BusyPercent is how busy the CPUs have been since before; false where that cannot be told.
+func (m Machine) BusyPercent(before Machine) (percent float64, ok bool) {
+	busy, all := m.Busy-before.Busy, m.Busy+m.Idle-before.Busy-before.Idle
+	if m.Count == 0 || before.Count == 0 || all <= 0 {
+		return 0, false
+	}
+	return 100 * busy / all, true
+}

@@ -1,0 +1,96 @@
+/** Every scenario of the relay and the panel with two runners, closed and open loops: the real relay, the reference panel. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { ROOT } from '../support/k6.js';
+import { assertTornDown } from '../support/runners.js';
+
+const SYSTEMS = ['pulsar', 'panel'];
+/** As `make pulsar` and `make panel` run them. */
+const ALL = SYSTEMS.flatMap((system) =>
+  readdirSync(join(ROOT, 'scripts', system))
+    .filter((name) => /^[a-z].*\.js$/.test(name))
+    .map((name) => `${system}/${name.replace('.js', '')}`),
+);
+/** Of those that send at a rate, from full on, one of each kind. */
+const OPEN = ['pulsar/ingest', 'pulsar/bulk', 'panel/users-create', 'panel/users-list', 'panel/mixed'];
+/** Some have one client, and each runner needs one. */
+const VARIABLES = { RUNNERS: '2', CLIENTS: '4' };
+
+/** A short load has few samples, and beside other tests it is late: no matter of runners. */
+const OF_A_SHORT_LOAD = ['samples', 'dropped', 'generator', 'machine'];
+
+/** @param {any} result @param {string} name */
+function assertOfTwo(result, name) {
+  const faults = result.reasons.filter((/** @type {any} */ { kind }) => !OF_A_SHORT_LOAD.includes(kind));
+  assert.deepEqual([faults, result.verdict === 'fail'], [[], false], name);
+  assert.equal(result.run.parameters.runners, 2, name);
+  for (const row of result.operations)
+    assert.deepEqual([row.errors, row.requests], [{}, row.success], `${name}: ${row.name}`);
+  for (const { ok, detail } of result.integrity ?? []) assert.ok(ok, `${name}: ${detail}`);
+  for (const check of result.validity.filter((/** @type {any} */ { kind }) =>
+    ['interrupt', 'rounds', 'runner'].includes(kind),
+  ))
+    assert.ok(check.ok, `${name}: ${check.check}: ${check.detail}`);
+  const shares = result.runners.map((/** @type {any} */ { share }) => share);
+  assert.equal(shares.length, 2, name);
+  for (const share of shares) assert.ok(share > 0.35 && share < 0.65, `${name}: ${shares}`);
+}
+
+/** @param {string[]} names @param {Record<string, string>} variables @param {(name: string, result: any) => void} [more] */
+async function assertAll(names, variables, more = () => {}) {
+  const bench = startBench({ ...VARIABLES, ONLY: names.join(','), ...variables });
+  try {
+    const code = await bench.ended;
+    const said = `${bench.output.stdout}${bench.output.stderr}`;
+    assert.ok([0, 3].includes(Number(code)), `exit code ${code}: ${said}`);
+    for (const name of names) {
+      const result = bench.result(name.replace('/', '-'));
+      assertOfTwo(result, name);
+      more(name, result);
+    }
+    assertTornDown(bench);
+  } finally {
+    bench.remove();
+  }
+}
+
+test('a fixed number of requests, rounds, users: as much as of one runner, and all of it', async () => {
+  assert.equal(ALL.length, 13);
+  await assertAll(ALL, { PROFILE: 'smoke' }, (name, { validity }) => {
+    const { detail } = validity.find((/** @type {any} */ { check }) => check === 'complete');
+    const [, done, planned] = /^(\d+) of (\d+) iterations$/.exec(detail) ?? [];
+    assert.ok(Number(done) > 0 && done === planned, `${name}: ${detail}`);
+  });
+});
+
+test('closed loops, then open ones at a rate', async () => {
+  const rate = 40;
+  await assertAll(OPEN, { PROFILE: 'full', DURATION: '3s', RATE: String(rate) }, (name, { operations }) => {
+    const open = operations.filter((/** @type {any} */ { loop }) => loop === 'open');
+    assert.ok(open.length > 0, name);
+    const sent = open.reduce(
+      (/** @type {number} */ sum, /** @type {any} */ { rate_per_s: own }) => sum + own,
+      0,
+    );
+    assert.ok(Math.abs(sent - rate) < rate / 4, `${name}: ${sent} requests a second`);
+  });
+});
+
+test('a scenario with fewer clients than runners says so before anything starts, whichever it is', async () => {
+  for (const name of ['pulsar/delivery', 'panel/users-list']) {
+    const bench = startBench({ PROFILE: 'smoke', ONLY: name, RUNNERS: '3', CLIENTS: '2' });
+    try {
+      assert.equal(await bench.ended, 2, bench.output.stdout);
+      assert.match(
+        bench.output.stderr,
+        new RegExp(`^${name} has 2 clients in a loop and the run 3 runners, .*\n$`),
+      );
+      assert.equal(bench.output.stdout, '');
+    } finally {
+      bench.remove();
+    }
+  }
+});

@@ -1,0 +1,63 @@
+/** The profile breakpoint with several runners: on a relay of a known capacity, and on the real one. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startRelay } from '../fakes/relay.js';
+import { startBench } from '../support/bench.js';
+import { temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { assertTornDown, openEntry } from '../support/runners.js';
+import { assertVerdict } from '../support/verdict.js';
+
+const folder = temporaryFolder('runners-limit');
+after(folder.remove);
+
+/**
+ * The limit that so many runners find, in requests a second: the last step that held, and the first that did not.
+ * @param {Record<string, string>} variables
+ */
+async function limitOf(variables) {
+  const bench = startBench({ PROFILE: 'breakpoint', ...variables });
+  try {
+    const code = await bench.ended;
+    assert.ok([0, 3].includes(Number(code)), `${code}: ${bench.output.stdout}${bench.output.stderr}`);
+    const result = bench.result(variables.ONLY.replace('/', '-'));
+    assertVerdict(result, 'pass');
+    assertTornDown(bench);
+    const notes = result.notes.join('\n');
+    const found = /^the limit: (\d+) requests a second held, (\d+) requests a second did not$/m.exec(notes);
+    assert.ok(found, notes);
+    return { held: Number(found[1]), broke: Number(found[2]), result };
+  } finally {
+    bench.remove();
+  }
+}
+
+for (const runners of ['1', '2', '3']) {
+  test(`a capacity of 25 requests a second is the limit that ${runners} of ${runners} runners find`, async () => {
+    const relay = await startRelay({ capacityPerSecond: 25 });
+    try {
+      // As tests/known-answers/breakpoint.test.js has it: steps of 4 s at 10, 20, 30 … requests a second, the whole load's.
+      const { held, broke } = await limitOf({
+        ONLY: 'pulsar/concurrent',
+        RATE: '10',
+        DURATION: '80s',
+        RUNNERS: runners,
+        ENV: writeEnvironment(folder.path, openEntry(relay.url)),
+      });
+      assert.ok([20, 30].includes(held) && broke === held + 10, `${held}, ${broke}`);
+      assert.equal(relay.truth.topics.size, 0, 'the topics are removed');
+    } finally {
+      await relay.stop();
+    }
+  });
+}
+
+test('the real relay has a limit, and two runners find it together', async () => {
+  const { broke, result } = await limitOf({
+    ONLY: 'pulsar/concurrent',
+    RATE: '75',
+    DURATION: '60s',
+    RUNNERS: '2',
+  });
+  assert.ok(broke > 75, `${broke}`);
+  assert.equal(result.runners.length, 2);
+});
