@@ -37,10 +37,7 @@ test('medians, ratios of the same round, and the reasons of what did not pass', 
 });
 
 test('a figure that no run has is none', () => {
-  const text = table('the load', [
-    run('on the machine', 100, [0, 0]),
-    run('in the cluster', 100, [0, 0]),
-  ]);
+  const text = table('the load', [run('on the machine', 100, [0, 0]), run('in the cluster', 100, [0, 0])]);
   assert.match(text, /\| 0\.0–0\.0 \| — \| — \|/);
   assert.equal(median([]), undefined);
 });
