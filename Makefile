@@ -192,7 +192,7 @@ benchmark-streaming: runners ## What streaming to InfluxDB costs a run, beside n
 	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- env PYTHONPATH=benchmarks python3 benchmarks/streaming/compare.py
 
 .PHONY: benchmark-runners
-benchmark-runners: $(BINARIES) ## What 1, 2 and 4 runners measure of the relay, and what a coordinator costs: make benchmark-runners [PROFILES=quick,full] [ROUNDS=3] [TIMES=4] [PAIRS=16]
+benchmark-runners: runners ## What 1, 2 and 4 runners measure of the relay, and what a coordinator costs: make benchmark-runners [PROFILES=quick,full] [ROUNDS=3] [TIMES=4] [PAIRS=16]
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	@env -u PROFILE -u ONLY -u ENV PYTHONPATH=benchmarks python3 benchmarks/runners/compare.py
 
