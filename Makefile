@@ -6,6 +6,9 @@ SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
+# Every Go program is built as in a release: without C, so that all share what is built of the standard library.
+export CGO_ENABLED := 0
+
 PROFILE ?= smoke
 ENV ?= local
 ONLY ?=
@@ -43,9 +46,17 @@ within = $(if $(filter-out $(1) $(1)/% $(1)-%,$(subst $(comma), ,$(ONLY))),$(err
 # What every run takes; what its testbeds start besides, testbeds/*.toml say.
 BINARIES := bin/k6 bin/sidecar
 
+# They are there; else what is missing to build them is told before anything is begun.
+.PHONY: runners
+runners: ready-for-bench
+	+@$(MAKE) --silent $(BINARIES)
+
 # $(call build,COMMAND): the targets that COMMAND prints. In a recipe line that begins with +, so that `make -n` shows them
-# too, as far as the runners are there to be asked.
-build = test ! -x bin/k6 -o ! -x bin/sidecar || { needs=$$($(1)); test -z "$$needs" || $(MAKE) --silent $$needs; }
+# too, as far as the runners are there to be asked. What is missing is told before any of them is built.
+build = test ! -x bin/k6 -o ! -x bin/sidecar || { needs=$$($(1)); test -z "$$needs" || $(MAKE) --silent --question $$needs 2>/dev/null || \
+  { $(if $(dry_run),,setup/prerequisites missing bench &&) $(MAKE) --silent $$needs; }; }
+# Whether make was only asked what it would do.
+dry_run = $(findstring n,$(filter-out --%,$(firstword $(MAKEFLAGS))))
 
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
@@ -68,17 +79,17 @@ help: ## Show this list
 ## Running ------------------------------------------------------------------
 
 .PHONY: bench
-bench: ready-for-bench $(BINARIES) ## Build what is missing, run the scenarios, print the verdict
+bench: runners ## Build what is missing, run the scenarios, print the verdict
 	+@$(call build,bin/k6 x needs)
 	@bin/k6 x bench
 
 .PHONY: $(SYSTEMS)
-$(filter-out dataplane,$(SYSTEMS)): $(BINARIES)
+$(filter-out dataplane,$(SYSTEMS)): runners
 	+@$(call build,ONLY='$(call within,$@)' bin/k6 x needs)
 	@ONLY='$(call within,$@)' bin/k6 x bench
 
 .PHONY: dataplane
-dataplane: $(BINARIES) ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
+dataplane: runners ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 	+@$(call build,ONLY='$(call within,$@)' bin/k6 x needs $(addprefix --testbed ,$(if $(TESTBED),'$(TESTBED)',$(DATAPLANE_TESTBEDS))))
 	@export MAY_LEAVE_OUT='$(if $(TESTBED),,1)'; \
 	code=0; beds='$(or $(TESTBED),$(DATAPLANE_TESTBEDS))'; \
@@ -92,7 +103,7 @@ only = $(call within,$(if $(findstring /,$@),$@,$(patsubst $(firstword $(subst -
 
 .PHONY: $(SCENARIO_TARGETS) $(SCENARIOS)
 # protocols-interop has programs of its own to build, below.
-$(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(BINARIES)
+$(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): runners
 	+@$(call build,ONLY='$(only)' bin/k6 x needs)
 	@ONLY='$(only)' bin/k6 x bench
 
@@ -100,7 +111,7 @@ $(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(BINARIES)
 compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' $(if $(WORSE_BY),--worse-by '$(WORSE_BY)')
 
 .PHONY: compare
-compare: $(BINARIES) ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+compare: runners ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
 	+@$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)')
 	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' $(compare_length)
 
@@ -109,7 +120,7 @@ compare: $(BINARIES) ## Two testbeds in turn, until it knows: make compare A=sin
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: $(BINARIES) ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
+panel-compare: runners ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
 	+@$(call build,bin/k6 x needs --scenario panel/users-create --testbed '$(call panel_side,$(A))' --testbed '$(call panel_side,$(B))')
 	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
 	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
@@ -117,7 +128,7 @@ panel-compare: $(BINARIES) ## Two database drivers of the panel in turn: make pa
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
-protocols-compare: $(BINARIES) ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
+protocols-compare: runners ## Each protocol, a candidate against sing-box: make protocols-compare CANDIDATE=/path/to/binary or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
 	@test -n '$(CANDIDATE)$(CANDIDATE_CLIENT)$(CANDIDATE_SERVER)' || { echo 'make: CANDIDATE is not set: give the absolute path of a binary, or xray' >&2; exit 2; }
 	+@$(call build,ONLY='$(call within,protocols/matrix)' bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' ONLY='$(call within,protocols/matrix)' bin/k6 x bench
@@ -126,7 +137,7 @@ protocols-compare: $(BINARIES) ## Each protocol, a candidate against sing-box: m
 INTEROP_PROGRAMS := sing-box,sing-box-1.13,sing-box-next,xray
 
 .PHONY: protocols-interop
-protocols-interop: $(BINARIES) ## Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
+protocols-interop: runners ## Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
 	+@$(call build,ONLY=protocols/interop bin/k6 x needs)
 	+@$(MAKE) --silent $(addprefix bin/,$(subst $(comma), ,$(or $(PROGRAMS),$(INTEROP_PROGRAMS))))
 	@PROGRAMS='$(or $(PROGRAMS),$(INTEROP_PROGRAMS))' ONLY=protocols/interop bin/k6 x bench
@@ -155,12 +166,12 @@ validate: bin/k6 ## Check environments and testbeds against their schemas
 	@bin/k6 x validate
 
 .PHONY: benchmark-generators
-benchmark-generators: $(BINARIES) .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
+benchmark-generators: runners .venv/benchmarks/.installed ## Compare our scenarios with a Python client and a bare k6 script
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	@bin/sidecar testbed run pulsar-relay -- .venv/benchmarks/bin/python benchmarks/generators/compare.py
 
 .PHONY: benchmark-meters
-benchmark-meters: $(BINARIES) ## Compare our probes with sockperf, iperf3 and a plain Python script
+benchmark-meters: runners ## Compare our probes with sockperf, iperf3 and a plain Python script
 	+@$(call build,bin/sidecar testbed needs sing-box)
 	@bin/sidecar testbed run sing-box --var cpus=$$(($$(nproc) - 1)) -- python3 benchmarks/meters/compare.py
 
@@ -169,25 +180,25 @@ benchmark-link: bin/sidecar ## Compare links with ping, iperf3 and sockperf thro
 	@python3 benchmarks/link/compare.py
 
 .PHONY: benchmark-neighbours
-benchmark-neighbours: $(BINARIES) ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]
+benchmark-neighbours: runners ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]
 	@$(call need,node,install Node.js 20.19 or newer)
 	+@$(call build,bin/sidecar testbed needs sing-box)
 	@node --import ./tests/fakes/register.js benchmarks/neighbours/run.js
 
 .PHONY: benchmark-streaming
-benchmark-streaming: $(BINARIES) ## What streaming to InfluxDB costs a run, beside none and k6's own output
+benchmark-streaming: runners ## What streaming to InfluxDB costs a run, beside none and k6's own output
 	@$(call need,influxd,apt-get install influxdb)
 	+@$(call build,ONLY=pulsar/ingest bin/k6 x needs)
 	@taskset --cpu-list $$(($$(nproc) - 1)) bin/sidecar testbed run influxdb -- env PYTHONPATH=benchmarks python3 benchmarks/streaming/compare.py
 
 .PHONY: benchmark-runners
-benchmark-runners: $(BINARIES) ## What 1, 2 and 4 runners measure of the relay, and what a coordinator costs: make benchmark-runners [PROFILES=quick,full] [ROUNDS=3] [TIMES=4] [PAIRS=16]
+benchmark-runners: runners ## What 1, 2 and 4 runners measure of the relay, and what a coordinator costs: make benchmark-runners [PROFILES=quick,full] [ROUNDS=3] [TIMES=4] [PAIRS=16]
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	@env -u PROFILE -u ONLY -u ENV PYTHONPATH=benchmarks python3 benchmarks/runners/compare.py
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: benchmark-protocols
-benchmark-protocols: $(BINARIES) ## Compare sing-box with itself, and count the targets missed: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
+benchmark-protocols: runners ## Compare sing-box with itself, and count the targets missed: make benchmark-protocols [RUNS=5] [MINUTES=60] [PROTOCOL=rows,…]
 	@$(call need,node,install Node.js 20.19 or newer)
 	+@$(call build,ONLY=protocols/matrix bin/k6 x needs)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/protocols-a-a/run.js
@@ -220,7 +231,7 @@ benchmark-compare: build ## Compare sing-box with itself and with a slowed one, 
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/compare-a-a/run.js
 
 .PHONY: primitives
-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
+primitives: runners bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
 	@out=results/primitives-$$(date -u +%Y%m%dT%H%M%SZ); \
 	bin/sidecar bench primitives --mode '$(or $(MODE),$(if $(filter file,$(origin PROFILE)),quick,$(PROFILE)))' --out "$$out/evidence" && \
 	bin/k6 x primitives "$$out"
@@ -263,7 +274,7 @@ dist: ready-for-bench ## Make the archives of a release, for users without toolc
 	@setup/dist '$(or $(TO),dist)'
 
 .PHONY: test-dist
-test-dist: ready-for-bench $(BINARIES) ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
+test-dist: runners ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
 	node --test tests/dist/dist.js
 
@@ -282,7 +293,7 @@ bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
 	@echo 'building bin/k6 (about two minutes the first time)'
 	@mkdir -p bin
-	cd k6 && go build -trimpath -ldflags '-s -w' -o ../bin/k6 .
+	cd k6 && go build -trimpath -buildvcs=false -ldflags '-s -w' -o ../bin/k6 .
 
 bin/sidecar: $(RUST_SOURCES)
 	@$(call need,cargo,install Rust 1.88 or newer)
@@ -300,15 +311,16 @@ bin/primitives: $(PRIMITIVES_SOURCES)
 	cargo build --quiet --release --locked --manifest-path sidecar/primitives/Cargo.toml
 	@install -m 755 sidecar/primitives/target/release/primitives $@
 
-# The same without any CPU extension in its cryptography.
+# The same without any CPU extension in its cryptography. With a target of its own it shares what only builds it, such as macros, with the other.
+rust_host = $$(rustc -vV | sed -n 's/^host: //p')
 bin/primitives-portable: $(PRIMITIVES_SOURCES)
 	@$(call need,cargo,install Rust 1.88 or newer)
 	@$(call need,cc,apt-get install gcc)
 	@echo 'building $@ (about a minute the first time)'
 	@mkdir -p bin
 	RUSTFLAGS='$(foreach crate,aes chacha20 poly1305 polyval sha2,--cfg $(crate)_backend="soft")' cargo build --quiet --release --locked \
-	  --manifest-path sidecar/primitives/Cargo.toml --features portable --target-dir sidecar/primitives/target/portable
-	@install -m 755 sidecar/primitives/target/portable/release/primitives $@
+	  --manifest-path sidecar/primitives/Cargo.toml --features portable --target "$(rust_host)"
+	@install -m 755 "sidecar/primitives/target/$(rust_host)/release/primitives" $@
 
 .PHONY: testbeds
 testbeds: $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
@@ -320,7 +332,7 @@ $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 	@$(call need,go,install Go 1.26 or newer)
 	@echo 'building $@ (up to two minutes the first time)'
 	@mkdir -p bin
-	@cd testbeds/$* && CGO_ENABLED=0 go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
+	@cd testbeds/$* && go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
 
 bin/sing-box-1.13: bin/libcronet.so
 
@@ -338,14 +350,14 @@ bin/kubernetes/kubeone: $(wildcard tests/kubernetes/kubeone/*) | bin/k6
 	@$(call need,go,install Go 1.26 or newer)
 	@echo 'building $@ (about six minutes the first time)'
 	@mkdir -p $(@D)
-	@cd tests/kubernetes/kubeone && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(KUBERNETES_LDFLAGS)" -o ../../../$@ .
+	@cd tests/kubernetes/kubeone && go build -trimpath -ldflags "-s -w $(KUBERNETES_LDFLAGS)" -o ../../../$@ .
 	@for program in etcd kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubelet kubectl; do ln -sf kubeone $(@D)/$$program; done
 
 bin/kubernetes/k6-operator: $(wildcard tests/kubernetes/operator/*)
 	@$(call need,go,install Go 1.26 or newer)
 	@echo 'building $@ (about a minute and a half the first time)'
 	@mkdir -p $(@D)/operator
-	@cd tests/kubernetes/operator && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../../../$@ tool
+	@cd tests/kubernetes/operator && go build -trimpath -ldflags '-s -w' -o ../../../$@ tool
 	@install -m 644 "$$(go -C tests/kubernetes/operator list -m -f '{{.Dir}}' github.com/grafana/k6-operator)/bundle.yaml" tests/kubernetes/operator/kustomization.yaml $(@D)/operator
 
 bin/kubernetes/debian/.unpacked: tests/kubernetes/unpack
@@ -393,12 +405,23 @@ variables: bin/k6 ## Write what this list and docs/profiles.md say of variables 
 
 ## Checking -----------------------------------------------------------------
 
+# Libraries are those of bin/sidecar and bin/primitives: the profile says so in sidecar/Cargo.toml.
+RUST_LINTS := --quiet --locked --profile bench --all-targets
+RUST_TESTS := --quiet --locked --profile bench --no-fail-fast
+# Rust's tests mostly wait.
+export RUST_TEST_THREADS := $(or $(RUST_TEST_THREADS),$(shell echo $$((2 * $$(nproc) + 2))))
+
 .PHONY: test
-test: test-sidecar test-k6 test-scripts ## Set up everything and run all tests
+test: test-compiled test-scripts ## Set up everything and run all tests
+
+# Side by side: Rust's mostly wait, and Go's are mostly built. What either has to say comes when it has ended.
+.PHONY: test-compiled
+test-compiled: ready-for-test build .venv/trend/.installed
+	+@$(MAKE) --jobs=2 --keep-going --output-sync test-sidecar test-k6
 
 .PHONY: test-sidecar
 test-sidecar: ready-for-test build ## Test the sidecar
-	cargo test --quiet --locked --no-fail-fast --manifest-path sidecar/Cargo.toml
+	cargo test $(RUST_TESTS) --manifest-path sidecar/Cargo.toml
 
 .PHONY: test-k6
 test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
@@ -411,8 +434,8 @@ test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modu
 
 .PHONY: test-primitives
 test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it
-	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/primitives/Cargo.toml -- -D warnings
-	cargo test --quiet --locked --no-fail-fast --manifest-path sidecar/primitives/Cargo.toml
+	cargo clippy $(RUST_LINTS) --manifest-path sidecar/primitives/Cargo.toml -- -D warnings
+	cargo test $(RUST_TESTS) --manifest-path sidecar/primitives/Cargo.toml
 	node --test tests/primitives/primitives.js
 
 # Where it is not possible it is left out, and says so; with REQUIRED=1 it fails there.
@@ -425,29 +448,43 @@ test-kubernetes: ## Test make cluster with a Kubernetes of its own, k6-operator 
 test-kubernetes-here: bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay/.installed
 	node --test tests/kubernetes/kubernetes.js
 
-.PHONY: lint
-lint: ready-for-lint bin/k6 node_modules/.installed .venv/lint/.installed .venv/panel/.installed ## Check format, types and style of everything
-	@$(call need,shellcheck,apt-get install shellcheck)
+# Side by side, as most of it takes one CPU.
+LINTS := lint-rust lint-go lint-scripts lint-python lint-shell
+
+.PHONY: lint $(LINTS)
+lint: ready-for-lint ## Check format, types and style of everything
+	@$(MAKE) --jobs=$$(nproc) --output-sync --keep-going $(LINTS)
+
+lint-rust:
 	cargo fmt --manifest-path sidecar/Cargo.toml --check
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml --check
-	cargo clippy --quiet --locked --all-targets --manifest-path sidecar/Cargo.toml -- -D warnings
+	cargo clippy $(RUST_LINTS) --manifest-path sidecar/Cargo.toml -- -D warnings
+
+lint-go: bin/k6
 	@test -z "$$(gofmt -l k6 testbeds setup tests/kubernetes)" || { gofmt -l k6 testbeds setup tests/kubernetes; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet -trimpath ./...
-	cd testbeds/naive-client && CGO_ENABLED=0 go vet -trimpath ./...
+	cd testbeds/naive-client && go vet -trimpath ./...
 	cd setup/sbom && go vet -trimpath ./...
 	@setup/version >/dev/null
+	bin/k6 x validate
+	bin/k6 x variables --check
+
+lint-scripts: node_modules/.installed
 	npx eslint .
 	npx prettier --log-level warn --check .
 	npx tsc -p tsconfig.json
 	npx tsc -p grafana
 	node grafana/generate.js --check
 	node grafana/lint.js
+
+lint-python: .venv/lint/.installed .venv/panel/.installed
 	.venv/lint/bin/ruff check --quiet .
 	.venv/lint/bin/ruff format --quiet --check .
 	.venv/lint/bin/mypy --no-error-summary
+
+lint-shell:
+	@$(call need,shellcheck,apt-get install shellcheck)
 	shellcheck $(SHELL_SCRIPTS)
-	bin/k6 x validate
-	bin/k6 x variables --check
 
 .PHONY: fmt
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use common::network::*;
-use common::{Root, Server};
+use common::{Root, Server, timely, undisturbed};
 use serde_json::{Value, json};
 
 const DELAY: Duration = Duration::from_millis(120);
@@ -37,114 +37,123 @@ fn series<'a>(outcome: &'a Value, name: &str) -> &'a Value {
 
 fn within_a_tenth(ns: &Value, truth: Duration) {
     let ratio = ns.as_f64().unwrap() / truth.as_nanos() as f64;
-    assert!((0.9..1.1).contains(&ratio), "{ns} ns is not {truth:?}");
+    timely(
+        (0.9..1.1).contains(&ratio),
+        format!("{ns} ns is not {truth:?}"),
+    );
 }
 
 #[test]
 fn an_injected_delay_comes_back_as_the_truth() {
-    let root = Root::new();
-    let server = root.serve();
-    let tcp = tcp_echo(DELAY);
-    let direct = json!({"kind": "tcp", "target": tcp.to_string(), "count": 10});
-    let tunnel = json!({"kind": "tcp", "target": "127.0.0.1:9", "count": 10,
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        let tcp = tcp_echo(DELAY);
+        let direct = json!({"kind": "tcp", "target": tcp.to_string(), "count": 10});
+        let tunnel = json!({"kind": "tcp", "target": "127.0.0.1:9", "count": 10,
         "proxy": {"address": echo_proxy(DELAY).to_string()}});
-    let udp = udp_echo(DELAY);
-    let datagrams = json!({"kind": "udp", "target": udp.to_string(), "count": 40, "window": 4, "timeout_ms": 5_000});
-    let relayed = json!({"kind": "udp", "target": "127.0.0.1:9", "count": 10, "timeout_ms": 5_000,
+        let udp = udp_echo(DELAY);
+        let datagrams = json!({"kind": "udp", "target": udp.to_string(), "count": 40, "window": 4, "timeout_ms": 5_000});
+        let relayed = json!({"kind": "udp", "target": "127.0.0.1:9", "count": 10, "timeout_ms": 5_000,
         "proxy": {"address": udp_proxy(udp).to_string()}});
-    for spec in [direct, tunnel, datagrams, relayed] {
-        for wait in ["block", "yield"] {
-            let mut spec = spec.clone();
-            spec["wait"] = json!(wait);
-            let outcome = outcome(&server, spec.clone());
-            assert_eq!(outcome["succeeded"], spec["count"], "{outcome}");
-            assert_eq!(outcome["bytes"], spec["count"].as_u64().unwrap() * 1_024);
-            let round_trip = series(&outcome, "round_trip");
-            assert_eq!(round_trip["kept"], spec["count"]);
-            within_a_tenth(&round_trip["p50_ns"], DELAY);
+        for spec in [direct, tunnel, datagrams, relayed] {
+            for wait in ["block", "yield"] {
+                let mut spec = spec.clone();
+                spec["wait"] = json!(wait);
+                let outcome = outcome(&server, spec.clone());
+                assert_eq!(outcome["succeeded"], spec["count"], "{outcome}");
+                assert_eq!(outcome["bytes"], spec["count"].as_u64().unwrap() * 1_024);
+                let round_trip = series(&outcome, "round_trip");
+                assert_eq!(round_trip["kept"], spec["count"]);
+                within_a_tenth(&round_trip["p50_ns"], DELAY);
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn an_open_loop_counts_from_the_intended_time() {
-    let root = Root::new();
-    let server = root.serve();
-    // One answer takes 120 ms and one is asked for every 60 ms: the last of ten is nearly 10 × 60 ms late.
-    let spec = json!({"kind": "tcp", "target": tcp_echo(DELAY).to_string(), "count": 10,
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        // One answer takes 120 ms and one is asked for every 60 ms: the last of ten is nearly 10 × 60 ms late.
+        let spec = json!({"kind": "tcp", "target": tcp_echo(DELAY).to_string(), "count": 10,
         "loop": {"open": {"rate_per_s": 1_000.0 / 60.0}}});
-    let outcome_tcp = outcome(&server, spec);
-    let round_trip = series(&outcome_tcp, "round_trip");
-    within_a_tenth(&round_trip["max_ns"], DELAY * 10 - DELAY / 2 * 9);
-    // Waiting for the answer before is no lateness: each went out as soon as it could.
-    let lateness = &series(&outcome_tcp, "lateness")["max_ns"];
-    assert!(
-        lateness.as_f64().unwrap() < DELAY.as_nanos() as f64,
-        "{outcome_tcp}"
-    );
-    // With a window datagrams do not wait for each other: 24 are on their way, from the start.
-    let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 40, "window": 64,
+        let outcome_tcp = outcome(&server, spec);
+        let round_trip = series(&outcome_tcp, "round_trip");
+        within_a_tenth(&round_trip["max_ns"], DELAY * 10 - DELAY / 2 * 9);
+        // Waiting for the answer before is no lateness: each went out as soon as it could.
+        let lateness = &series(&outcome_tcp, "lateness")["max_ns"];
+        timely(
+            lateness.as_f64().unwrap() < DELAY.as_nanos() as f64,
+            outcome_tcp.to_string(),
+        );
+        // With a window datagrams do not wait for each other: 24 are on their way, from the start.
+        let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 40, "window": 64,
         "timeout_ms": 5_000, "loop": {"open": {"rate_per_s": 200}}});
-    let outcome_udp = outcome(&server, spec);
-    within_a_tenth(&series(&outcome_udp, "round_trip")["p50_ns"], DELAY);
-    // With a window of one they do, and that is no lateness either.
-    let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 10,
+        let outcome_udp = outcome(&server, spec);
+        within_a_tenth(&series(&outcome_udp, "round_trip")["p50_ns"], DELAY);
+        // With a window of one they do, and that is no lateness either.
+        let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 10,
         "timeout_ms": 5_000, "loop": {"open": {"rate_per_s": 1_000.0 / 60.0}}});
-    let narrow = outcome(&server, spec);
-    let lateness = &series(&narrow, "lateness")["max_ns"];
-    assert!(
-        lateness.as_f64().unwrap() < DELAY.as_nanos() as f64,
-        "{narrow}"
-    );
-    let duration = outcome_udp["duration_s"].as_f64().unwrap();
-    assert!(
-        duration >= 39.0 / 200.0 + DELAY.as_secs_f64() * 0.99,
-        "{duration}"
-    );
-    let handshake = json!({"kind": "handshake", "target": "127.0.0.1:9", "count": 20, "connections": 4,
+        let narrow = outcome(&server, spec);
+        let lateness = &series(&narrow, "lateness")["max_ns"];
+        timely(
+            lateness.as_f64().unwrap() < DELAY.as_nanos() as f64,
+            narrow.to_string(),
+        );
+        let duration = outcome_udp["duration_s"].as_f64().unwrap();
+        assert!(
+            duration >= 39.0 / 200.0 + DELAY.as_secs_f64() * 0.99,
+            "{duration}"
+        );
+        let handshake = json!({"kind": "handshake", "target": "127.0.0.1:9", "count": 20, "connections": 4,
         "loop": {"open": {"rate_per_s": 40}}, "proxy": {"address": echo_proxy(DELAY).to_string()}});
-    let handshakes = outcome(&server, handshake);
-    assert_eq!(handshakes["succeeded"], 20);
-    assert!(handshakes["duration_s"].as_f64().unwrap() >= 19.0 / 40.0);
-    assert_eq!(series(&handshakes, "lateness")["count"], 20);
+        let handshakes = outcome(&server, handshake);
+        assert_eq!(handshakes["succeeded"], 20);
+        assert!(handshakes["duration_s"].as_f64().unwrap() >= 19.0 / 40.0);
+        assert_eq!(series(&handshakes, "lateness")["count"], 20);
+    });
 }
 
 #[test]
 fn a_handshake_is_split_into_its_stages() {
-    let root = Root::new();
-    let server = root.serve();
-    let slow = tcp_server(|mut stream| {
-        greeting(&mut stream);
-        std::thread::sleep(DELAY);
-        write(&mut stream, &[5, 2]);
-        login(&mut stream);
-        std::thread::sleep(2 * DELAY);
-        write(&mut stream, &[1, 0]);
-        request(&mut stream);
-        std::thread::sleep(3 * DELAY);
-        write(&mut stream, &reply(0, any_address()));
-        silent(stream);
-    });
-    let spec = json!({"kind": "handshake", "target": "localhost:9", "count": 8, "connections": 8, "warmup": 1,
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        let slow = tcp_server(|mut stream| {
+            greeting(&mut stream);
+            std::thread::sleep(DELAY);
+            write(&mut stream, &[5, 2]);
+            login(&mut stream);
+            std::thread::sleep(2 * DELAY);
+            write(&mut stream, &[1, 0]);
+            request(&mut stream);
+            std::thread::sleep(3 * DELAY);
+            write(&mut stream, &reply(0, any_address()));
+            silent(stream);
+        });
+        let spec = json!({"kind": "handshake", "target": "localhost:9", "count": 8, "connections": 8, "warmup": 1,
         "proxy": {"address": slow.to_string(), "username": "u", "password": "p"}});
-    let split = outcome(&server, spec);
-    within_a_tenth(&series(&split, "greeting")["p50_ns"], DELAY);
-    within_a_tenth(&series(&split, "auth")["p50_ns"], 2 * DELAY);
-    within_a_tenth(&series(&split, "connect")["p50_ns"], 3 * DELAY);
-    within_a_tenth(&series(&split, "total")["p50_ns"], 6 * DELAY);
-    assert_eq!(
-        (&split["succeeded"], &split["threads"]),
-        (&json!(8), &json!(8))
-    );
-    let spec = json!({"kind": "handshake", "target": tcp_echo(DELAY).to_string(), "count": 5});
-    let direct = outcome(&server, spec);
-    let names: Vec<_> = direct["series"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|series| &series["name"])
-        .collect();
-    assert_eq!(names, ["total", "dial"]);
+        let split = outcome(&server, spec);
+        within_a_tenth(&series(&split, "greeting")["p50_ns"], DELAY);
+        within_a_tenth(&series(&split, "auth")["p50_ns"], 2 * DELAY);
+        within_a_tenth(&series(&split, "connect")["p50_ns"], 3 * DELAY);
+        within_a_tenth(&series(&split, "total")["p50_ns"], 6 * DELAY);
+        assert_eq!(
+            (&split["succeeded"], &split["threads"]),
+            (&json!(8), &json!(8))
+        );
+        let spec = json!({"kind": "handshake", "target": tcp_echo(DELAY).to_string(), "count": 5});
+        let direct = outcome(&server, spec);
+        let names: Vec<_> = direct["series"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|series| &series["name"])
+            .collect();
+        assert_eq!(names, ["total", "dial"]);
+    });
 }
 
 #[test]
@@ -184,22 +193,24 @@ fn a_handshake_does_not_hold_the_teardown_of_the_tunnel_before() {
 
 #[test]
 fn a_handshake_may_last_until_the_first_reply() {
-    let root = Root::new();
-    let server = root.serve();
-    let echo = tcp_echo(DELAY).to_string();
-    let spec = json!({"kind": "handshake", "target": echo, "count": 5, "first_reply": true});
-    let replied = outcome(&server, spec);
-    within_a_tenth(&series(&replied, "first_reply")["p50_ns"], DELAY);
-    within_a_tenth(&series(&replied, "total")["p50_ns"], DELAY);
-    let spec = json!({"kind": "tcp", "target": echo, "first_reply": true}).to_string();
-    let (status, answer) = server.post("/probes", &spec);
-    assert_eq!(
-        (
-            status,
-            answer["error"].as_str().unwrap().contains("first_reply")
-        ),
-        (422, true)
-    );
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        let echo = tcp_echo(DELAY).to_string();
+        let spec = json!({"kind": "handshake", "target": echo, "count": 5, "first_reply": true});
+        let replied = outcome(&server, spec);
+        within_a_tenth(&series(&replied, "first_reply")["p50_ns"], DELAY);
+        within_a_tenth(&series(&replied, "total")["p50_ns"], DELAY);
+        let spec = json!({"kind": "tcp", "target": echo, "first_reply": true}).to_string();
+        let (status, answer) = server.post("/probes", &spec);
+        assert_eq!(
+            (
+                status,
+                answer["error"].as_str().unwrap().contains("first_reply")
+            ),
+            (422, true)
+        );
+    });
 }
 
 #[test]

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { median, within, withPanel } from '../support/faulty.js';
 import { operation, runPanel } from '../support/k6.js';
-import { reasonsOf } from '../support/reasons.js';
+import { faultsOf } from '../support/reasons.js';
 import { assertVerdict } from '../support/verdict.js';
+import { timely, undisturbed } from '../support/timely.js';
 
 /** @typedef {import('../fakes/panel-timings.js').Operation} Operation */
 
@@ -35,39 +36,45 @@ const ROWS = {
 };
 
 for (const [name, rows] of Object.entries(ROWS)) {
-  test(`${name} reports an injected delay, and leaves only users of others`, async () => {
-    await withPanel({ delayMs: 40, foreign: FOREIGN }, async (panel) => {
-      const variables = { CLIENTS: '3', USERS: '30', PAGES: '30', REQUESTS: '99' };
-      const { code, result, stderr } = await runPanel(name, panel.url, variables);
-      for (const [row, served] of Object.entries(rows)) {
-        const { latency_ms: latency, requests, success, errors } = operation(result, row);
-        within(latency.p50, median(panel.truth.served[served] ?? []), 0.25);
-        assert.ok(requests > 0 && success === requests, `${row}: ${JSON.stringify(errors)}`);
-      }
-      assertVerdict(result, 'pass', code);
-      assert.deepEqual([reasonsOf(result), stderr], [[], '']);
-      assert.deepEqual(panel.users(), FOREIGN);
-    });
-  });
+  test(
+    `${name} reports an injected delay, and leaves only users of others`,
+    undisturbed(async () => {
+      await withPanel({ delayMs: 40, foreign: FOREIGN }, async (panel) => {
+        const variables = { CLIENTS: '3', USERS: '30', PAGES: '30', REQUESTS: '99' };
+        const { code, result, stderr } = await runPanel(name, panel.url, variables);
+        for (const [row, served] of Object.entries(rows)) {
+          const { latency_ms: latency, requests, success, errors } = operation(result, row);
+          within(latency.p50, median(panel.truth.served[served] ?? []), 0.25);
+          assert.ok(requests > 0 && success === requests, `${row}: ${JSON.stringify(errors)}`);
+        }
+        assertVerdict(result, 'pass', code);
+        assert.deepEqual([faultsOf(result), stderr], [[], '']);
+        assert.deepEqual(panel.users(), FOREIGN);
+      });
+    }),
+  );
 }
 
-test('a stall shows in the open-loop p99 and not in that of a closed loop', async () => {
-  const stall = { afterRequests: 300, ms: 600 };
-  await withPanel({ delayMs: 2, stall }, async (panel) => {
-    const { result } = await runPanel('users-create', panel.url, { USERS: '1000', CLIENTS: '5' });
-    const { p99, max } = operation(result, 'create').latency_ms;
-    assert.ok(p99 < 200, `closed-loop p99 ${p99}`);
-    assert.ok(max > 550, 'the closed loop met the stall, once for each client');
-  });
-  await withPanel({ delayMs: 2, stall }, async (panel) => {
-    const variables = { PROFILE: 'soak', RATE: '100', DURATION: '6s' };
-    const { result } = await runPanel('users-create', panel.url, variables);
-    // 60 of about 450 recorded requests fall into the stall and wait 300 ms on average.
-    const { p99, max } = operation(result, 'create_open').latency_ms;
-    assert.ok(p99 > 450, `open-loop p99 ${p99}`);
-    assert.ok(max > 550 && max < 900, `open-loop max ${max}`);
-  });
-});
+test(
+  'a stall shows in the open-loop p99 and not in that of a closed loop',
+  undisturbed(async () => {
+    const stall = { afterRequests: 300, ms: 600 };
+    await withPanel({ delayMs: 2, stall }, async (panel) => {
+      const { result } = await runPanel('users-create', panel.url, { USERS: '1000', CLIENTS: '5' });
+      const { p99, max } = operation(result, 'create').latency_ms;
+      timely(p99 < 200, `closed-loop p99 ${p99}`);
+      assert.ok(max > 550, 'the closed loop met the stall, once for each client');
+    });
+    await withPanel({ delayMs: 2, stall }, async (panel) => {
+      const variables = { PROFILE: 'soak', RATE: '100', DURATION: '6s' };
+      const { result } = await runPanel('users-create', panel.url, variables);
+      // 60 of about 450 recorded requests fall into the stall and wait 300 ms on average.
+      const { p99, max } = operation(result, 'create_open').latency_ms;
+      assert.ok(p99 > 450, `open-loop p99 ${p99}`);
+      assert.ok(max > 550 && max < 900, `open-loop max ${max}`);
+    });
+  }),
+);
 
 test('users-list asks for every page, the short last one too', async () => {
   const foreign = Array.from({ length: 237 }, (_, index) => `user_${index}`);

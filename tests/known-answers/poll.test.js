@@ -4,19 +4,23 @@ import { test } from 'node:test';
 import { withRelay, within } from '../support/faulty.js';
 import { operation, runScenario } from '../support/k6.js';
 import { assertVerdict } from '../support/verdict.js';
+import { undisturbed } from '../support/timely.js';
 
-test('poll reports the delay of a wake-up and the length of a wait', async () => {
-  await withRelay({ delayMs: 120 }, async (relay) => {
-    const { code, result } = await runScenario('poll', relay.url, { POLLS: '4', CLIENTS: '2' });
-    const wake = operation(result, 'wake');
-    const wait = operation(result, 'wait');
-    assert.deepEqual([wake.success, wait.success], [40, 4]);
-    // The publish is delayed by 120 ms, and then the answer of the poll by as much.
-    within(wake.latency_ms.p50, 242, 0.1);
-    within(wait.latency_ms.avg, 1000, 0.1);
-    assertVerdict(result, 'pass', code);
-  });
-});
+test(
+  'poll reports the delay of a wake-up and the length of a wait',
+  undisturbed(async () => {
+    await withRelay({ delayMs: 120 }, async (relay) => {
+      const { code, result } = await runScenario('poll', relay.url, { POLLS: '4', CLIENTS: '2' });
+      const wake = operation(result, 'wake');
+      const wait = operation(result, 'wait');
+      assert.deepEqual([wake.success, wait.success], [40, 4]);
+      // The publish is delayed by 120 ms, and then the answer of the poll by as much.
+      within(wake.latency_ms.p50, 242, 0.1);
+      within(wait.latency_ms.avg, 1000, 0.1);
+      assertVerdict(result, 'pass', code);
+    });
+  }),
+);
 
 test('a refused publish fails its wake-up under its own name', async () => {
   await withRelay({ publishError: { every: 10, status: 503 } }, async (relay) => {

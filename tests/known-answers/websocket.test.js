@@ -5,18 +5,22 @@ import { withRelay, within } from '../support/faulty.js';
 import { operation, runScenario, start } from '../support/k6.js';
 import { reasonsOf } from '../support/reasons.js';
 import { assertVerdict } from '../support/verdict.js';
+import { undisturbed } from '../support/timely.js';
 
-test('delivery accounts for a clean run and reports the delay', async () => {
-  await withRelay({ delayMs: 120 }, async (relay) => {
-    const { code, result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
-    const row = operation(result, 'deliver');
-    assert.equal(relay.truth.deliveries, 200);
-    assert.deepEqual([row.requests, row.success, row.errors], [200, 200, {}]);
-    within(row.latency_ms.p50, 121, 0.1);
-    assertVerdict(result, 'pass', code);
-    assert.equal(relay.truth.topics.size, 0, 'topics are removed');
-  });
-});
+test(
+  'delivery accounts for a clean run and reports the delay',
+  undisturbed(async () => {
+    await withRelay({ delayMs: 120 }, async (relay) => {
+      const { code, result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
+      const row = operation(result, 'deliver');
+      assert.equal(relay.truth.deliveries, 200);
+      assert.deepEqual([row.requests, row.success, row.errors], [200, 200, {}]);
+      within(row.latency_ms.p50, 121, 0.1);
+      assertVerdict(result, 'pass', code);
+      assert.equal(relay.truth.topics.size, 0, 'topics are removed');
+    });
+  }),
+);
 
 test('delivery counts lost messages exactly', async () => {
   await withRelay({ dropEvery: 20 }, async (relay) => {
@@ -81,17 +85,20 @@ test('a message that was refused is not expected anywhere', async () => {
   });
 });
 
-test('broadcast tells the time to the last subscriber', async () => {
-  await withRelay({ delayMs: 120 }, async (relay) => {
-    const { result } = await runScenario('broadcast', relay.url, { MESSAGES: '20' });
-    const each = operation(result, 'deliver');
-    const last = operation(result, 'last');
-    assert.deepEqual([each.success, last.success], [600, 20]);
-    within(last.latency_ms.p50, 122, 0.1);
-    assert.ok(last.latency_ms.avg >= each.latency_ms.avg, 'the last is not before the mean');
-    assertVerdict(result, 'pass');
-  });
-});
+test(
+  'broadcast tells the time to the last subscriber',
+  undisturbed(async () => {
+    await withRelay({ delayMs: 120 }, async (relay) => {
+      const { result } = await runScenario('broadcast', relay.url, { MESSAGES: '20' });
+      const each = operation(result, 'deliver');
+      const last = operation(result, 'last');
+      assert.deepEqual([each.success, last.success], [600, 20]);
+      within(last.latency_ms.p50, 122, 0.1);
+      assert.ok(last.latency_ms.avg >= each.latency_ms.avg, 'the last is not before the mean');
+      assertVerdict(result, 'pass');
+    });
+  }),
+);
 
 test('broadcast without its last subscriber has no time to the last one', async () => {
   await withRelay({ dropEvery: 30 }, async (relay) => {
@@ -115,17 +122,20 @@ test('a socket closed in mid-run is named by its close code', async () => {
   });
 });
 
-test('subscribe reports an injected delay', async () => {
-  await withRelay({ delayMs: 160 }, async (relay) => {
-    const { result } = await runScenario('subscribe', relay.url, { CONNECTIONS: '20', CLIENTS: '5' });
-    const row = operation(result, 'subscribe');
-    assert.equal(row.success, 20);
-    // Rounds of five handshakes add a few ms to the delay of the confirmation.
-    within(row.latency_ms.min, 162, 0.1);
-    assert.equal(row.latency_ms.p99, null, 'twenty samples carry no p99');
-    assertVerdict(result, 'pass');
-  });
-});
+test(
+  'subscribe reports an injected delay',
+  undisturbed(async () => {
+    await withRelay({ delayMs: 160 }, async (relay) => {
+      const { result } = await runScenario('subscribe', relay.url, { CONNECTIONS: '20', CLIENTS: '5' });
+      const row = operation(result, 'subscribe');
+      assert.equal(row.success, 20);
+      // Rounds of five handshakes add a few ms to the delay of the confirmation.
+      within(row.latency_ms.min, 162, 0.1);
+      assert.equal(row.latency_ms.p99, null, 'twenty samples carry no p99');
+      assertVerdict(result, 'pass');
+    });
+  }),
+);
 
 /** With a calibration of the clock in each client, which spins, a subscription takes 1.5 times that of the other client; without, 0.7 times. */
 const MOST = 1.15;

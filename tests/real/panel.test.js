@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { operation, panelEntry, runScript, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { newUser, panel as panelOf } from '../support/panel.js';
-import { commandLines, descendants, isAlive, until } from '../support/processes.js';
+import { descendants, until, watch } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
 import { reasonsOf } from '../support/reasons.js';
 import { assertDied, assertVerdict } from '../support/verdict.js';
@@ -64,25 +64,10 @@ function assertSecret(bench, shown, url) {
   assert.ok(!secret.test(`${bench.output.stdout}${bench.output.stderr}`));
 }
 
-/** Sees what a run starts, and shows to anybody on the machine. @param {Bench} bench */
-function watch(bench) {
-  /** @type {Set<number>} */
-  const started = new Set();
-  let shown = '';
-  const timer = setInterval(() => {
-    shown += commandLines().join('\n');
-    for (const { pid } of descendants(Number(bench.child.pid))) started.add(pid);
-  }, 200);
-  return () => {
-    clearInterval(timer);
-    return { shown, left: [...started].filter(isAlive) };
-  };
-}
-
 test('smoke on SQLite: all six measure, leave no secret behind, and nothing running', async () => {
   const bench = startBench({ PROFILE: 'smoke', ONLY: 'panel', PANEL_PASSWORD: SECRET });
   try {
-    const watched = watch(bench);
+    const watched = watch(bench.child);
     const code = await bench.ended;
     const { shown, left } = watched();
     assertJudged(code, bench);
@@ -136,7 +121,7 @@ for (const driver of ['pymysql', 'asyncmy']) {
         EXISTING: '2000',
         PANEL_PASSWORD: SECRET,
       });
-      const watched = watch(bench);
+      const watched = watch(bench.child);
       const code = await bench.ended;
       seen = watched();
       assertJudged(code, bench);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { K6, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
-import { commandLines, descendants, isAlive, until } from '../support/processes.js';
+import { descendants, isAlive, until, watch } from '../support/processes.js';
 import { messagesOf, relayOf } from '../support/relay.js';
 import { reasonsOf } from '../support/reasons.js';
 import { assertDied, assertVerdict } from '../support/verdict.js';
@@ -26,15 +26,9 @@ function testbedEnvironment(variables, more = {}) {
 test('smoke: all seven scenarios measure, leave no secret behind, and nothing running', async () => {
   const bench = startBench({ PROFILE: 'smoke', ONLY: 'pulsar', PULSAR_PASSWORD: SECRET });
   try {
-    /** @type {Set<number>} */
-    const started = new Set();
-    let shown = '';
-    const watch = setInterval(() => {
-      shown += commandLines().join('\n');
-      for (const { pid } of descendants(Number(bench.child.pid))) started.add(pid);
-    }, 200);
+    const watched = watch(bench.child);
     const code = await bench.ended;
-    clearInterval(watch);
+    const { shown, left } = watched();
     // On a crowded machine the generator may be what was measured; that must be said, and be all.
     assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
     for (const name of ['ingest', 'bulk', 'concurrent', 'subscribe', 'delivery', 'broadcast', 'poll']) {
@@ -56,7 +50,7 @@ test('smoke: all seven scenarios measure, leave no secret behind, and nothing ru
     assert.ok(shown.includes('pulsar_relay.main:app'), 'the processes were watched');
     assert.ok(!shown.includes(SECRET) && !/eyJ[\w-]+\.eyJ/.test(shown), 'no secret in a command line');
     assert.ok(!`${bench.output.stdout}${bench.output.stderr}`.includes(SECRET));
-    assert.deepEqual([...started].filter(isAlive), [], 'nothing is left running');
+    assert.deepEqual(left, [], 'nothing is left running');
   } finally {
     bench.remove();
   }

@@ -49,6 +49,23 @@ export function killTree(pid) {
 /** Command lines of everything on the machine. */
 export const commandLines = () => processes().map(({ command }) => command);
 
+/** Sees what a process starts, and what that shows to anybody on the machine; others there may show anything. @param {import('node:child_process').ChildProcess} child */
+export function watch(child) {
+  /** @type {Set<number>} */
+  const started = new Set();
+  let shown = '';
+  const timer = setInterval(() => {
+    for (const { pid, command } of descendants(Number(child.pid))) {
+      started.add(pid);
+      shown += `${command}\n`;
+    }
+  }, 200);
+  return () => {
+    clearInterval(timer);
+    return { shown, left: [...started].filter(isAlive) };
+  };
+}
+
 /**
  * @template T
  * @param {() => T | undefined | false | null | Promise<T | undefined | false | null>} condition

@@ -74,7 +74,7 @@ test('one line names all that is missing or too old, with its mend', () => {
   );
   assert.equal(
     stderr,
-    'make: missing or too old: go 1.26 or newer (here: 1.25), node 20.19 or newer (here: 18.20), gcc, influxdb: make setup, or apt-get install gcc influxdb\n',
+    'make: missing or too old: go 1.26 or newer (here: 1.25; go.dev/dl), node 20.19 or newer (here: 18.20; nodejs.org), gcc, influxdb: make setup, or apt-get install gcc influxdb\n',
   );
   assert.equal(status, 4);
 });
@@ -96,7 +96,10 @@ test('what a cluster for tests needs stops neither a bench nor the other tests',
 
 test('a toolchain alone is no package', () => {
   const others = without('cargo');
-  assert.equal(missing('bench', others).stderr, 'make: missing or too old: cargo 1.88 or newer\n');
+  assert.equal(
+    missing('bench', others).stderr,
+    'make: missing or too old: cargo 1.88 or newer (rustup.rs)\n',
+  );
 });
 
 test('elsewhere than on Debian the packages are named all the same', () => {
@@ -106,4 +109,35 @@ test('elsewhere than on Debian the packages are named all the same', () => {
     COMMANDS.filter((name) => name !== 'cc' && name !== 'apt-get'),
   );
   assert.equal(stderr, "make: missing or too old: gcc; the packages' names are Debian's\n");
+});
+
+test('what is left out without it is in the same line, and its package in the same command', () => {
+  const few = COMMANDS.filter((name) => name !== 'cc' && name !== 'ip');
+  assert.equal(
+    missing('bench', WHOLE, few).stderr,
+    'make: missing or too old: gcc; what needs iproute2 is left out without: make setup, or apt-get install gcc iproute2\n',
+  );
+  const most = missing(
+    'bench',
+    WHOLE,
+    COMMANDS.filter((name) => name !== 'ip'),
+  );
+  assert.equal(most.status, 0);
+  assert.match(most.stderr, /^not installed, so that what needs them is left out: iproute2; .*\n$/);
+});
+
+test('where Python is missing its package is told, and it is no toolchain to look for', () => {
+  const { stderr } = missing('bench', without('python3'));
+  assert.equal(
+    stderr,
+    'make: missing or too old: python3, python3-venv: make setup, or apt-get install python3 python3-venv\n',
+  );
+});
+
+test('lint asks for what Rust is formatted and linted with', () => {
+  const { stderr } = missing('lint', without('cargo'));
+  assert.match(
+    stderr,
+    /cargo 1\.88 or newer \(rustup\.rs\), rustfmt 1\.8 or newer \(rustup\.rs\), clippy 0\.1 or newer \(rustup\.rs\)\n$/,
+  );
 });

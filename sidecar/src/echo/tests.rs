@@ -130,59 +130,78 @@ fn reordering_holds_exactly_so_many_back() {
     assert!((45..=50).contains(&late), "{late}");
 }
 
+/// Others on the machine only add to what something takes, in ms: never less than `least`, and less than `most` in one of some tries.
+fn in_time(least: u128, most: u128, mut took: impl FnMut() -> u128) {
+    let mut all = Vec::new();
+    while all.len() < 8 {
+        let ms = took();
+        assert!(ms >= least, "{ms} ms, at least {least}");
+        if ms < most {
+            return;
+        }
+        all.push(ms);
+    }
+    panic!("{all:?} ms, none less than {most}");
+}
+
 #[test]
 fn delay_and_jitter_are_what_was_asked() {
     let echo = faulty(json!({"delay_ms": 100, "jitter_ms": 100}));
     let mut stream = connect(&echo);
     let socket = udp(&echo);
     let mut buffer = [0; 16];
-    let mut times = Vec::new();
-    for _ in 0..8 {
-        let began = Instant::now();
-        round_trip(&mut stream, b"request").unwrap();
-        times.push(began.elapsed().as_millis());
-        let began = Instant::now();
-        socket.send(b"request").unwrap();
-        socket.recv(&mut buffer).unwrap();
-        times.push(began.elapsed().as_millis());
-    }
-    assert_eq!(echo.state().counted.delayed, 16);
-    // A busy machine makes single round trips longer, and none shorter.
-    times.sort_unstable();
-    assert!(times[0] >= 100, "{times:?}");
-    assert!((110..200).contains(&times[8]), "{times:?}");
+    let mut answers = 0;
+    let mut shortest = u128::MAX;
+    // The longest of so many answers.
+    in_time(100, 220, || {
+        let mut longest = 0;
+        for _ in 0..8 {
+            let began = Instant::now();
+            round_trip(&mut stream, b"request").unwrap();
+            let tcp = began.elapsed().as_millis();
+            let began = Instant::now();
+            socket.send(b"request").unwrap();
+            socket.recv(&mut buffer).unwrap();
+            let udp = began.elapsed().as_millis();
+            shortest = shortest.min(tcp).min(udp);
+            longest = longest.max(tcp).max(udp);
+            answers += 2;
+        }
+        longest
+    });
+    assert!(shortest >= 100, "{shortest} ms");
+    assert_eq!(echo.state().counted.delayed, answers);
 }
 
 #[test]
 fn a_stall_holds_everything_once() {
-    let echo = faulty(json!({"stall": {"after": 3, "ms": 500}}));
-    let mut stream = connect(&echo);
-    let mut took = |request: &[u8]| {
-        let began = Instant::now();
-        round_trip(&mut stream, request).unwrap();
-        began.elapsed().as_millis()
-    };
-    let times: Vec<u128> = (0..6).map(|_| took(b"request")).collect();
-    assert!(times[3] >= 500, "{times:?}");
-    assert!(times.iter().filter(|time| **time >= 450).count() == 1);
+    in_time(500, 550, || {
+        let echo = faulty(json!({"stall": {"after": 3, "ms": 500}}));
+        let mut stream = connect(&echo);
+        let mut took = |request: &[u8]| {
+            let began = Instant::now();
+            round_trip(&mut stream, request).unwrap();
+            began.elapsed().as_millis()
+        };
+        let times: Vec<u128> = (0..6).map(|_| took(b"request")).collect();
+        assert!(times[3] >= 500, "{times:?}");
+        let others: u128 = times.iter().sum::<u128>() - times[3];
+        // None of the others is held: they are an instant, on a quiet machine.
+        times[3] + others
+    });
 }
 
 #[test]
 fn a_rate_is_kept() {
-    let echo = faulty(json!({"rate_bytes_per_s": 1_000_000}));
-    let mut stream = connect(&echo);
-    let mut times: Vec<u128> = (0..3)
-        .map(|_| {
-            let began = Instant::now();
-            for _ in 0..25 {
-                round_trip(&mut stream, &[1; 20_000]).unwrap();
-            }
-            began.elapsed().as_millis()
-        })
-        .collect();
-    // A busy machine makes a turn longer, and none shorter.
-    times.sort_unstable();
-    assert!((470..550).contains(&times[0]), "{times:?}");
+    in_time(970, 1100, || {
+        let echo = faulty(json!({"rate_bytes_per_s": 1_000_000}));
+        let mut stream = connect(&echo);
+        let began = Instant::now();
+        for _ in 0..50 {
+            round_trip(&mut stream, &[1; 20_000]).unwrap();
+        }
+        began.elapsed().as_millis()
+    });
 }
 
 #[test]

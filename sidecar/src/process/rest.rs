@@ -110,23 +110,26 @@ mod tests {
             .iter()
             .map(|child| ("p".to_owned(), child.0.id() as i32))
             .collect();
-        let watched = watch(&named, Duration::from_secs(1));
-        let [burns, wakes, sleeps] = &watched[..] else {
-            panic!("{watched:?}")
-        };
-        assert!(burns.cpu_percent > 20.0, "{watched:?}");
-        assert!(
-            wakes.cpu_percent < 20.0 && (20.0..110.0).contains(&wakes.wakeups_per_s),
-            "{watched:?}"
-        );
-        assert!(
-            sleeps.cpu_percent < 1.0 && sleeps.wakeups_per_s < 2.0,
-            "{watched:?}"
-        );
+        // Others on the machine take CPU from who burns, and time from who wakes up: one second of some tells.
+        let told_apart = (0..8).any(|_| {
+            let watched = watch(&named, Duration::from_secs(1));
+            let [burns, wakes, sleeps] = &watched[..] else {
+                panic!("{watched:?}")
+            };
+            assert!(
+                sleeps.cpu_percent < 1.0 && sleeps.wakeups_per_s < 2.0,
+                "{watched:?}"
+            );
+            assert!(wakes.wakeups_per_s < 110.0, "{watched:?}");
+            burns.cpu_percent > 2.0 * wakes.cpu_percent.max(2.0)
+                && burns.wakeups_per_s < wakes.wakeups_per_s / 2.0
+                && wakes.wakeups_per_s > 20.0
+        });
         // A process group's leader alone dies with `all`; the burning child is ended by its own.
         let _ = Command::new("pkill")
             .args(["-P", &all[0].0.id().to_string()])
             .status();
+        assert!(told_apart);
     }
 
     #[test]

@@ -308,3 +308,24 @@ pub fn one_line(stderr: &[u8], parts: &[&str]) {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
 }
+
+struct Late(String);
+
+/// Of a time, in a test that is `undisturbed`.
+pub fn timely(holds: bool, what: String) {
+    if !holds {
+        std::panic::resume_unwind(Box::new(Late(what)));
+    }
+}
+
+/// A test begins anew where a time in it does not hold: others on the machine only spoil, and a fault of ours is in each try.
+pub fn undisturbed(body: impl Fn()) {
+    let mut tries = 1;
+    while let Err(cause) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(&body)) {
+        match cause.downcast::<Late>() {
+            Ok(late) => assert!(tries < 5, "{}", late.0),
+            Err(other) => std::panic::resume_unwind(other),
+        }
+        tries += 1;
+    }
+}
