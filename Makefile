@@ -99,21 +99,26 @@ $(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): $(BINARIES)
 # RUNS and the rest are meant for the comparison, not for the scripts.
 compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' $(if $(WORSE_BY),--worse-by '$(WORSE_BY)')
 
-.PHONY: compare
-compare: $(BINARIES) ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
-	+@$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)')
-	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' $(compare_length)
+# What make is given is in the environment too, so that the shell quotes it. $(call given,FLAG,VARIABLE)
+given = $(if $(value $(2)),--$(1) "$$$(2)")
+base_and_head = $(call given,base,BASE) $(call given,head,HEAD) $(call given,repository,REPOSITORY) $(call given,build,BUILD) \
+  $(call given,binary,BINARY) $(call given,source,SOURCE) $(call given,wheel,WHEEL) $(call given,testbed,TESTBED)
+compare_sides = $(if $(BASE)$(HEAD)$(REPOSITORY),$(base_and_head),--a "$${A:-}" --b "$${B:-}")
 
-# A and B are database drivers, or with a colon whole testbeds. The documents' parameters are those of quick, so it is
-# the default here.
+.PHONY: compare
+compare: $(BINARIES) ## Two sides in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… TESTBED=… to build them [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+	+@$(if $(BASE)$(HEAD)$(REPOSITORY),:,$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)'))
+	@env $(foreach one,RUNS MINUTES SCENARIO WORSE_BY SAME A B BASE HEAD REPOSITORY BUILD BINARY SOURCE WHEEL TESTBED,-u $(one)) \
+	  bin/k6 x compare --scenario '$(SCENARIO)' $(compare_sides) $(if $(SAME),--same) $(compare_length)
+
+# The same of database drivers, or with a colon whole testbeds. The documents' parameters are those of quick, so it is the
+# default here.
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: $(BINARIES) ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
-	+@$(call build,bin/k6 x needs --scenario panel/users-create --testbed '$(call panel_side,$(A))' --testbed '$(call panel_side,$(B))')
-	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
-	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
-	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' $(compare_length)
+panel-compare: ## The same of two database drivers of the panel, and users created and switched: make panel-compare A=pymysql B=asyncmy [PROFILE=quick]
+	@$(MAKE) compare A='$(call panel_side,$(A))' B='$(call panel_side,$(B))' SCENARIO=panel/users-create,panel/users-disable,panel/users-enable \
+	  PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))'
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
