@@ -24,7 +24,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
+SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -364,10 +364,26 @@ bin/kubernetes/ready: bin/kubernetes/kubeone bin/kubernetes/k6-operator bin/kube
 	@echo 'installing $* into .venv/$*'
 	$(call venv,.venv/$*,$<)
 
-.venv/pulsar-relay@%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/pulsar-relay/install-release
+# Versions of one package side by side, each in an environment of its own: $(call version,TESTBED,WHAT IT IS CALLED,PACKAGE==VERSION
+# or a wheel and its digest)
+define version
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
-	@echo 'installing pulsar-relay $* into $(@D)'
-	@testbeds/pulsar-relay/install-release '$*' $(@D)
+	@echo 'installing $(2) into $(@D)'
+	@set -- $(3); testbeds/install-version $(1) "$$1" $(@D) $${2:-}
+endef
+
+.venv/pulsar-relay@%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/install-version
+	$(call version,pulsar-relay,pulsar-relay $*,'pulsar-relay==$*')
+
+# `needs` says which file FROM_wheel-DIGEST is.
+.venv/pulsar-relay@wheel-%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/install-version
+	$(call version,pulsar-relay,pulsar-relay wheel-$*,'$(FROM_wheel-$*)' $*)
+
+.venv/panel@pymysql-%/.installed: testbeds/panel/requirements.txt testbeds/install-version
+	$(call version,panel,panel pymysql-$*,'pymysql==$*')
+
+.venv/panel@asyncmy-%/.installed: testbeds/panel/requirements.txt testbeds/install-version
+	$(call version,panel,panel asyncmy-$*,'asyncmy==$*')
 
 .venv/benchmarks/.installed: benchmarks/generators/requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
