@@ -30,19 +30,26 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 	text := ""
 	for _, s := range p.Scenarios {
 		own := a.Link(s)
-		if own != "" && p.Env.Systems[s.System].TestbedOf(s.Name) == nil {
+		if own == "" {
+			continue
+		}
+		text = own
+		system := p.Env.Systems[s.System]
+		if system.TestbedOf(s.Name) == nil {
 			return fault.Usage("LINK=%s: %s is about a proxy that is up already, and a link is between the two ends of a pair that the run starts: give TESTBED=…", own, s)
 		}
-		if target := p.Env.Systems[s.System].Target; own != "" && (target.TCP != "" || target.UDP != "") {
+		if system.Target.TCP != "" || system.Target.UDP != "" {
 			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, and that of a link is at its end: take systems.%s.target out", own, p.Env.Name, s, s.System)
-		}
-		if own != "" {
-			text = own
 		}
 	}
 	if text == "" {
 		return nil
 	}
+	return a.tryLink(text)
+}
+
+// tryLink has the sidecar make a link and let it go.
+func (a Asked) tryLink(text string) *fault.Fault {
 	ctx, cancel := context.WithTimeout(context.Background(), linkTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, a.Sidecar, "link", "check", "--root", a.Root, "--", text)
