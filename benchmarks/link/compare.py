@@ -83,7 +83,7 @@ def ping_loss(name: str) -> str:
 
 
 def iperf3(name: str, down: bool, rate_mbit_s: float) -> float:
-    """What arrives of UDP 5 % above the rate, or of TCP where UDP would ask too much of iperf3; of IP packets."""
+    """What arrives of UDP 5 % above the rate, or of TCP where that asks too much of iperf3; of IP packets."""
     if rate_mbit_s > UDP_MOST_MBIT_S:
         return iperf3_tcp(name, down)
     payload = 1472
