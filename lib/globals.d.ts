@@ -271,6 +271,8 @@ declare module 'k6/x/windtunnel/judge' {
     leftovers: string;
     facts: Fact[] | undefined;
     notes: string[];
+    /** What was between the ends of the pairs; null: loopback. */
+    link?: { about: unknown; calibration: unknown; uses: unknown[] } | null;
     /** Rows of programs, which decide where there are any. */
     protocols?: { compared: boolean; rows: unknown[] };
     interop?: { row: string; cells: unknown[] }[];

@@ -1,5 +1,6 @@
 /** What tells a run from all others. */
 import exec from 'k6/execution';
+import { pathOf } from './file.js';
 import { currentProfile } from './profiles.js';
 
 const newId = () => `local-${Date.now().toString(36)}`;
@@ -14,3 +15,10 @@ export const tagsOf = ({ system, name }) => ({
   scenario: name,
   profile: currentProfile(),
 });
+
+/** Where a run's files are, without an extension. @param {string} runId @param {{ system: string, name: string }} definition */
+export function filesOf(runId, definition) {
+  const name = `${definition.system}-${definition.name}`;
+  if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${name}`;
+  return pathOf(import.meta.resolve(`../results/${runId}-${name}`));
+}

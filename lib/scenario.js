@@ -11,8 +11,10 @@ import { boundsOf } from './bounds.js';
 import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
 import { isForeign } from './environment.js';
-import { pathOf } from './file.js';
-import { idOfRun, tagsOf } from './identity.js';
+import { headlineOf } from './headline.js';
+import { filesOf, idOfRun, tagsOf } from './identity.js';
+import { linkParameter, withLink } from './link/evidence.js';
+import { calibrated, calibrationSeconds } from './link/link.js';
 import { loadHasEnded, loadSeconds } from './load-end.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
@@ -72,6 +74,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {string[]} [notes] on this profile, such as a part that does not apply
  * @property {import('k6/x/windtunnel/judge').Placement} [placement] which CPUs did what
  * @property {boolean} [paused] the measuring window only runs while a probe measures
+ * @property {string} [link] that its pairs are started over, as LINK has it; none unless given: begin() measures it first
  * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
  *   the `instance` of the run's data, where there is one
  * @property {(step: number) => string} [loadOfStep] how the load of a step is written
@@ -85,7 +88,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('./section.js').More} [more] what it shows beyond its operations
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
- *   neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
+ *   link: import('./link/link.js').Calibrated | null, neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
 
@@ -153,7 +156,7 @@ function optionsOf(definition, declared) {
     systemTags: ['status', 'error_code'],
     tags,
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
-    setupTimeout: `${(definition.setupSeconds ?? 60) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
+    setupTimeout: `${(definition.setupSeconds ?? 60) + calibrationSeconds(definition.link) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
     teardownTimeout: `${(definition.setupSeconds ?? 60) + waitSeconds()}s`,
     noCookiesReset: true,
     // For those who check an environment's bounds and the number of runners (k6/internal/check), and for our output: a tag of the
@@ -171,23 +174,6 @@ function optionsOf(definition, declared) {
 /** Versions that the runner knows (VARIABLE VERSIONS, a JSON object) and those of the testbed. @param {sidecar.Instance | null} instance */
 function versionsOf(instance) {
   return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
-}
-
-/** Where a run's files are, without an extension. @param {string} runId @param {Definition} definition */
-function filesOf(runId, definition) {
-  const name = `${definition.system}-${definition.name}`;
-  if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${name}`;
-  return pathOf(import.meta.resolve(`../results/${runId}-${name}`));
-}
-
-/** What the report leads with. @param {Record<string, Operations>} operations */
-export function headlineOf(operations) {
-  const all = Object.entries(operations);
-  const found = all.find(([, { headline }]) => headline) ?? all.find(([, { primary }]) => primary);
-  if (!found) return undefined;
-  const [operation, { headline, primary }] = found;
-  const figure = headline ?? primary;
-  return { operation, figure: figure === 'p50' ? 'p50_ms' : figure };
 }
 
 /** Whether the sidecar cannot tell what others use from what the system does. @param {Pick<Definition, 'environment' | 'ownInstances'>} definition */
@@ -211,11 +197,17 @@ function runOf(definition, begun, durationMs) {
     profile: currentProfile(),
     environment: definition.environment.name,
     target: definition.environment.url,
-    parameters: { ...definition.parameters, ...timesOf(definition.load), ...definition.decided?.(begun) },
+    parameters: {
+      ...definition.parameters,
+      ...linkParameter(definition.link),
+      ...timesOf(definition.load),
+      ...definition.decided?.(begun),
+    },
     testbed: instance && { name: instance.testbed, variables: instance.variables },
     host: sidecar.host(),
     versions: versionsOf(instance),
     ...(definition.placement ? { placement: definition.placement } : {}),
+    ...(begun.link ? { link: begun.link.about } : {}),
   };
 }
 
@@ -277,7 +269,7 @@ function summaryOf(definition, declared) {
     const evidenceOf = (/** @type {import('k6/x/windtunnel/record').Metrics} */ metrics) => ({
       ...declared,
       ...watched,
-      ...saidBy(definition, begun, metrics, watched.usage),
+      ...withLink(saidBy(definition, begun, metrics, watched.usage), begun.link),
       run: runOf(definition, begun, durationMs),
       headline: headlineOf(definition.operations),
       load_s: watched.usage?.duration_s ?? loadSeconds(begun, durationMs),
@@ -365,7 +357,12 @@ export function defineScenario(definition) {
     begin(make) {
       const data = madeOnce(
         () => JSON.stringify([VERSION, declared, definition.parameters]),
-        () => ({ ...make(), runId: idOfRun(), rest: sidecar.atRest(__ENV.INSTANCE, restSeconds()) }),
+        () => ({
+          ...make(),
+          link: definition.link ? calibrated(definition.link) : null,
+          runId: idOfRun(),
+          rest: sidecar.atRest(__ENV.INSTANCE, restSeconds()),
+        }),
       );
       const quiet = !MEASURED_AGAIN || awaitQuiet(definition.placement, PATIENCE_S * 1000);
       const wallOffset = measureOffset();

@@ -5,7 +5,7 @@
 import { entry, misspelt, wrong } from 'k6/x/windtunnel/variables';
 
 /**
- * @typedef {{ unit: string, choices?: string[], most?: number, default?: Value | Record<string, Value> }} Variable
+ * @typedef {{ unit: string, of: string[], choices?: string[], most?: number, default?: Value | Record<string, Value> }} Variable
  * @typedef {string | number} Value
  */
 
@@ -25,6 +25,10 @@ function variable(name) {
   if (!found) throw `${name}: k6/lists/variables.json has no such variable`;
   return found;
 }
+
+/** Whether the registry says that a scenario, as SYSTEM/SCENARIO, reads a variable. @param {string} name @param {string} scenario */
+export const readBy = (name, scenario) =>
+  variable(name).of.some((of) => of === '*' || of === scenario || of === scenario.split('/')[0]);
 
 /** The most that a number may be. @param {string} name */
 export const mostOf = (name) => Number(variable(name).most);

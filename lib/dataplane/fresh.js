@@ -2,6 +2,7 @@
  * Instances of the run's own testbed with processes of their own, for what a process that has
  * done other work before cannot tell.
  */
+import { wantedLink } from '../link/link.js';
 import { ask, askOrError, stop } from './meter.js';
 
 const START_MOST_MS = 120_000;
@@ -9,30 +10,30 @@ const STOP_MOST_MS = 60_000;
 
 /**
  * @typedef {Record<string, string | number | boolean>} Variables
- * @typedef {{ testbed: string, variables: Variables, types: Record<string, string>, instances: string[] }} Found
+ * @typedef {{ testbed: string, variables: Variables, types: Record<string, string>, instances: string[], link: string }} Found
  *   `instances` that there were before the run; `variables` of the run's own
  * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
  */
 
 /** In setup(), of a run that was given an instance. @returns {Found} */
 export function findTestbed() {
-  const { testbed, variables } = ask('GET', `/instances/${__ENV.INSTANCE}`);
+  const { testbed, variables, link } = ask('GET', `/instances/${__ENV.INSTANCE}`);
   const declared = ask('GET', '/testbeds').find((/** @type {any} */ { name }) => name === testbed).variables;
   const types = Object.fromEntries(
     Object.entries(declared).map(([name, /** @type {any} */ { type }]) => [name, type]),
   );
   const instances = ask('GET', '/instances').map((/** @type {any} */ { id }) => id);
-  return { testbed, variables, types, instances };
+  return { testbed, variables, types, instances, link: link?.text ?? '' };
 }
 
 /** One on free ports. @param {Found} found @param {Variables} own variables that differ from those of the run's */
-function start({ testbed, variables, types }, own) {
+function start({ testbed, variables, types, link }, own) {
   const free = Object.fromEntries(
     Object.entries(types)
       .filter(([, type]) => type === 'port')
       .map(([name]) => [name, 0]),
   );
-  const body = { variables: { ...variables, ...free, ...own } };
+  const body = { variables: { ...variables, ...free, ...own }, ...wantedLink(link) };
   return askOrError('POST', `/testbeds/${testbed}/start`, body, START_MOST_MS);
 }
 

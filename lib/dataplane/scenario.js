@@ -2,12 +2,13 @@
  * What a data-plane scenario is made of: one virtual user that asks the sidecar for one
  * probe after the other and turns what they measured into k6's metrics.
  */
+import { endsOf, linkOf, rttSeconds } from '../link/link.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
-import { cancelProbes, measure, startEcho, stopEcho } from './meter.js';
+import { ask, cancelProbes, measure, startEcho, stopEcho } from './meter.js';
 import { partsOf } from './parts.js';
 import { recordNothing, recordRest, recordSeries } from './probe-operation.js';
 import { tooFewFiles } from './open-files.js';
@@ -16,6 +17,18 @@ import { Repeats } from './repeats.js';
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
 const WARMUP = 50;
+
+/** The same over a link, where each takes a round trip of it. */
+const WARMUP_OVER_LINK = 5;
+/** Round trips of the link that an operation may take in the mean, one after the other. */
+const ROUND_TRIPS_EACH = 5;
+const LIMIT_S = 60;
+const LIMIT_MOST_S = 3600;
+
+/** How long so many operations may take, the sidecar's own limit included. @param {import('../link/link.js').Calibrated} link @param {number} count */
+const limitOver = (link, count) => ({
+  limit_s: Math.min(LIMIT_MOST_S, Math.ceil(LIMIT_S + count * ROUND_TRIPS_EACH * rttSeconds(link))),
+});
 
 /**
  * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` is the probe's that
@@ -30,7 +43,7 @@ const WARMUP = 50;
  * @property {import('./meter.js').Echo} [far] the far end, where it is not the run's
  *
  * @typedef {{ proxied: Via, direct: Via }} Vias
- * @typedef {{ echo: import('./meter.js').Echo | null } & import('../scenario.js').Begun} Data
+ * @typedef {{ echo: import('./meter.js').Echo | null, ends: import('../link/link.js').Ends | null } & import('../scenario.js').Begun} Data
  */
 
 /**
@@ -79,9 +92,11 @@ export class Plane {
     const window = isForeignTo({ environment, ownInstances }) ? null : data.window;
     this.repeats = new Repeats(partsOf(window), environment.placement, data.neighbourStays);
     const { proxy } = environment;
+    // Over a link both are at its ends, and the control goes over it too.
+    const at = data.ends ? { ...data.ends.near, far: data.ends.far } : {};
     const vias = definition.vias?.(data) ?? {
-      proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window },
-      direct: { proxy: null, instance: null, usage_window: null, watched_by: data.window },
+      proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window, ...at },
+      direct: { proxy: null, instance: null, usage_window: null, watched_by: data.window, ...at },
     };
     /** @type {Via} */
     this.proxied = vias.proxied;
@@ -103,8 +118,10 @@ export class Plane {
    */
   measure({ far, ...via }, spec) {
     const { placement } = this.environment;
+    const { link } = this.data;
     return measure({
-      warmup: WARMUP,
+      warmup: link ? WARMUP_OVER_LINK : WARMUP,
+      ...(link ? limitOver(link, Number(spec.count ?? 0)) : {}),
       target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
       cpus: cpusOf(placement.probe_cpus),
       wait: placement.wait,
@@ -182,9 +199,11 @@ export const controlName = (operation) => `${operation}_direct`;
  */
 const addressed = (kind, address) => (kind === 'domain' ? address.replace(/^.*:/, 'localhost:') : address);
 
-/** @param {import('./environment.js').PlaneEnvironment} environment */
-function addressOf({ target }) {
+/** @param {import('./environment.js').PlaneEnvironment} environment @param {string} link */
+function addressOf({ target }, link) {
   const address = envChoice('ADDRESS');
+  if (link && address !== 'ipv4')
+    throw `ADDRESS=${address}: over a link the far end is named by its IPv4 address`;
   if (!target.tcp && !target.udp) return address;
   if (__ENV.ADDRESS) throw `ADDRESS=${address}: the environment's target says how the far end is named`;
   return 'given';
@@ -208,6 +227,40 @@ export function withControl(name, operation) {
 export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
   overlaps(probe, echo) ? 'block' : wait;
 
+/** Ends a run that would need more files than there are. @param {number | undefined} connections at once */
+function checkFiles(connections) {
+  const files = connections ? tooFewFiles(connections) : null;
+  if (files) stop(files);
+}
+
+/** Share of datagrams that may be lost over a link: what is lost is what it was asked for. */
+const LOST_OVER_LINK = 0.5;
+
+/**
+ * Over a link a script's own bounds on latency, which are meant for loopback, say nothing; an environment's do.
+ * @param {Pick<PlaneDefinition<any, any>, 'operations' | 'reaches'>} definition
+ * @returns {Record<string, PlaneOperation>}
+ */
+function overLink({ operations, reaches = [] }) {
+  const losing = reaches.includes('udp') ? { failed: LOST_OVER_LINK, errors: undefined } : {};
+  const of = (/** @type {PlaneOperation} */ operation) => {
+    const kept = Object.entries(operation.bounds ?? {}).filter(([name]) => !LATENCIES.test(name));
+    return { ...operation, bounds: { ...Object.fromEntries(kept), ...losing } };
+  };
+  return Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, of(one)]));
+}
+
+const LATENCIES = /^(p\(|avg|med|max|min)/;
+
+/** The ends of the link of the pair that the bench has started. @param {string} link @param {object} spec of the far end */
+function ownEnds(link, spec) {
+  const instance = __ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null;
+  const ends = instance && endsOf(instance, spec);
+  return (
+    ends ?? stop(`LINK=${link}: the proxy was not started over a link: run it by \`make\` or \`k6 x bench\``)
+  );
+}
+
 /**
  * @template {object} [Prepared=object]
  * @template {import('./load.js').Round} [Round=import('./load.js').Round]
@@ -217,9 +270,12 @@ export function planeScenario(definition) {
   const { system = 'dataplane' } = definition;
   const environment = definition.environment ?? loadPlane(system);
   const { load } = definition;
-  const address = definition.vias ? 'given' : addressOf(environment);
+  const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`);
+  const address = definition.vias ? 'given' : addressOf(environment, link);
   const scenario = defineScenario({
     ...definition,
+    operations: link ? overLink(definition) : definition.operations,
+    link,
     parameters: { ...definition.parameters, address },
     system,
     environment,
@@ -240,20 +296,18 @@ export function planeScenario(definition) {
     options: scenario.options,
 
     setup() {
-      const files = definition.connections ? tooFewFiles(definition.connections) : null;
-      if (files) stop(files);
+      checkFiles(definition.connections);
       const prepared = definition.prepare?.();
       const needed = !definition.vias && (!environment.target.tcp || !environment.target.udp);
       const { placement } = environment;
-      const echo = needed
-        ? startEcho({
-            host: address === 'ipv6' ? '::1' : '127.0.0.1',
-            engine: definition.echo ?? 'blocking',
-            cpus: cpusOf(placement.echo_cpus),
-            wait: echoWait(placement),
-          })
-        : null;
-      const data = /** @type {any} */ ({ ...prepared, echo, window: null });
+      const spec = {
+        engine: definition.echo ?? 'blocking',
+        cpus: cpusOf(placement.echo_cpus),
+        wait: echoWait(placement),
+      };
+      const echo = needed ? startEcho({ host: address === 'ipv6' ? '::1' : '127.0.0.1', ...spec }) : null;
+      const ends = link && !definition.ownInstances ? ownEnds(link, spec) : null;
+      const data = /** @type {any} */ ({ ...prepared, echo, ends, window: null });
       if (definition.reaches) {
         const fault = unreached(new Plane(environment, definition, address, data), definition.reaches);
         if (fault) {
@@ -261,7 +315,7 @@ export function planeScenario(definition) {
           stop(fault);
         }
       }
-      return scenario.begin(() => ({ ...prepared, echo }));
+      return scenario.begin(() => ({ ...prepared, echo, ends }));
     },
 
     /** @param {Prepared & Data} data */

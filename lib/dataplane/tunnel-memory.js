@@ -3,6 +3,8 @@
  * back, so each figure is of processes that have opened no more than one tunnel: what they hold at
  * most with all tunnels open and used, above what they held with that one.
  */
+import { cpusOf } from './environment.js';
+import { endsOf } from '../link/link.js';
 import { findTestbed, proxyOf, stopFresh, withFresh } from './fresh.js';
 
 /** Below, what a program takes in one piece (an arena, a thread) is more than what its tunnels take. */
@@ -30,7 +32,9 @@ export function stopOwn(found) {
 export function bytesPerTunnel(plane, found, { connections, payload_bytes: payloadBytes, rate }) {
   if (!found || connections < LEAST_TUNNELS) return null;
   return withFresh(found, {}, (instance) => {
-    const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: null };
+    const ends = endsOf(instance, { engine: 'events', cpus: cpusOf(plane.environment.placement.echo_cpus) });
+    const at = ends ? { ...ends.near, far: ends.far } : {};
+    const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: null, ...at };
     /** @param {number} tunnels @param {number} perSecond of each */
     const measure = (tunnels, perSecond) => {
       const measured = plane.measure(via, {

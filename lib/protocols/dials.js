@@ -2,7 +2,8 @@
 import { sleep } from 'k6';
 import { cpusOf } from '../dataplane/environment.js';
 import { measure } from '../dataplane/meter.js';
-import { entryOf } from './way.js';
+import { patient, rttSeconds } from '../link/link.js';
+import { entryOf, reachOf } from './way.js';
 
 const MOST_MS = 5000;
 const PAUSE_S = 0.05;
@@ -21,11 +22,10 @@ export function awaitTunnel({ dialsAtStart = false }, instance, plane) {
       warmup: 0,
       count: 1,
       cpus: cpusOf(plane.environment.placement.probe_cpus),
-      target: plane.target('tcp'),
+      ...reachOf(instance, plane, 'tcp'),
       proxy: { address: entryOf(instance).address },
-      timeout_ms: 1000,
-      handshake_timeout_ms: 1000,
-      limit_s: 2,
+      ...patient({ timeout_ms: 1000, handshake_timeout_ms: 1000 }, plane.data.link),
+      limit_s: 2 + rttSeconds(plane.data.link),
     });
     if ('outcome' in tried && tried.outcome.succeeded > 0) return;
     sleep(PAUSE_S);

@@ -1,5 +1,8 @@
 /** Instances of the testbed `protocols`: starting the sides of a row, and stopping them. */
+import { cpusOf } from '../dataplane/environment.js';
 import { tryAsk } from '../dataplane/meter.js';
+import { endsOf, wantedLink } from '../link/link.js';
+import { keepUse } from '../link/uses.js';
 import { requestAll } from '../sidecar.js';
 import { awaitTunnel } from './dials.js';
 import { ofFailedStart } from './outcome.js';
@@ -14,7 +17,7 @@ import { variablesOf } from './way.js';
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
  * @property {string} logName the folder of its logs
  *
- * @typedef {{ started: any } | { failed: import('./outcome.js').Outcome }} Started
+ * @typedef {{ started: any, row?: string } | { failed: import('./outcome.js').Outcome }} Started
  */
 
 const START_MOST_MS = 120_000;
@@ -41,10 +44,14 @@ const programOf = ({ engine, binary, args = '', env = '', filter = '' }, prefix 
 export function startSides(wanted, plane) {
   const target = { tcp: plane.target('tcp'), udp: plane.target('udp') };
   const { system_cpus: cpus } = plane.environment.placement;
-  const requests = wanted.map(({ row, side, server, more, logName }) => ({
+  const { link } = plane.data;
+  const able = wanted.filter(({ row }) => !link || comesInBySocks(row));
+  const requests = able.map(({ row, side, server, more, logName }) => ({
     path: '/testbeds/protocols/start',
     body: {
       log_name: logName,
+      // What stands in the hop is on loopback.
+      ...wantedLink(more?.hop_port ? '' : (link?.about.text ?? '')),
       variables: {
         ...variablesOf(row, target),
         ...more,
@@ -54,19 +61,35 @@ export function startSides(wanted, plane) {
       },
     },
   }));
-  return requestAll('POST', requests, START_MOST_MS).map((response, index) => {
-    const { row, side, server, more } = wanted[index];
+  const answers = requestAll('POST', requests, START_MOST_MS).map((response, index) => {
+    const { row, side, server, more } = able[index];
     if (response.status === 201) {
-      const started = response.json();
+      const started = /** @type {any} */ (response.json());
+      started.ends = endsOf(started, {
+        engine: 'events',
+        cpus: cpusOf(plane.environment.placement.echo_cpus),
+      });
       // What stands in the hop is told later where to pass it on to.
       if (!more?.hop_port) awaitTunnel(row, started, plane);
-      return { started };
+      return { started, row: row.row };
     }
     const failure = failureOf(response);
     const { binary } = server && failure.cause?.process === 'server' ? server : side;
     return { failed: ofFailedStart(row, binary, failure, response.status === CANNOT) };
   });
+  return wanted.map((one) => (able.includes(one) ? /** @type {Started} */ (answers.shift()) : NOT_OVER_LINK));
 }
+
+/** @param {import('./matrix.js').Row} row */
+const comesInBySocks = ({ variables }) => (variables.inbound ?? 'socks') === 'socks';
+
+/** @type {Started} */
+const NOT_OVER_LINK = {
+  failed: {
+    outcome: 'impossible here',
+    detail: 'its traffic comes in otherwise than by SOCKS, and no probe goes over a link so',
+  },
+};
 
 /** @param {import('k6/http').RefinedResponse<'text'>} response @returns {{ error: string, cause?: import('./outcome.js').Cause }} */
 function failureOf(response) {
@@ -80,6 +103,8 @@ function failureOf(response) {
 
 /** All at once; where the sidecar is gone, they are too. @param {Started[]} sides */
 export function stopSides(sides) {
+  for (const side of sides)
+    if ('started' in side && side.started.ends) keepUse(side.row ?? '', side.started.id);
   const paths = sides.flatMap((side) => ('started' in side ? [`/instances/${side.started.id}`] : []));
   requestAll(
     'DELETE',

@@ -31,7 +31,7 @@ function lackOf(said) {
 }
 
 /** Why a start failed, as the sidecar tells it (sidecar/README.md, `cause`). @typedef {object} Cause
- * @property {'missing_file' | 'missing_program' | 'ended' | 'not_ready' | 'port_taken'} is
+ * @property {'missing_file' | 'missing_program' | 'ended' | 'not_ready' | 'port_taken' | 'no_hop'} is
  * @property {string | null} [process] of the testbed
  * @property {string} [path]
  * @property {number | null} [status]
@@ -64,7 +64,7 @@ function ofProgram(cause) {
 function ofMachine(cause, binary, cannot) {
   const missing = cause?.is === 'missing_file' ? String(cause.path) : '';
   if (isProgram(missing, binary)) return 'missing binary';
-  return cannot || isOfTheMachine(missing) ? 'impossible here' : 'not reached';
+  return cannot || cause?.is === 'no_hop' || isOfTheMachine(missing) ? 'impossible here' : 'not reached';
 }
 
 /**

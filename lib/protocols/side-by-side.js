@@ -26,6 +26,11 @@ export class SideBySide {
     this.slow = null;
   }
 
+  /** That both go over; null on loopback. */
+  get link() {
+    return this.begun[0]?.turn.plane.data.link ?? null;
+  }
+
   /** Which side begins is by lot: what comes and goes then meets either side alike. */
   drawLots() {
     this.going = order(this.begun.length, this.number + 1, this.lot).map((place) => this.begun[place]);

@@ -10,11 +10,12 @@ import {
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
+import { patient } from '../link/link.js';
 import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, complained, ofProbes } from './outcome.js';
 import { MIB, SHORT_BYTES } from './transfer.js';
-import { FAR_HOST, entryOf } from './way.js';
+import { FAR_HOST, entryOf, reachOf } from './way.js';
 
 /**
  * @typedef {object} Sizes how much one turn does
@@ -39,6 +40,10 @@ const OTHERS = {
 };
 /** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
+/** The sidecar's own, of a datagram. */
+const DATAGRAM_PATIENCE = { timeout_ms: 300 };
+/** Over a link a MiB may take many seconds. */
+const WARMUP_BYTES_OVER_LINK = 256 * 1024;
 /** Requests over all tunnels, however many are open: enough for a 95th percentile. */
 const TUNNEL_REQUESTS = 1000;
 /** For so long they are watched at rest, seconds. */
@@ -109,6 +114,8 @@ export class Turn {
     this.peak = { rss: 0, anon: 0 };
     /** @type {string[]} what it could not carry at once, and probes that were cut */
     this.limits = [];
+    this.patience = patient(PATIENCE, plane.data.link);
+    this.patienceOfDatagrams = patient(DATAGRAM_PATIENCE, plane.data.link);
   }
 
   /** @param {any[]} instances that what follows goes through */
@@ -162,7 +169,7 @@ export class Turn {
    */
   wayTo(kind) {
     const { scheme, address } = entryOf(this.instance);
-    if (scheme === 'socks5') return { target: this.plane.target(kind), proxy: { address } };
+    if (scheme === 'socks5') return { ...reachOf(this.instance, this.plane, kind), proxy: { address } };
     if (scheme === 'direct') return { target: address };
     const namespace = { instance: this.instance.id, name: 'client' };
     const { placement } = this.plane.environment;
@@ -213,7 +220,7 @@ export class Turn {
       payload_bytes: 64,
       warmup: 2,
       count: sizes.handshakes,
-      ...PATIENCE,
+      ...this.patience,
     });
     this.figures.handshake_ms = medianMs(handshake?.values.total);
     this.trips(sizes.round_trips);
@@ -227,7 +234,7 @@ export class Turn {
 
   /** Round trips; their figures are of all of these together. @param {number} count */
   trips(count) {
-    const trips = this.probe({ kind: 'tcp', warmup: 10, count, ...PATIENCE });
+    const trips = this.probe({ kind: 'tcp', warmup: 10, count, ...this.patience });
     if (trips) {
       recordSeries(this.operation, trips);
       recordUse(this.operation, trips.outcome);
@@ -306,19 +313,25 @@ export class Turn {
     // xray says that a tunnel is there before it has opened it: the warm-up pays for that.
     const transfer = {
       bytes,
-      warmup_bytes: MIB,
+      warmup_bytes: this.plane.data.link ? WARMUP_BYTES_OVER_LINK : MIB,
       write_bytes: writeBytes,
       direction,
       every_byte: true,
     };
-    const outcome = this.probe({ kind: 'throughput', warmup: 1, count: 1, transfer, ...PATIENCE })?.outcome;
+    const outcome = this.probe({
+      kind: 'throughput',
+      warmup: 1,
+      count: 1,
+      transfer,
+      ...this.patience,
+    })?.outcome;
     const whole = outcome && outcome.succeeded === outcome.attempted && outcome.duration_s > 0;
     return whole ? { ...outcome, measuring_s: measuringCpu(window) - before } : null;
   }
 
   /** How fast a short transfer is. @returns {number | null} bytes a second */
   rate() {
-    const moved = this.move(SHORT_BYTES);
+    const moved = this.move(this.plane.data.link ? MIB : SHORT_BYTES);
     return moved && moved.bytes / moved.duration_s;
   }
 
@@ -331,7 +344,7 @@ export class Turn {
 
   /** @param {number} count */
   datagrams(count) {
-    const sent = this.probe({ kind: 'udp', warmup: 5, count });
+    const sent = this.probe({ kind: 'udp', warmup: 5, count, ...this.patienceOfDatagrams });
     this.figures.udp_rtt_ms = medianMs(sent?.values.round_trip);
     this.figures.udp_lost_share = sent ? 1 - sent.outcome.succeeded / sent.outcome.attempted : null;
   }

@@ -21,3 +21,12 @@ export function entryOf({ outputs }) {
   const [scheme, address] = outputs.DATAPLANE_URL.split('://');
   return { scheme, address };
 }
+
+/**
+ * Where a probe is sent from and to: over a link from its one end to the far end at its other, else to the run's.
+ * @param {any} instance
+ * @param {{ target: (kind: 'tcp' | 'udp') => string }} plane
+ * @param {'tcp' | 'udp'} kind
+ */
+export const reachOf = ({ ends }, plane, kind) =>
+  ends ? { target: ends.far[kind], ...ends.near } : { target: plane.target(kind) };

@@ -10,6 +10,7 @@
 import { mostMinutes } from 'k6/x/windtunnel/difference';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { linkOf, rttSeconds } from '../../lib/link/link.js';
 import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { MANY_TUNNELS } from '../../lib/protocols/figures.js';
@@ -31,12 +32,20 @@ const SIZES = {
   quick: { handshakes: 30, round_trips: 75, datagrams: 100, transfer_s: 0.06 },
   full: { handshakes: 100, round_trips: 250, datagrams: 500, transfer_s: 0.15 },
 };
+/** The same over a link, where a round trip takes as long as a thousand on loopback, and hardly differs from the next one. */
+const SIZES_OVER_LINK = {
+  smoke: { handshakes: 3, round_trips: 3, datagrams: 20, transfer_s: 0.5 },
+  quick: { handshakes: 5, round_trips: 8, datagrams: 50, transfer_s: 1 },
+  full: { handshakes: 10, round_trips: 20, datagrams: 200, transfer_s: 2 },
+};
+/** Round trips of the link that a transfer takes at least: before, it is the start of TCP that is measured. */
+const TRANSFER_ROUND_TRIPS = 10;
 /** Round trips and transfers of a turn are in so many parts, in turn with those of the other side: A B, B A, A B, B A. */
 const PASSES = 4;
 
 const why = 'the matrix compares protocols under one load, so that its shape does not apply';
 const base = sizesOf(TURNS, why);
-const sizes = sizesOf(SIZES, why);
+const sizes = sizesOf(linkOf('protocols/matrix') ? SIZES_OVER_LINK : SIZES, why);
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
@@ -58,7 +67,8 @@ const measures = {
     if (number === 0) both.each((turn) => turn.rest());
     both.drawLots();
     both.keep((turn) => turn.reach(sizes));
-    const bytes = both.transferBytes(sizes.transfer_s);
+    const seconds = Math.max(sizes.transfer_s, TRANSFER_ROUND_TRIPS * rttSeconds(both.link));
+    const bytes = both.transferBytes(seconds);
     for (let pass = 0; pass < PASSES; pass += 1) {
       // What drifts meanwhile meets both alike.
       const backwards = pass % 2 === 1;

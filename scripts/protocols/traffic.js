@@ -13,7 +13,7 @@ import { knownOf } from '../../lib/protocols/excuse.js';
 import { startSides, startsRows, stopSides } from '../../lib/protocols/instances.js';
 import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 import { USES } from '../../lib/protocols/users.js';
-import { entryOf } from '../../lib/protocols/way.js';
+import { entryOf, reachOf } from '../../lib/protocols/way.js';
 
 const PROFILES = {
   smoke: { rounds: 1, seconds: 3 },
@@ -71,7 +71,9 @@ const script = planeScenario({
       throw new Error(`${row.row}: ${started.failed.outcome}: ${started.failed.detail}`);
     const { window } = plane.data;
     const proxy = { address: entryOf(started.started).address };
-    const through = { proxy, instance: started.started.id, usage_window: window };
+    // Over a link the control goes over it too.
+    const reach = reachOf(started.started, plane, 'tcp');
+    const through = { ...reach, proxy, instance: started.started.id, usage_window: window };
     try {
       for (const [step, together] of steps.entries()) {
         const probes = together.map(({ name, series, spec }) => ({
@@ -82,7 +84,7 @@ const script = planeScenario({
         const controls = probes.map((probe) => ({ ...probe, operation: controlName(probe.operation) }));
         const both = [
           () => measureAtOnce(plane, probes, through),
-          () => measureAtOnce(plane, controls, { watched_by: window }),
+          () => measureAtOnce(plane, controls, { ...reach, watched_by: window }),
         ];
         const order = (index + step) % 2 === 0 ? both : both.reverse();
         const names = together.map(({ name }) => name).join(' and ');

@@ -62,6 +62,8 @@ pub enum Cause {
     NotReady { process: String },
     /// Another program answers at the port of a process.
     PortTaken { process: String, port: u16 },
+    /// A link was asked for, and what is started has no hop that it could be.
+    NoHop,
 }
 
 pub type Result<T> = std::result::Result<T, Failure>;

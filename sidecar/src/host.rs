@@ -14,9 +14,19 @@ pub struct Host {
     pub settings: Settings,
 }
 
-/// What of the kernel's settings makes a figure: each is null where it cannot be told. tcp(7), socket(7), listen(2).
+/// What of the kernel's settings makes a figure: each is null where it cannot be told.
 #[derive(Debug, Clone, Serialize)]
 pub struct Settings {
+    #[serde(flatten)]
+    pub network: NetworkSettings,
+    /// Of the first CPU, such as performance; null on most virtual machines.
+    pub cpu_governor: Option<String>,
+}
+
+/// Those that each network namespace has, or may have: tcp(7), socket(7), listen(2). A kernel that has one of them for the whole
+/// machine alone does not show it in another namespace than its first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct NetworkSettings {
     /// The default of new connections, such as cubic.
     pub tcp_congestion_control: Option<String>,
     /// The most that a socket may ask for as its receive and send buffers.
@@ -24,8 +34,6 @@ pub struct Settings {
     pub wmem_max_bytes: Option<u64>,
     /// The most connections that wait to be accepted.
     pub somaxconn: Option<u64>,
-    /// Of the first CPU, such as performance; null on most virtual machines.
-    pub cpu_governor: Option<String>,
 }
 
 pub fn host() -> Host {
@@ -45,18 +53,27 @@ pub fn host() -> Host {
 }
 
 fn settings() -> Settings {
-    let word = |path: &str| {
-        let text = std::fs::read_to_string(path).ok()?;
-        Some(text.trim().to_owned()).filter(|word| !word.is_empty())
-    };
-    let number = |path: &str| word(path)?.parse().ok();
     Settings {
+        network: network_settings(),
+        cpu_governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    }
+}
+
+/// Of the network namespace of the thread that asks.
+pub fn network_settings() -> NetworkSettings {
+    let number = |path: &str| word(path)?.parse().ok();
+    NetworkSettings {
         tcp_congestion_control: word("/proc/sys/net/ipv4/tcp_congestion_control"),
         rmem_max_bytes: number("/proc/sys/net/core/rmem_max"),
         wmem_max_bytes: number("/proc/sys/net/core/wmem_max"),
         somaxconn: number("/proc/sys/net/core/somaxconn"),
-        cpu_governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     }
+}
+
+/// What a file says, null where it says nothing.
+fn word(path: &str) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|word| !word.is_empty())
 }
 
 /// Cores that are online.

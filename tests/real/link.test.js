@@ -8,6 +8,7 @@ import { startSidecar } from '../support/sidecar.js';
 
 const RTTS_MS = [40, 240];
 const HANDSHAKES = 5;
+const DATAGRAMS = 20;
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
 /**
@@ -104,6 +105,40 @@ for (const testbed of ['sing-box-pair', 'xray-pair'])
 for (const row of rowsOf('sing-box').filter(({ row: name }) => name in ROWS)) {
   test(`${row.row} goes over a link`, (context) =>
     overLink(context, 'protocols', { ...row.variables, binary: binaryOf(row) }, ROWS[row.row]));
+}
+
+/** Datagrams: their server says where its relay is, which must be at its end of the link. */
+for (const name of ['socks', 'mixed']) {
+  test(`datagrams of ${name} with xray go over a link`, async (context) => {
+    const row = rowsOf('xray').find(({ row: own }) => own === name);
+    const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {
+      variables: { ...row?.variables, engine: 'xray' },
+      link: { text: `rtt:${RTTS_MS[0]}ms` },
+    });
+    if (status === CANNOT) {
+      context.skip(`${instance.error}; ${instance.mend}`);
+      return;
+    }
+    assert.equal(status, 201, JSON.stringify(instance));
+    try {
+      const far = { host: instance.link.far.address, namespace: { instance: instance.id, name: 'far' } };
+      const { body: echo } = await sidecar.ask('POST', '/echoes', far);
+      const { state, outcome, error } = await probe(sidecar, {
+        kind: 'udp',
+        target: echo.udp,
+        proxy: { address: `127.0.0.1:${instance.variables.socks_port}` },
+        namespace: { instance: instance.id, name: 'near' },
+        count: DATAGRAMS,
+        timeout_ms: 5_000,
+        handshake_timeout_ms: 20_000,
+      });
+      assert.equal(state, 'done', JSON.stringify(error));
+      assert.equal(outcome.succeeded, DATAGRAMS, JSON.stringify(outcome.errors));
+      assert.ok(outcome.series[0].min_ns >= RTTS_MS[0] * 1e6, JSON.stringify(outcome.series[0]));
+    } finally {
+      await sidecar.ask('DELETE', `/instances/${instance.id}`);
+    }
+  });
 }
 
 test('a row with namespaces of its own takes no link', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headlineOf } from '../../lib/scenario.js';
+import { headlineOf } from '../../lib/headline.js';
 
 test('the report leads with what a comparison judges, unless a row says otherwise', () => {
   const of = (/** @type {Record<string, object>} */ rows) => {

@@ -43,6 +43,7 @@ type job struct {
 	scenario  plan.Scenario
 	testbed   *environment.TestbedRef // nil where the system is up
 	placement plan.Placement
+	link      string         // between the ends of its pair, "" for none
 	sweep     *testbed.Sweep // what the testbed sweeps unless told otherwise
 	secrets   []string
 	label     string // of its lines on the screen
@@ -53,7 +54,7 @@ type job struct {
 
 // jobOf is a scenario of the plan.
 func jobOf(p *plan.Plan, o Options, s plan.Scenario, label, runID, dir string) job {
-	return job{scenario: s, testbed: p.Testbed(s), placement: p.Placements[s], sweep: p.Bed(s).Sweep,
+	return job{scenario: s, testbed: p.Testbed(s), placement: p.Placements[s], link: o.Link(s), sweep: p.Bed(s).Sweep,
 		secrets: p.Secrets(o.Asked), label: label, runID: runID, dir: dir}
 }
 
@@ -84,7 +85,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if bed := j.testbed; bed != nil {
 		b.screen.Progress(j.label + "  starting testbed " + bed.Name)
 		var err error
-		instance, err = b.sidecar.Start(ctx, bed.Name, bed.Variables)
+		instance, err = b.sidecar.Start(ctx, bed.Name, bed.Variables, j.link)
 		switch {
 		case errors.Is(err, context.Canceled):
 			entry.Outcome, entry.Message = run.Interrupted, "interrupted while its testbed started"

@@ -112,7 +112,7 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, doc any
 			"testbeds/%s.toml is malformed; see k6 x validate testbeds/%s.toml", ref.Name, ref.Name)}}
 	}
 	var problems []schema.Problem
-	if bed.System != system {
+	if !bed.Starts(system) {
 		problems = append(problems, schema.Problem{Field: field + ".name", Message: fmt.Sprintf(
 			"testbeds/%s.toml starts the system %s, not %s", ref.Name, bed.System, system)})
 	}

@@ -33,8 +33,33 @@ var common = []field{
 		}
 		return *r.Run.Host.Settings
 	}},
+	{"settings of the link", func(r result.Result) any {
+		if r.Run.Link == nil {
+			return nil
+		}
+		return linkSettings{r.Run.Link.Seed, r.Run.Link.MTU, r.Run.Link.Settings}
+	}},
+	{"settings of the link's ends", func(r result.Result) any {
+		if r.Run.Link == nil {
+			return nil
+		}
+		return linkEnds{r.Run.Link.Near.Settings, r.Run.Link.Far.Settings}
+	}},
 	{"windtunnel version", func(r result.Result) any { return orDash(r.Run.Versions["windtunnel"]) }},
 }
+
+// linkSettings and linkEnds are what of a link makes a figure, besides its words, which are a parameter.
+type (
+	linkSettings struct {
+		Seed     uint64              `json:"seed"`
+		MTU      int                 `json:"mtu"`
+		Settings result.LinkSettings `json:"settings"`
+	}
+	linkEnds struct {
+		Near result.NetworkSettings `json:"near"`
+		Far  result.NetworkSettings `json:"far"`
+	}
+)
 
 // ofOneSide are those that must be the same in the runs of one side only.
 func ofOneSide(beds func(name string) testbed.Testbed) []field {

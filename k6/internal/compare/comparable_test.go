@@ -106,7 +106,7 @@ func TestSettingsOfTheHostMustAgreeWhereTheyAreKnown(t *testing.T) {
 	same := func(int) float64 { return 1 }
 	with := func(q Request, side, run int, congestionControl string) {
 		own := *[][]Measured{q.A, q.B}[side][run].Result.Run.Host
-		own.Settings = &result.Settings{CongestionControl: &congestionControl, SOMaxConn: new(int64(4096))}
+		own.Settings = &result.Settings{NetworkSettings: result.NetworkSettings{CongestionControl: &congestionControl, SOMaxConn: new(int64(4096))}}
 		[][]Measured{q.A, q.B}[side][run].Result.Run.Host = &own
 	}
 	q := pairsOf(4, same, same)
@@ -121,5 +121,34 @@ func TestSettingsOfTheHostMustAgreeWhereTheyAreKnown(t *testing.T) {
 	with(q, 1, 2, "bbr")
 	if got := Refusal(q.A, q.B, noBeds); got != "" {
 		t.Error(got)
+	}
+}
+
+func TestLinksMustAgree(t *testing.T) {
+	same := func(int) float64 { return 1 }
+	over := func(seed uint64, congestionControl string) *result.Link {
+		l := &result.Link{Text: "far", Seed: seed, MTU: 1500}
+		l.Near.Settings.CongestionControl = &congestionControl
+		return l
+	}
+	for name, tc := range map[string]struct {
+		a, b *result.Link
+		want string
+	}{
+		"none":         {nil, nil, ""},
+		"the same":     {over(1, "bbr"), over(1, "bbr"), ""},
+		"one":          {nil, over(1, "bbr"), "settings of the link (none and"},
+		"another seed": {over(1, "bbr"), over(2, "bbr"), "settings of the link ("},
+		"other ends":   {over(1, "bbr"), over(1, "cubic"), "settings of the link's ends ("},
+	} {
+		q := pairsOf(4, same, same)
+		for side, link := range []*result.Link{tc.a, tc.b} {
+			for _, run := range [][]Measured{q.A, q.B}[side] {
+				run.Result.Run.Link = link
+			}
+		}
+		if got := Refusal(q.A, q.B, noBeds); (tc.want == "") != (got == "") || !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

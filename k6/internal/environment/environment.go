@@ -96,7 +96,9 @@ func (s System) Secrets() []string {
 func (e Environment) Names() []string { return slices.Sorted(maps.Keys(e.Systems)) }
 
 // Probed reports whether the sidecar's probes put the load on a system, not k6 itself.
-func Probed(system string) bool { return system == "dataplane" || system == "protocols" }
+func Probed(system string) bool {
+	return system == "dataplane" || system == "protocols" || system == "link"
+}
 
 // RemoteHosts returns the hosts (without port) that a system's load goes to and that are not this
 // machine: its own and its target's.

@@ -38,6 +38,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 	if e.Steps == nil {
 		add(completeness(e.Plan, e.Counts.Iterations, e.LoadS))
 	}
+	add(e.Link.checks()...)
 	neighbours := placementLoad(e.Usage, e.Placement)
 	add(e.generatorCPUs(len(controls) > 0, counted("own_instances_cpu_s"), neighbours != nil)...)
 	for _, control := range controls {

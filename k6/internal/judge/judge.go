@@ -42,6 +42,8 @@ type Evidence struct {
 	// Facts are what the target holds and what the run reported of it; none where nothing is to be compared.
 	Facts []Fact   `json:"facts"`
 	Notes []string `json:"notes"`
+	// Link is nil where the two ends of each pair met on loopback.
+	Link *Link `json:"link,omitempty"`
 	// Protocols and Interop are rows of programs, which decide where there are any.
 	Protocols *Protocols   `json:"protocols,omitempty"`
 	Interop   []InteropRow `json:"interop,omitempty"`

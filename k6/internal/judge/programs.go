@@ -14,7 +14,7 @@ import (
 func ofPrograms(e Evidence, j Judged, found opinion) opinion {
 	notes := found.notes
 	if e.Protocols != nil {
-		found = ofProtocols(*e.Protocols, j, found.verdict)
+		found = ofProtocols(*e.Protocols, e.Link, j, found.verdict)
 	}
 	if e.Interop != nil {
 		found = ofInterop(e.Interop, j.Validity)

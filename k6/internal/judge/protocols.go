@@ -25,13 +25,19 @@ const (
 
 // ofProtocols: a row that did not run, or that missed a target with confidence, is a failure, whatever else the run was.
 // Errors of a row are told by its outcome.
-func ofProtocols(protocols Protocols, j Judged, verdict string) opinion {
+// What a link has spoilt is no failure of a row's: its check says so.
+func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opinion {
 	rows := protocols.Rows
 	var broken, misses, bounded, undecided []reason
 	for _, row := range rows {
+		if link.spoilt(row.Row) {
+			continue
+		}
 		broken = append(broken, ended(row.Row, "baseline", &row.Baseline)...)
 		broken = append(broken, ended(row.Row, "candidate", row.Candidate)...)
-		misses = append(misses, missesOf(row)...)
+		if link == nil || link.Calibration.OK {
+			misses = append(misses, missesOf(row)...)
+		}
 		bounded = append(bounded, boundOf(row)...)
 	}
 	for _, line := range undecidedLines(rows) {

@@ -25,7 +25,7 @@ func rowNamed(name string, candidate *ProtocolSide, lines ...ProtocolComparison)
 }
 
 func ofRows(compared bool, j Judged, verdict string, rows ...ProtocolRow) (string, []string) {
-	found := ofProtocols(Protocols{Compared: compared, Rows: rows}, j, verdict)
+	found := ofProtocols(Protocols{Compared: compared, Rows: rows}, nil, j, verdict)
 	var texts []string
 	for _, r := range found.reasons {
 		texts = append(texts, r.text)

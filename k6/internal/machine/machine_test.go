@@ -15,7 +15,7 @@ func ofHost(change func(*result.Result)) Class {
 	cubic := "cubic"
 	r := result.Result{Run: result.Run{Versions: map[string]string{"windtunnel": "0.1.0", "k6": "1.8.1", "proxy": "1"},
 		Host: &result.Host{OS: "Debian 12", Kernel: "6.1.0-9", CPUModel: "EPYC", CPUs: 2, MemoryBytes: 1 << 30,
-			Settings: &result.Settings{CongestionControl: &cubic}},
+			Settings: &result.Settings{NetworkSettings: result.NetworkSettings{CongestionControl: &cubic}}},
 		Placement: &result.Placement{Name: "split", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "0", Wait: "block"}}}
 	change(&r)
 	return Of(r)

@@ -30,7 +30,7 @@ func Run(t *testing.T, root, id string, day int, factor float64, change func(*re
 	cubic, pinned := "cubic", int64(4096)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).AddDate(0, 0, day)
 	r.Run.ID, r.Run.Start, r.Run.End = id, start, start.Add(time.Minute)
-	r.Run.Host.Settings = &result.Settings{CongestionControl: &cubic, SOMaxConn: &pinned}
+	r.Run.Host.Settings = &result.Settings{NetworkSettings: result.NetworkSettings{CongestionControl: &cubic, SOMaxConn: &pinned}}
 	r.Run.Placement = &result.Placement{Name: "split", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "0", Wait: "block"}
 	r.Operations = r.Operations[:1]
 	op := &r.Operations[0]

@@ -24,14 +24,36 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 	if err != nil {
 		return fault.Usage("%v", err)
 	}
-	system, ok := p.Env.Systems[bed.System]
-	if !ok {
+	if _, ok := p.Env.Systems[bed.System]; !ok {
 		return fault.Usage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
 			ref.Name, bed.System, p.Env.Name, strings.Join(p.Env.Names(), ", "))
 	}
 	if f := checkOf(bed, chosen); f != nil {
 		return f
 	}
+	for _, name := range bed.Names() {
+		if given := p.given(ref, bed)[name]; given == nil && bed.Variables[name].Default == nil {
+			return fault.Usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
+		}
+	}
+	for name, system := range p.Env.Systems {
+		if bed.Starts(name) {
+			own := ref
+			own.Variables = withOwn(system, ref)
+			system.Testbed, system.Testbeds, system.URL = &own, nil, ""
+			p.Env.Systems[name] = system
+		}
+	}
+	return nil
+}
+
+// given are the values that a testbed starts with, for the system that it is of.
+func (p *Plan) given(ref environment.TestbedRef, bed testbed.Testbed) map[string]any {
+	return withOwn(p.Env.Systems[bed.System], ref)
+}
+
+// withOwn are a testbed's values with those that a system's entry gives the same one behind them.
+func withOwn(system environment.System, ref environment.TestbedRef) map[string]any {
 	known := slices.Collect(maps.Values(system.Testbeds))
 	if system.Testbed != nil {
 		known = append(known, *system.Testbed)
@@ -44,14 +66,7 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 			ref.Variables = variables
 		}
 	}
-	for _, name := range bed.Names() {
-		if _, given := ref.Variables[name]; !given && bed.Variables[name].Default == nil {
-			return fault.Usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
-		}
-	}
-	system.Testbed, system.Testbeds, system.URL = &ref, nil, ""
-	p.Env.Systems[bed.System] = system
-	return nil
+	return ref.Variables
 }
 
 // split keeps the scenarios whose system the environment has, which need no testbed where it has none, and

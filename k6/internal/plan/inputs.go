@@ -19,7 +19,7 @@ import (
 func checkOf(bed testbed.Testbed, chosen []Scenario) *fault.Fault {
 	var systems []string
 	for _, s := range chosen {
-		if s.System == bed.System {
+		if bed.Starts(s.System) {
 			return nil
 		}
 		if !slices.Contains(systems, s.System) {

@@ -176,6 +176,9 @@ func environmentTable(set Set) Table {
 	if placed := each(func(r result.Result) string { return placement(r.Run.Placement) }); placed != format.None {
 		add("Placement", placed)
 	}
+	if link := each(func(r result.Result) string { return r.Run.Link.Words() }); link != format.None {
+		add("Link", link)
+	}
 	add("Target", targets(set))
 	add("Testbed", each(func(r result.Result) string {
 		if r.Run.Testbed == nil {

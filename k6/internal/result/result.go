@@ -52,21 +52,23 @@ type Headline struct {
 
 // Run says what was run, where and how.
 type Run struct {
-	ID          string            `json:"id"`
-	Start       time.Time         `json:"start"`
-	End         time.Time         `json:"end"`
-	DurationS   float64           `json:"duration_s"`
-	System      string            `json:"system"`
-	Scenario    string            `json:"scenario"`
-	Title       string            `json:"title"`
-	Profile     string            `json:"profile"`
-	Environment string            `json:"environment"`
-	Target      string            `json:"target"`
-	Parameters  map[string]any    `json:"parameters"`
-	Testbed     *Testbed          `json:"testbed"`
-	Host        *Host             `json:"host"`
-	Placement   *Placement        `json:"placement,omitempty"`
-	Versions    map[string]string `json:"versions"`
+	ID          string         `json:"id"`
+	Start       time.Time      `json:"start"`
+	End         time.Time      `json:"end"`
+	DurationS   float64        `json:"duration_s"`
+	System      string         `json:"system"`
+	Scenario    string         `json:"scenario"`
+	Title       string         `json:"title"`
+	Profile     string         `json:"profile"`
+	Environment string         `json:"environment"`
+	Target      string         `json:"target"`
+	Parameters  map[string]any `json:"parameters"`
+	Testbed     *Testbed       `json:"testbed"`
+	Host        *Host          `json:"host"`
+	Placement   *Placement     `json:"placement,omitempty"`
+	// Link is nil where the two ends of the pair met on loopback.
+	Link     *Link             `json:"link,omitempty"`
+	Versions map[string]string `json:"versions"`
 }
 
 // Testbed is what the sidecar started.
@@ -88,11 +90,16 @@ type Host struct {
 
 // Settings are those of the host's kernel that make figures; nil: it could not be told.
 type Settings struct {
+	NetworkSettings
+	CPUGovernor *string `json:"cpu_governor"`
+}
+
+// NetworkSettings are those that a network namespace may have of its own; nil: it could not be told, or has none of its own.
+type NetworkSettings struct {
 	CongestionControl *string `json:"tcp_congestion_control"`
 	RMemMaxBytes      *int64  `json:"rmem_max_bytes"`
 	WMemMaxBytes      *int64  `json:"wmem_max_bytes"`
 	SOMaxConn         *int64  `json:"somaxconn"`
-	CPUGovernor       *string `json:"cpu_governor"`
 }
 
 // Text names what is known of them on one line; "" where nothing is.

@@ -139,16 +139,19 @@ func (s *Sidecar) Ended() error {
 	return fmt.Errorf("the sidecar ended (%s)%s", state, words)
 }
 
-// Start starts a testbed. The error is the sidecar's own line with its mend.
-func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[string]any) (Instance, error) {
+// Start starts a testbed, over a link where one is given. The error is the sidecar's own line with its mend.
+func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[string]any, link string) (Instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, testbedStart)
 	defer cancel()
 	if variables == nil {
 		variables = map[string]any{}
 	}
 	var instance Instance
-	err := s.call(ctx, http.MethodPost, "/testbeds/"+testbed+"/start",
-		map[string]any{"variables": variables}, &instance)
+	request := map[string]any{"variables": variables}
+	if link != "" {
+		request["link"] = map[string]any{"text": link}
+	}
+	err := s.call(ctx, http.MethodPost, "/testbeds/"+testbed+"/start", request, &instance)
 	if err != nil && !strings.Contains(err.Error(), testbed) {
 		err = fmt.Errorf("testbed %s: %w", testbed, err)
 	}

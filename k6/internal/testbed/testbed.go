@@ -15,6 +15,7 @@ import (
 type Testbed struct {
 	Name      string              `json:"name"`
 	System    string              `json:"system"`
+	Also      []string            `json:"also"`      // other systems whose scenarios start it
 	Scenarios []string            `json:"scenarios"` // the only ones that it is for; none: all
 	Variables map[string]Variable `json:"variables"`
 	Outputs   map[string]string   `json:"outputs"`
@@ -52,6 +53,11 @@ func (s Sweep) List() string {
 type Variable struct {
 	Type    string `json:"type"`
 	Default any    `json:"default"`
+}
+
+// Starts reports whether it starts a system.
+func (t Testbed) Starts(system string) bool {
+	return t.System == system || slices.Contains(t.Also, system)
 }
 
 // IsPort reports whether a variable is a port: one that differs says nothing about a system. Where

@@ -129,6 +129,12 @@ func systemOf(scenario string) string {
 	return system
 }
 
+// ReadBy reports whether a scenario, as SYSTEM/SCENARIO, reads the variable of that name.
+func ReadBy(name, scenario string) bool {
+	v := Find(name)
+	return v != nil && v.readBy(scenario)
+}
+
 // readBy reports whether one of the scenarios, as SYSTEM/SCENARIO, reads it.
 func (v Variable) readBy(scenarios ...string) bool {
 	return slices.ContainsFunc(v.Of, func(of string) bool {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::answer::{blocking, read};
 use crate::failure::{Failure, Result};
 use crate::link::calibrate::{self, Calibration};
-use crate::link::{self, spec};
+use crate::link::{self, Link, spec};
+use crate::testbed::hop::Wanted;
 use crate::testbed::supervisor::Supervisor;
 
 type Shared = State<Arc<Supervisor>>;
@@ -63,6 +64,27 @@ pub async fn calibrate(
     blocking(move || {
         let link = supervisor.instance(&id)?.link()?;
         calibrate::calibrate(&link).map(Json)
+    })
+    .await
+}
+
+#[derive(Serialize)]
+pub struct Calibrated {
+    link: link::State,
+    calibration: Calibration,
+}
+
+/// The same of a fresh link of its own, which ends with it: what links of this text are on this machine. `link` is as it begins.
+pub async fn calibrate_fresh(State(supervisor): Shared, body: Bytes) -> Result<Json<Calibrated>> {
+    let Wanted { text, cpus } = read(&body)?;
+    blocking(move || {
+        let link = Link::start(spec::read(&supervisor.catalogue.root, &text)?, &cpus)?;
+        let state = link.state();
+        let calibration = calibrate::calibrate(&link)?;
+        Ok(Json(Calibrated {
+            link: state,
+            calibration,
+        }))
     })
     .await
 }

@@ -75,6 +75,8 @@ enum Testbed {
 enum Link {
     /// List the links in links/
     List(link::List),
+    /// Check that a link can be made here as it is written, and print nothing where it can
+    Check(link::Check),
     /// Start a link and keep it until Ctrl-C, for meters of one's own; prints the namespaces of its ends, and what it counted
     Up(link::Up),
     /// Measure whether a link is what was asked for: delay, rate, queue, loss, and what it can carry here
@@ -147,6 +149,7 @@ pub fn run() -> u8 {
         Command::Probe(probe) => probe.run(),
         Command::Echo(echo) => echo.run(),
         Command::Link(Link::List(list)) => list.run(),
+        Command::Link(Link::Check(check)) => check.run(),
         Command::Link(Link::Up(up)) => up.run(),
         Command::Link(Link::Calibrate(calibrate)) => calibrate.run(),
         Command::Bench(bench) => bench.run(),

@@ -28,6 +28,10 @@ const BUFFER: usize = 65_536;
 const WAKER: u64 = 2;
 /// So much before a packet's time the thread stops sleeping: to be woken takes longer than this as a rule, ns.
 const EARLY_NS: u64 = 30_000;
+/// Looking again and again takes at most one in so many ns, and so much at once: where packets are dense it would take a CPU, and
+/// a packet that is woken for comes within some 0.1 ms all the same.
+const SPIN_ONE_IN: i64 = 5;
+const SPIN_MOST_NS: i64 = 1_000_000;
 /// The wait where nothing is to be done, ns.
 const LONG_NS: u64 = 3_600_000_000_000;
 
@@ -121,6 +125,7 @@ impl Carrier {
         }
         let mut buffer = vec![0; BUFFER];
         let mut waiting = Vec::new();
+        let mut spin = Spin::default();
         loop {
             while let Ok(order) = orders.try_recv() {
                 waiting.push(match order {
@@ -148,13 +153,15 @@ impl Carrier {
             }
             let next = self.next_ns();
             let now = now_ns();
-            if next > now && next - now < EARLY_NS {
+            let early_ns = spin.early_ns(now);
+            if next > now && next - now < early_ns {
+                spin.spins = true;
                 for token in [0, 1] {
                     self.take_in(token, &mut buffer)?;
                 }
                 continue;
             }
-            let ready = poller.wait(next.saturating_sub(EARLY_NS).max(now))?;
+            let ready = poller.wait(next.saturating_sub(early_ns).max(now))?;
             for index in 0..ready {
                 let (token, _) = poller.event(index);
                 if token < WAKER {
@@ -249,6 +256,31 @@ impl Carrier {
     }
 }
 
+/// How much the thread may still look again and again in place of sleeping.
+#[derive(Default)]
+struct Spin {
+    /// Below 0 where it has taken more than was left.
+    left_ns: i64,
+    last_ns: u64,
+    /// Since it was last asked.
+    spins: bool,
+}
+
+impl Spin {
+    /// How long before a packet's time the thread stops sleeping.
+    fn early_ns(&mut self, now_ns: u64) -> u64 {
+        let passed_ns = now_ns.saturating_sub(self.last_ns).min(LONG_NS) as i64;
+        self.last_ns = now_ns;
+        if std::mem::take(&mut self.spins) {
+            // What else held the thread up is no more than that.
+            self.left_ns = (self.left_ns - passed_ns).max(-SPIN_MOST_NS);
+        } else {
+            self.left_ns = (self.left_ns + passed_ns / SPIN_ONE_IN).min(SPIN_MOST_NS);
+        }
+        if self.left_ns > 0 { EARLY_NS } else { 0 }
+    }
+}
+
 /// Whether the calling thread goes before all others from now on: a packet that waits for it is late.
 fn go_first() -> bool {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
@@ -286,6 +318,30 @@ fn is_for_one(packet: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looking_again_and_again_takes_a_share_of_the_time_alone() {
+        let mut spin = Spin::default();
+        let (mut now_ns, mut spun_ns) = (0, 0);
+        for _ in 0..1_000_000 {
+            now_ns += 1_000;
+            if spin.early_ns(now_ns) > 0 {
+                spin.spins = true;
+                spun_ns += 1_000;
+            }
+        }
+        let share = spun_ns as f64 / now_ns as f64;
+        assert!((0.1..0.25).contains(&share), "{share}");
+        // What is sparse is always waited for so.
+        spin.early_ns(now_ns);
+        for _ in 0..100 {
+            now_ns += 10_000_000;
+            assert_eq!(spin.early_ns(now_ns), EARLY_NS);
+            spin.spins = true;
+            now_ns += EARLY_NS;
+            spin.early_ns(now_ns);
+        }
+    }
 
     #[test]
     fn only_packets_to_one_are_carried() {

@@ -37,6 +37,8 @@ pub struct Counts {
     /// Handed over more than 0.2 ms after their time; the most of all, ns.
     pub late: u64,
     pub late_most_ns: u64,
+    /// How much later than their time packets were handed over, all together, ns.
+    pub late_sum_ns: u64,
 }
 
 impl Counts {
@@ -49,5 +51,6 @@ impl Counts {
     pub fn note_lateness(&mut self, late_ns: u64) {
         self.late += u64::from(late_ns > LATE_NS);
         self.late_most_ns = self.late_most_ns.max(late_ns);
+        self.late_sum_ns += late_ns;
     }
 }

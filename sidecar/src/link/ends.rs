@@ -12,6 +12,7 @@ use serde::Serialize;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
 use crate::failure::{Failure, Result};
+use crate::host::{NetworkSettings, network_settings};
 use crate::process::namespace::{Namespace, not_permitted};
 
 /// The device at both ends.
@@ -43,6 +44,8 @@ pub struct Place {
     /// The namespace's name in requests.
     pub namespace: &'static str,
     pub address: IpAddr,
+    /// Of the namespace, as it began.
+    pub settings: NetworkSettings,
 }
 
 pub struct End {
@@ -67,7 +70,7 @@ pub fn make(mtu: u64) -> Result<[End; 2]> {
 
 fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Result<End> {
     let namespace = Namespace::create().map_err(|error| not_made("a network namespace", &error))?;
-    let device = namespace
+    let (device, settings) = namespace
         .run(|| {
             for (key, value) in SETTINGS {
                 // A kernel without IPv6 has none of its settings.
@@ -90,7 +93,7 @@ fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Resu
                 let address = format!("{address_6}/64");
                 ip(&["address", "add", &address, "dev", DEVICE, "nodad"])?;
             }
-            Ok(device)
+            Ok((device, network_settings()))
         })
         .map_err(|error| not_made("a network namespace", &error))??;
     Ok(End {
@@ -98,6 +101,7 @@ fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Resu
         place: Place {
             namespace: name,
             address: address.into(),
+            settings,
         },
         device,
     })

@@ -17,6 +17,9 @@ pub struct TestbedFile {
     pub schema: String,
     pub name: String,
     pub system: String,
+    /// Other systems whose scenarios start it. Only `k6 x bench` uses it.
+    #[serde(default)]
+    pub also: Vec<String>,
     pub title: String,
     /// The only ones that it is for; empty: all. Only `k6 x bench` uses it.
     #[serde(default)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::Parts;
 use super::setting::Setting;
-use crate::failure::{Failure, Result};
+use crate::failure::{Cause, Failure, Result};
 use crate::link::spec::Spec;
 use crate::link::{DEVICE, FAR, FAR_ADDRESS, Link, NEAR};
 
@@ -79,7 +79,8 @@ impl Setting<'_> {
                     format!(
                         "give it namespace = \"{{{{ {field} }}}}\", or start it without a link"
                     ),
-                ));
+                )
+                .because(Cause::NoHop));
             }
         }
         if let Some((_, own)) = parts.namespaces.first() {
@@ -89,7 +90,8 @@ impl Setting<'_> {
                     own.name
                 ),
                 "start it without a link, or with other variables",
-            ));
+            )
+            .because(Cause::NoHop));
         }
         let link = Link::start(spec.clone(), cpus)?;
         for end in [link.near(), link.far()] {

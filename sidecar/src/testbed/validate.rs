@@ -102,6 +102,9 @@ impl Checker<'_> {
             );
         }
         self.named("system", &self.file.system, PROCESS_NAME)?;
+        for name in &self.file.also {
+            self.named("also", name, PROCESS_NAME)?;
+        }
         for name in &self.file.scenarios {
             self.named("scenarios", name, NAME)?;
         }

@@ -1,6 +1,6 @@
 //! Datagrams from one end of a link to the other, each stamped where it leaves and, by the kernel, where it arrives.
 
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use nix::cmsg_space;
 use nix::errno::Errno;
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg, setsockopt, sockopt,
+};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 
@@ -21,6 +23,12 @@ pub const HEADERS: usize = 28;
 /// Number and moment of sending.
 pub const LEAST_PAYLOAD: usize = 16;
 
+/// What one system call sends at most: payload, and datagrams (udp(7), UDP_SEGMENT).
+const MOST_TOGETHER_BYTES: usize = 65_000;
+const MOST_TOGETHER: usize = 64;
+/// A sender that was held up catches up with so many datagrams, and leaves the rest.
+const CATCH_UP: u64 = 1_000;
+
 /// How datagrams are sent.
 pub enum Pace {
     /// One each so many ns.
@@ -31,6 +39,8 @@ pub enum Pace {
 
 pub struct Plan {
     pub payload: usize,
+    /// So many go into one system call where they are due.
+    pub together: usize,
     pub pace: Pace,
     /// For so long, or so many.
     pub duration: Duration,
@@ -49,6 +59,8 @@ pub struct Arrival {
 
 pub struct Flow {
     pub sent: u64,
+    /// By its number, when each had been handed to the kernel: of the wall clock, ns.
+    pub entered_ns: Vec<u64>,
     pub arrivals: Vec<Arrival>,
 }
 
@@ -69,8 +81,10 @@ pub fn run(from: &End, to: &End, plan: &Plan) -> std::io::Result<Flow> {
         let arrivals = receiving
             .join()
             .map_err(|_| std::io::Error::other("the receiver failed"))??;
+        let entered_ns = sent?;
         Ok(Flow {
-            sent: sent?,
+            sent: entered_ns.len() as u64,
+            entered_ns,
             arrivals,
         })
     })
@@ -94,32 +108,65 @@ fn nanoseconds(time: TimeSpec) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-fn send(socket: &UdpSocket, plan: &Plan, arrived: &AtomicU64) -> std::io::Result<u64> {
-    let mut payload = vec![0; plan.payload.max(LEAST_PAYLOAD)];
-    let began = Instant::now();
-    let mut sent = 0;
-    while sent < plan.count && began.elapsed() < plan.duration {
+/// Sends as planned. Returns when each datagram had been handed to the kernel.
+fn send(socket: &UdpSocket, plan: &Plan, arrived: &AtomicU64) -> std::io::Result<Vec<u64>> {
+    let size = plan.payload.max(LEAST_PAYLOAD);
+    let together = plan
+        .together
+        .clamp(1, MOST_TOGETHER)
+        .min(MOST_TOGETHER_BYTES / size);
+    let mut payload = vec![0; size * together];
+    let mut entered_ns = Vec::new();
+    let (began, mut left_out) = (Instant::now(), 0);
+    loop {
+        let sent = entered_ns.len() as u64;
+        if sent >= plan.count || began.elapsed() >= plan.duration {
+            return Ok(entered_ns);
+        }
         let may = match plan.pace {
             Pace::Each(ns) => {
-                let due = Duration::from_nanos((sent as f64 * ns) as u64);
-                let left = due.saturating_sub(began.elapsed());
+                let due = (began.elapsed().as_nanos() as f64 / ns) as u64 + 1;
+                left_out = due.saturating_sub(sent + CATCH_UP).max(left_out);
+                let next = Duration::from_nanos(((sent + left_out) as f64 * ns) as u64);
+                let left = next.saturating_sub(began.elapsed());
                 if left > Duration::from_micros(200) {
                     std::thread::sleep(left - Duration::from_micros(100));
                 }
-                left.is_zero()
+                due.saturating_sub(sent + left_out)
             }
-            Pace::Window(most) => sent < arrived.load(Ordering::Acquire) + most,
+            Pace::Window(most) => (arrived.load(Ordering::Acquire) + most).saturating_sub(sent),
         };
-        if !may {
+        if may == 0 {
             std::thread::yield_now();
             continue;
         }
-        payload[..8].copy_from_slice(&sent.to_be_bytes());
-        payload[8..16].copy_from_slice(&wall_ns().to_be_bytes());
-        socket.send(&payload)?;
-        sent += 1;
+        let count = may.min(together as u64).min(plan.count - sent) as usize;
+        let now = wall_ns();
+        for (number, one) in (sent..).zip(payload.chunks_exact_mut(size).take(count)) {
+            one[..8].copy_from_slice(&number.to_be_bytes());
+            one[8..16].copy_from_slice(&now.to_be_bytes());
+        }
+        hand_over(socket, &payload[..size * count], size)?;
+        let entered = wall_ns();
+        entered_ns.extend(std::iter::repeat_n(entered, count));
     }
-    Ok(sent)
+}
+
+/// In one system call, which the kernel cuts; one by one where it does not.
+fn hand_over(socket: &UdpSocket, bytes: &[u8], size: usize) -> std::io::Result<()> {
+    if bytes.len() > size {
+        let cut = [ControlMessage::UdpGsoSegments(&(size as u16))];
+        let parts = [IoSlice::new(bytes)];
+        match sendmsg::<()>(socket.as_raw_fd(), &parts, &cut, MsgFlags::empty(), None) {
+            Ok(_) => return Ok(()),
+            Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for one in bytes.chunks_exact(size) {
+        socket.send(one)?;
+    }
+    Ok(())
 }
 
 fn receive(

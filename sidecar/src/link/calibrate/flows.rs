@@ -31,6 +31,7 @@ pub fn delay_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow
         to,
         &Plan {
             payload: LEAST_PAYLOAD,
+            together: 1,
             pace: Pace::Each(5.0 * MS),
             duration: Duration::from_secs(30),
             count: DELAYS,
@@ -50,6 +51,7 @@ pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow>
         to,
         &Plan {
             payload: LEAST_PAYLOAD,
+            together: 1,
             pace: Pace::Each(1e9 / line.min(LOSSES_PER_S)),
             duration: Duration::from_secs(60),
             count: LOSSES,
@@ -77,6 +79,7 @@ pub fn carries(link: &Link) -> Result<Carries> {
             link.far(),
             &Plan {
                 payload,
+                together: usize::MAX,
                 pace: Pace::Window(WINDOW),
                 duration: CARRY_FOR,
                 count: u64::MAX,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::flow::{Arrival, HEADERS, Pace, Plan};
+use super::flow::{Arrival, Flow, HEADERS, Pace, Plan};
 use super::flows::{clean, nothing_came, run, silence};
 use super::result::Figure;
 use super::{DELAY_WITHIN_MS, MS, at_share, delays};
@@ -13,8 +13,21 @@ use crate::link::settings::Side;
 
 /// How far a rate may be from what was asked for, as a share of it.
 const RATE_WITHIN: f64 = 0.01;
-/// How much faster than the line packets are sent to fill the queue.
+/// How much faster than the line packets are sent to fill the queue; above [`FAST`] the sender's own work is a matter.
 const OVER: f64 = 2.0;
+const OVER_FAST: f64 = 1.3;
+const FAST: u64 = 100_000_000;
+/// A system call sends at most this share of what the queue holds.
+const OF_QUEUE: u64 = 16;
+/// A rate is told from so long a time, all together, in which the line certainly had something to send, s.
+const BUSY_LEAST_S: f64 = 0.1;
+/// So long a packet has waited at least where the line certainly had something to send before it, ms; less where the queue
+/// itself holds no more than four times as much.
+const CERTAIN_MS: f64 = 0.5;
+/// Arrivals of a stretch that is looked at.
+const STRETCH_LEAST: usize = 20;
+/// Of the delays while the queue is full as a rule, the one that is taken for that of the full queue.
+const FULL_SHARE: f64 = 0.95;
 /// How long the rate is measured once the queue is full.
 const RATE_FOR: Duration = Duration::from_millis(600);
 
@@ -40,39 +53,42 @@ impl Filled {
         // A queue takes whole packets.
         let held = (bytes / packet as u64).min(packets).max(1);
         let queue_ms = held as f64 * packet_ms;
-        let full_after = Duration::from_secs_f64(queue_ms / 1e3 / (OVER - 1.0));
+        let over = if rate > FAST { OVER_FAST } else { OVER };
+        let full_after = Duration::from_secs_f64(queue_ms / 1e3 / (over - 1.0));
         let flow = run(
             link,
             from,
             to,
             &Plan {
                 payload: packet - HEADERS,
-                pace: Pace::Each(packet_ms * MS / OVER),
+                together: (held / OF_QUEUE) as usize,
+                pace: Pace::Each(packet_ms * MS / over),
                 duration: full_after + RATE_FOR,
                 count: u64::MAX,
                 silence: silence(side, queue_ms),
             },
         )?;
         let arrivals = &flow.arrivals;
-        // Once the queue is full; before, a sender that was held up leaves the line idle.
-        let full = &arrivals[arrivals.len() / 2..];
-        let Some(a_second) = slope(full) else {
+        if arrivals.is_empty() {
             return Err(nothing_came(link));
-        };
-        let measured = a_second * (packet * 8) as f64 / 1e6;
+        }
         let offered_s = (full_after + RATE_FOR).as_secs_f64();
         let offered_mbit_s = (flow.sent as usize * packet * 8) as f64 / offered_s / 1e6;
-        let asked = rate as f64 / 1e6;
+        let certain_ns = (CERTAIN_MS.min(queue_ms / 4.0) * MS) as u64;
+        let found = rate_of(&stretches(&flow, side.delay_ns + certain_ns));
         // Not filled: what came in is what came out, and nothing is known of the line.
-        if (arrivals.len() as u64) == flow.sent {
+        let Some(a_second) = found.filter(|_| (arrivals.len() as u64) < flow.sent) else {
             return Ok(Self {
                 rate: None,
                 queue: None,
                 offered_mbit_s,
             });
-        }
+        };
+        let measured = a_second * (packet * 8) as f64 / 1e6;
+        let asked = rate as f64 / 1e6;
+        let full = &arrivals[arrivals.len() / 2..];
         // A sender that is held up lets the queue go down for a while.
-        let waited_ms = at_share(&delays(full), 0.9) - base_ms;
+        let waited_ms = at_share(&delays(full), FULL_SHARE) - base_ms;
         Ok(Self {
             rate: Some(Figure::new(asked, measured, asked * RATE_WITHIN)),
             queue: Some(Figure::new(
@@ -85,48 +101,96 @@ impl Filled {
     }
 }
 
-/// Arrivals a second, by the line that fits all of them best: what held up the first or the last moves it little.
-fn slope(arrivals: &[Arrival]) -> Option<f64> {
-    let first_ns = arrivals.first()?.arrived_ns;
-    let count = arrivals.len() as f64;
-    let at = |one: &Arrival| one.arrived_ns.saturating_sub(first_ns) as f64 / 1e9;
-    let mean_at = arrivals.iter().map(at).sum::<f64>() / count;
-    let mean_number = (count - 1.0) / 2.0;
-    let (mut of_both, mut of_at) = (0.0, 0.0);
-    for (number, one) in arrivals.iter().enumerate() {
-        let apart = at(one) - mean_at;
-        of_both += apart * (number as f64 - mean_number);
-        of_at += apart * apart;
+/// Arrivals between which the line was never idle: each had been handed to the kernel `waited_ns` before the one before it
+/// arrived, so that it was there to be sent next. What the sender was held up by is between them.
+fn stretches(flow: &Flow, waited_ns: u64) -> Vec<&[Arrival]> {
+    let next_to = |one: &Arrival, next: &Arrival| {
+        let entered_ns = flow.entered_ns.get(next.number as usize);
+        entered_ns.is_some_and(|entered_ns| entered_ns + waited_ns <= one.arrived_ns)
+    };
+    let all = flow.arrivals.chunk_by(next_to);
+    all.filter(|stretch| stretch.len() >= STRETCH_LEAST)
+        .collect()
+}
+
+/// Arrivals a second, by the slope that fits all stretches best: what held up one packet moves it little. None of less than
+/// [`BUSY_LEAST_S`].
+fn rate_of(stretches: &[&[Arrival]]) -> Option<f64> {
+    let (mut of_both, mut of_at, mut busy_s) = (0.0, 0.0, 0.0);
+    for stretch in stretches {
+        let first_ns = stretch[0].arrived_ns;
+        let at = |one: &Arrival| one.arrived_ns.saturating_sub(first_ns) as f64 / 1e9;
+        let count = stretch.len() as f64;
+        let mean_at = stretch.iter().map(at).sum::<f64>() / count;
+        let mean_number = (count - 1.0) / 2.0;
+        for (number, one) in stretch.iter().enumerate() {
+            let apart = at(one) - mean_at;
+            of_both += apart * (number as f64 - mean_number);
+            of_at += apart * apart;
+        }
+        busy_s += stretch.last().map_or(0.0, at);
     }
-    (of_at > 0.0).then(|| of_both / of_at)
+    (busy_s >= BUSY_LEAST_S && of_at > 0.0).then(|| of_both / of_at)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// One each millisecond, but that these arrived so much later, in ms.
-    fn arrivals(late: &[(u64, u64)]) -> Vec<Arrival> {
-        let late_of = |number| {
-            late.iter()
-                .find(|one| one.0 == number)
-                .map_or(0, |one| one.1)
-        };
-        (0..1_000)
-            .map(|number| Arrival {
+    const MS_NS: u64 = 1_000_000;
+    const DELAY_NS: u64 = 10 * MS_NS;
+
+    /// A line that takes a ms for each packet, and arrivals after 10 ms more. `entered` by number, ms.
+    fn flow(entered: &[u64]) -> Flow {
+        let mut free = 0;
+        let arrivals = (0..).zip(entered).map(|(number, entered)| {
+            free = free.max(*entered) + 1;
+            Arrival {
                 number,
-                sent_ns: 0,
-                arrived_ns: (number + late_of(number)) * 1_000_000,
-            })
-            .collect()
+                sent_ns: entered * MS_NS,
+                arrived_ns: free * MS_NS + DELAY_NS,
+            }
+        });
+        Flow {
+            sent: entered.len() as u64,
+            entered_ns: entered.iter().map(|ms| ms * MS_NS).collect(),
+            arrivals: arrivals.collect(),
+        }
     }
 
     #[test]
-    fn the_slope_is_the_rate_and_one_late_packet_moves_it_little() {
-        assert!((slope(&arrivals(&[])).unwrap() - 1_000.0).abs() < 1e-6);
-        let late = slope(&arrivals(&[(999, 20)])).unwrap();
-        assert!((late / 1_000.0 - 1.0).abs() < 2e-4, "{late}");
-        assert!(slope(&[]).is_none());
-        assert!(slope(&arrivals(&[])[..1]).is_none());
+    fn the_rate_is_the_line_s_however_the_sender_was_held_up() {
+        // Fifty at once, then nothing for 20 ms after they are through.
+        let held_up: Vec<u64> = (0..20)
+            .flat_map(|burst| std::iter::repeat_n(burst * 70, 50))
+            .collect();
+        let flow = flow(&held_up);
+        let found = stretches(&flow, DELAY_NS);
+        assert_eq!(found.len(), 20);
+        assert!((rate_of(&found).unwrap() - 1_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_line_that_is_slower_than_what_waits_for_it_is_seen() {
+        let mut flow = flow(&[0; 400]);
+        for one in &mut flow.arrivals {
+            one.arrived_ns += one.number * MS_NS / 4;
+        }
+        assert!((rate_of(&stretches(&flow, DELAY_NS)).unwrap() - 800.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn of_a_line_that_was_never_full_nothing_is_told() {
+        let sparse: Vec<u64> = (0..500).map(|number| number * 2).collect();
+        assert!(rate_of(&stretches(&flow(&sparse), DELAY_NS)).is_none());
+        assert!(rate_of(&stretches(&flow(&[]), DELAY_NS)).is_none());
+    }
+
+    #[test]
+    fn one_late_packet_moves_the_rate_little() {
+        let mut flow = flow(&[0; 1_000]);
+        flow.arrivals[999].arrived_ns += 20 * MS_NS;
+        let found = rate_of(&stretches(&flow, DELAY_NS)).unwrap();
+        assert!((found / 1_000.0 - 1.0).abs() < 2e-4, "{found}");
     }
 }

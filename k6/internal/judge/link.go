@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"windtunnel/k6/internal/result"
+)
+
+const (
+	checkLink = "link"
+	// A link's packets may come so much later than their time in the mean, ms, or this share of the way where that is more.
+	lateMostMS    = 0.2
+	lateMostOfWay = 0.01
+)
+
+// Link is what was between the ends of the pairs, and what it was found to be.
+type Link struct {
+	About       result.Link     `json:"about"`
+	Calibration LinkCalibration `json:"calibration"`
+	// Uses are the links of the run, by the row or the pair that they were used for.
+	Uses []LinkUse `json:"uses"`
+}
+
+// LinkCalibration is the sidecar's, of a link that was made before the load by the same words (sidecar/README.md). The figures
+// are shown by a section.
+type LinkCalibration struct {
+	OK bool `json:"ok"`
+	// Wrong has a line for each figure that is not as asked.
+	Wrong   []string `json:"wrong"`
+	Carries struct {
+		MbitS    float64 `json:"mbit_s"`
+		PacketsS float64 `json:"packets_s"`
+	} `json:"carries"`
+}
+
+// UnmarshalJSON takes what it knows of the sidecar's answer.
+func (c *LinkCalibration) UnmarshalJSON(data []byte) error {
+	type plain LinkCalibration
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+// LinkUse is what links that were used for one thing have done, one after the other.
+type LinkUse struct {
+	Name  string `json:"name"`
+	Links int    `json:"links"`
+	// RealTime: their threads went before all others.
+	RealTime bool `json:"real_time"`
+	// Failed is why one of them carried nothing any more; nil where all did to the end.
+	Failed *string    `json:"failed"`
+	Up     LinkCounts `json:"up"`
+	Down   LinkCounts `json:"down"`
+}
+
+// LinkCounts are of one direction, in packets.
+type LinkCounts struct {
+	Sent       int64 `json:"sent"`
+	Delivered  int64 `json:"delivered"`
+	OwnOverrun int64 `json:"own_overrun"`
+	OwnRefused int64 `json:"own_refused"`
+	OwnUnread  int64 `json:"own_unread"`
+	LateSumNS  int64 `json:"late_sum_ns"`
+}
+
+// UnmarshalJSON takes what it knows of the sidecar's counts.
+func (c *LinkCounts) UnmarshalJSON(data []byte) error {
+	type plain LinkCounts
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+// checks are whether the link was what was asked for, before the load and in it. What a link does wrong is not the system's.
+func (l *Link) checks() []*result.Validity {
+	if l == nil {
+		return nil
+	}
+	all := []*result.Validity{l.calibrated()}
+	for _, use := range l.Uses {
+		all = append(all, l.carried(use))
+	}
+	return all
+}
+
+func (l *Link) calibrated() *result.Validity {
+	name := checkLink + " " + l.About.Text
+	if l.Calibration.OK {
+		return check(name, meter, true, fmt.Sprintf("as asked; it carries %.0f Mbit/s and %.0f packets a second here",
+			l.Calibration.Carries.MbitS, l.Calibration.Carries.PacketsS))
+	}
+	return check(name, meter, false, strings.Join(l.Calibration.Wrong, "; "))
+}
+
+// linkOf is the name of the check of a row's links.
+func linkOf(row string) string { return checkLink + ": " + row }
+
+func (l *Link) carried(use LinkUse) *result.Validity {
+	var wrong []string
+	if use.Failed != nil {
+		wrong = append(wrong, "it died: "+*use.Failed)
+	}
+	var late []string
+	for _, side := range []struct {
+		name   string
+		counts LinkCounts
+		wayNS  int64
+	}{{"up", use.Up, l.About.Settings.Up.DelayNS}, {"down", use.Down, l.About.Settings.Down.DelayNS}} {
+		if own := side.counts.OwnOverrun + side.counts.OwnRefused + side.counts.OwnUnread; own > 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: it lost %d of %d packets by itself: it was too slow", side.name, own, side.counts.Sent))
+		}
+		if side.counts.Delivered == 0 {
+			continue
+		}
+		mean := float64(side.counts.LateSumNS) / float64(side.counts.Delivered) / 1e6
+		most := math.Max(lateMostMS, lateMostOfWay*float64(side.wayNS)/1e6)
+		if mean > most {
+			wrong = append(wrong, fmt.Sprintf("%s: its packets came %.3f ms after their time in the mean, at most %.3f ms allowed: it was too slow", side.name, mean, most))
+		}
+		late = append(late, fmt.Sprintf("%s %.3f", side.name, mean))
+	}
+	if len(wrong) > 0 {
+		return check(linkOf(use.Name), meter, false, strings.Join(wrong, "; "))
+	}
+	detail := "none lost by itself"
+	if len(late) > 0 {
+		detail += fmt.Sprintf("; ms after their time in the mean: %s", strings.Join(late, ", "))
+	}
+	return check(linkOf(use.Name), meter, true, detail)
+}
+
+// spoilt reports whether a row's figures are the link's, and not its programs'.
+func (l *Link) spoilt(row string) bool {
+	if l == nil {
+		return false
+	}
+	for _, use := range l.Uses {
+		if use.Name == row {
+			return !*l.carried(use).OK
+		}
+	}
+	return false
+}

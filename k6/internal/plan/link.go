@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/variables"
+)
+
+// linkTimeout bounds a `sidecar link check`, which makes a link and lets it go.
+const linkTimeout = 20 * time.Second
+
+// Link is the link that a scenario runs over, as the caller wrote it; "" where there is none, or where the scenario takes none.
+func (a Asked) Link(s Scenario) string {
+	if !variables.ReadBy("LINK", s.String()) {
+		return ""
+	}
+	return a.Getenv("LINK")
+}
+
+// checkLink refuses a link that the sidecar cannot make as it is written, and one to a proxy that is up already.
+func (p *Plan) checkLink(a Asked) *fault.Fault {
+	text := ""
+	for _, s := range p.Scenarios {
+		own := a.Link(s)
+		if own == "" {
+			continue
+		}
+		text = own
+		system := p.Env.Systems[s.System]
+		if system.TestbedOf(s.Name) == nil {
+			return fault.Usage("LINK=%s: %s is about a proxy that is up already, and a link is between the two ends of a pair that the run starts: give TESTBED=…", own, s)
+		}
+		if system.Target.TCP != "" || system.Target.UDP != "" {
+			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, and that of a link is at its end: take systems.%s.target out", own, p.Env.Name, s, s.System)
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return a.tryLink(text)
+}
+
+// tryLink has the sidecar make a link and let it go.
+func (a Asked) tryLink(text string) *fault.Fault {
+	ctx, cancel := context.WithTimeout(context.Background(), linkTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, a.Sidecar, "link", "check", "--root", a.Root, "--", text)
+	cmd.WaitDelay = time.Second
+	_, err := cmd.Output()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit) && len(exit.Stderr) > 0:
+		line := strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "sidecar: ")
+		if exit.ExitCode() == exitcode.Usage {
+			return fault.Usage("%s", line)
+		}
+		return fault.Setup("%s", line)
+	}
+	return fault.Setup("LINK=%s: bin/sidecar cannot tell whether there can be such a link: %v; run `make bin/sidecar`", text, err)
+}

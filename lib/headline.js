@@ -1,0 +1,11 @@
+/** The figure that a report leads with. */
+
+/** What the report leads with. @param {Record<string, import('./scenario.js').Operations>} operations */
+export function headlineOf(operations) {
+  const all = Object.entries(operations);
+  const found = all.find(([, { headline }]) => headline) ?? all.find(([, { primary }]) => primary);
+  if (!found) return undefined;
+  const [operation, { headline, primary }] = found;
+  const figure = headline ?? primary;
+  return { operation, figure: figure === 'p50' ? 'p50_ms' : figure };
+}

@@ -1,0 +1,135 @@
+/** What a run tells of its link: evidence for the judge, and tables of what it was beside what was asked for. */
+import { sectionOf } from '../section.js';
+import { keptUses, useOf } from './uses.js';
+
+/** What the run's own instance is called among the uses. */
+const OWN = "the run's pair";
+
+/**
+ * @typedef {import('./link.js').Calibrated} Calibrated
+ * @typedef {Calibrated & { uses: import('./uses.js').Use[] }} LinkEvidence
+ */
+
+/** In handleSummary. @param {Calibrated | null | undefined} link of the run's data @returns {LinkEvidence | null} */
+function linkEvidence(link) {
+  if (!link) return null;
+  const kept = keptUses();
+  // A scenario that starts pairs by itself has kept what theirs did.
+  const uses = kept.length > 0 || !__ENV.INSTANCE ? kept : [useOf(OWN, __ENV.INSTANCE)];
+  return { ...link, uses };
+}
+
+/** What makes two runs comparable. @param {string | undefined} text @returns {Record<string, string>} */
+export const linkParameter = (text) => (text ? { link: text } : {});
+
+/**
+ * The link's own tables come behind the scenario's.
+ * @template {import('../section.js').More} Said
+ * @param {Said} said
+ * @param {Calibrated | null | undefined} calibrated
+ */
+export function withLink(said, calibrated) {
+  const link = linkEvidence(calibrated);
+  return link ? { ...said, link, sections: [...said.sections, ...linkSections(link)] } : said;
+}
+
+/** @param {LinkEvidence} link */
+const linkSections = (link) => [calibrationSection(link), ...usesSection(link)];
+
+/** @param {LinkEvidence} link */
+function calibrationSection({ about, calibration }) {
+  const rows = /** @type {const} */ (['up', 'down']).flatMap((direction) => {
+    const {
+      delay_ms: delay,
+      rate_mbit_s: rate,
+      queue_ms: queue,
+      loss,
+      own_lost: own,
+    } = calibration[direction];
+    /** @param {string} what @param {string} of @param {import('./link.js').Figure | null} figure */
+    const row = (what, of, figure) =>
+      figure
+        ? [
+            {
+              direction,
+              what,
+              of,
+              asked: figure.asked,
+              measured: figure.measured,
+              within: figure.within,
+              ok: figure.ok,
+            },
+          ]
+        : [];
+    const none = { asked: 0, measured: own, within: 0, ok: own === 0 };
+    return [
+      ...row('delay', 'ms', delay),
+      ...row('rate', 'Mbit/s', rate),
+      ...row('delay of the full queue', 'ms', queue),
+      ...row('lost of 1,000', 'packets', loss.per_1000),
+      ...row('lost by the link itself', 'packets', none),
+    ];
+  });
+  const { mbit_s: mbit, packets_s: packets } = calibration.carries;
+  return sectionOf({
+    name: 'link',
+    title: `The link ${about.text}${about.title ? ` (${about.title})` : ''}`,
+    columns: [
+      { name: 'ok', title: '', unit: 'ok' },
+      { name: 'direction', title: 'Direction', unit: 'text' },
+      { name: 'what', title: 'What', unit: 'text' },
+      { name: 'of', title: 'Unit', unit: 'text' },
+      { name: 'asked', title: 'Asked', unit: 'number', digits: 3 },
+      { name: 'measured', title: 'Measured', unit: 'number', digits: 3 },
+      { name: 'within', title: 'Within', unit: 'number', digits: 3 },
+    ],
+    rows,
+    notes: [
+      `Measured before the load, on a link of its own that was made by the same words; seed ${about.seed}. Without delay, rate and loss a link carries ${mbit.toFixed(0)} Mbit/s in full packets here, and ${packets.toFixed(0)} of the smallest packets a second.`,
+      ...calibration.wrong,
+    ],
+  });
+}
+
+/** @param {LinkEvidence} link @returns {import('../section.js').Section[]} */
+function usesSection({ uses }) {
+  if (uses.length === 0) return [];
+  const rows = uses.flatMap(({ name, up, down }) => [
+    { name, direction: 'up', ...up },
+    { name, direction: 'down', ...down },
+  ]);
+  const count = (/** @type {string} */ name, /** @type {string} */ title) => ({ name, title, unit: 'count' });
+  return [
+    sectionOf({
+      name: 'link_carried',
+      title: 'What the link carried',
+      columns: [
+        { name: 'name', title: 'For', unit: 'text' },
+        { name: 'direction', title: 'Direction', unit: 'text' },
+        count('sent', 'Packets'),
+        { name: 'sent_bytes', title: 'Sent', unit: 'bytes' },
+        count('queue_dropped', 'Dropped, queue full'),
+        count('lost', 'Lost, as asked'),
+        count('dead', 'Lost, link dead'),
+        { name: 'queued_bytes_most', title: 'Most queued', unit: 'bytes' },
+        {
+          name: 'own',
+          title: 'Lost by itself',
+          unit: 'count',
+          of: (row) => own(row),
+        },
+        {
+          name: 'late_ms',
+          title: 'Late, mean',
+          unit: 'ms',
+          of: (row) => (row.delivered > 0 ? row.late_sum_ns / row.delivered / 1e6 : null),
+        },
+      ],
+      rows: /** @type {any[]} */ (rows),
+    }),
+  ];
+}
+
+/** @param {import('./uses.js').Counts} counts */
+const own = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
+  overrun + refused + unread;

@@ -1,0 +1,82 @@
+/**
+ * The link between the two ends of a pair, as scripts use it: LINK, what a start is told of it, its ends, and what it is on this
+ * machine. docs/link.md
+ */
+import { readBy, given } from '../variables.js';
+import { ask, startEcho } from '../dataplane/meter.js';
+
+/**
+ * One direction, ns and bits a second; sidecar/README.md has the rest.
+ * @typedef {{ delay_ns: number, jitter_ns: number, rate_bit_s: number | null, loss: number, [field: string]: unknown }} Side
+ * @typedef {{ namespace: string, address: string, settings: Record<string, string | number | null> }} Place
+ * @typedef {{ text: string, title: string, seed: number, mtu: number, settings: { up: Side, down: Side }, near: Place, far: Place }} About
+ * @typedef {{ asked: number, measured: number, within: number, ok: boolean }} Figure
+ * @typedef {{ delay_ms: Figure, rate_mbit_s: Figure | null, queue_ms: Figure | null, own_lost: number,
+ *   loss: { sent: number, missed: number, counted: number, per_1000: Figure } }} Direction
+ * @typedef {{ ok: boolean, wrong: string[], up: Direction, down: Direction, carries: { mbit_s: number, packets_s: number } }} Calibration
+ *   one of the sidecar's; sidecar/README.md
+ * @typedef {{ about: About, calibration: Calibration }} Calibrated
+ *
+ * @typedef {{ instance: string, name: string }} Namespace
+ * @typedef {{ near: { namespace: Namespace }, far: import('../dataplane/meter.js').Echo }} Ends where a probe is sent from, and the far
+ *   end that it reaches, directly or through the proxy
+ */
+
+/** To measure a link: one of a deep queue and a long way takes the most. */
+const CALIBRATION_MOST_MS = 120_000;
+
+/** LINK, where the registry says that the scenario reads it; '' where there is none. @param {string} scenario as SYSTEM/SCENARIO */
+export const linkOf = (scenario) => (readBy('LINK', scenario) ? (given('LINK') ?? '') : '');
+
+/** What the body of a start has of a link. @param {string} text */
+export const wantedLink = (text) => (text ? { link: { text } } : {});
+
+/**
+ * In setup(): measures a link of its own that is made as the text says, and lets it go.
+ * @param {string} text
+ * @returns {Calibrated}
+ */
+export function calibrated(text) {
+  const { link, calibration } = ask('POST', '/links/calibrate', { text }, CALIBRATION_MOST_MS);
+  const { title, seed, mtu, settings, near, far } = link;
+  return { about: { text, title, seed, mtu, settings, near, far }, calibration };
+}
+
+/** What set-up takes longer. @param {string | undefined} text */
+export const calibrationSeconds = (text) => (text ? CALIBRATION_MOST_MS / 1000 : 0);
+
+/** From near to far and back, s; 0 without a link. @param {Pick<Calibrated, 'about'> | null | undefined} link of a run's data */
+export const rttSeconds = (link) =>
+  link ? (link.about.settings.up.delay_ns + link.about.settings.down.delay_ns) / 1e9 : 0;
+
+/** In so many round trips of a link whatever works has answered, its full queue and what is lost and sent again included. */
+const ROUND_TRIPS_MOST = 15;
+
+/**
+ * Timeouts of a probe that are short enough for loopback, and long enough for a link.
+ * @template {Record<string, unknown>} Timeouts
+ * @param {Timeouts} timeouts ms
+ * @param {Pick<Calibrated, 'about'> | null | undefined} link of a run's data
+ * @returns {Timeouts}
+ */
+export const patient = (timeouts, link) => {
+  const extra = Math.ceil(rttSeconds(link) * ROUND_TRIPS_MOST * 1000);
+  return /** @type {Timeouts} */ (
+    Object.fromEntries(Object.entries(timeouts).map(([name, ms]) => [name, Number(ms) + extra]))
+  );
+};
+
+/**
+ * The ends of an instance that was started over a link, with a far end of its own, which ends with the instance.
+ * @param {any} instance as the sidecar tells it
+ * @param {object} [spec] of the far end, sidecar/README.md
+ * @returns {Ends | null} null where there is no link
+ */
+export function endsOf({ id, link }, spec = {}) {
+  if (!link) return null;
+  const namespace = { instance: id, name: link.far.namespace };
+  return {
+    near: { namespace: { instance: id, name: link.near.namespace } },
+    far: startEcho({ host: link.far.address, namespace, ...spec }),
+  };
+}

@@ -1,0 +1,79 @@
+/** What the links of a run have carried, by what they were used for: evidence for the judge. */
+import { said, say } from 'k6/x/windtunnel/record';
+import { tryAsk } from '../dataplane/meter.js';
+
+/**
+ * @typedef {Record<string, number>} Counts of one direction; sidecar/README.md
+ * @typedef {{ name: string, links: number, real_time: boolean, failed: string | null, up: Counts, down: Counts }} Use
+ */
+
+/** Notes of these have names that begin so; no row is called so. */
+const PREFIX = '-link ';
+
+/** @type {Map<string, Use>} of this VU */
+const uses = new Map();
+
+/** @param {string} name of a note */
+export const isUse = (name) => name.startsWith(PREFIX);
+
+/**
+ * What is the most of each of two, and of all else the sum.
+ * @param {Counts} one
+ * @param {Counts} other
+ */
+const together = (one, other) =>
+  Object.fromEntries(
+    Object.entries(other).map(([name, count]) => [
+      name,
+      /_most/.test(name) ? Math.max(one[name] ?? 0, count) : (one[name] ?? 0) + count,
+    ]),
+  );
+
+/**
+ * What an instance's link has done, and whether it still does.
+ * @param {string} name
+ * @param {string} id of the instance
+ * @returns {Use}
+ */
+export function useOf(name, id) {
+  const state = tryAsk('GET', `/instances/${id}/link`);
+  if (!state)
+    return {
+      name,
+      links: 1,
+      real_time: false,
+      failed: 'nobody answers for it any more',
+      up: {},
+      down: {},
+    };
+  const { real_time: realTime, failed, up, down } = state;
+  return { name, links: 1, real_time: realTime, failed, up, down };
+}
+
+/**
+ * Keeps what an instance's link has done, before the instance is stopped.
+ * @param {string} name of the row that it was used for
+ * @param {string} id of the instance
+ */
+export function keepUse(name, id) {
+  const own = useOf(name, id);
+  const before = uses.get(name);
+  const all = before
+    ? {
+        ...own,
+        links: before.links + 1,
+        real_time: before.real_time && own.real_time,
+        failed: before.failed ?? own.failed,
+        up: together(before.up, own.up),
+        down: together(before.down, own.down),
+      }
+    : own;
+  uses.set(name, all);
+  say(PREFIX + name, all);
+}
+
+/** In handleSummary: all that were kept. @returns {Use[]} */
+export const keptUses = () =>
+  Object.entries(said())
+    .filter(([name]) => isUse(name))
+    .map(([, use]) => use);
