@@ -90,7 +90,7 @@ func (m Metric) narrowChange() comment.Cell {
 	}
 	cell := comment.Cell{signed(m.Change.Estimate) + m.narrowUnit()}
 	if m.Change.Lo != nil && m.Change.Hi != nil {
-		cell = append(cell, signed(*m.Change.Lo)+" to "+signed(*m.Change.Hi)+m.narrowUnit())
+		cell = append(cell, signed(*m.Change.Lo)+" to "+signed(*m.Change.Hi))
 	}
 	return cell
 }
