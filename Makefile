@@ -232,7 +232,7 @@ benchmark-compare: build ## Compare sing-box with itself and with a slowed one, 
 
 # quick is what the gate runs unless it is told, so it is the default here.
 .PHONY: benchmark-gate
-benchmark-gate: $(BINARIES) ## Gates of a proxy with itself and with a dearer one, and count the verdicts: make benchmark-gate [RUNS=20] [SLOWER=15] [MINUTES=10]
+benchmark-gate: runners ## Gates of a proxy with itself and with a dearer one, and count the verdicts: make benchmark-gate [RUNS=20] [SLOWER=15] [MINUTES=10]
 	@$(call need,node,install Node.js 20.19 or newer)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/gate/run.js
 
