@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -112,6 +113,10 @@ export async function gate(folder, repository, branch, event, inputs) {
   });
   context.github = { ...context.github, workspace: runner.workspace };
   const job = await runner.job('.github/workflows/gate.yml', context);
+  rmSync(join(ROOT, `results/gate-${inputs.name}-${process.pid}-${basename(folder)}-1`), {
+    recursive: true,
+    force: true,
+  });
   const read = (/** @type {string} */ path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
   return {
     job,
