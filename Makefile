@@ -27,7 +27,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
+SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/sides docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -235,6 +235,12 @@ benchmark-compare: build ## Compare sing-box with itself and with a slowed one, 
 	@$(call need,node,install Node.js 20.19 or newer)
 	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/compare-a-a/run.js
 
+# quick is what the gate runs unless it is told, so it is the default here.
+.PHONY: benchmark-gate
+benchmark-gate: runners ## Gates of a proxy with itself and with a dearer one, and count the verdicts: make benchmark-gate [RUNS=20] [SLOWER=15] [MINUTES=10]
+	@$(call need,node,install Node.js 20.19 or newer)
+	@PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' node benchmarks/gate/run.js
+
 .PHONY: primitives
 primitives: runners bin/primitives bin/primitives-portable ## What encryption, hashes, rule sets, buffers and memory cost here; MODE (or PROFILE)=smoke, quick or full
 	@out=results/primitives-$$(date -u +%Y%m%dT%H%M%SZ); \
@@ -287,7 +293,7 @@ test-dist: runners ## Build a release twice, from two folders, and run it agains
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed kubernetes-parts ## Build and install all that lint and the tests need
+prepare: build bin/actionlint bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed kubernetes-parts ## Build and install all that lint and the tests need
 
 # As test-kubernetes, which says so, it is left out where it is not possible.
 .PHONY: kubernetes-parts
@@ -331,6 +337,11 @@ bin/primitives-portable: $(PRIMITIVES_SOURCES)
 testbeds: $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
 
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
+
+bin/actionlint: setup/actionlint/go.mod setup/actionlint/go.sum
+	@$(call need,go,install Go 1.26 or newer)
+	@mkdir -p bin
+	@cd setup/actionlint && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../../$@ tool
 
 # The one tool that the folder's go.mod names.
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
@@ -470,7 +481,7 @@ test-kubernetes-here: bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay
 	node --test tests/kubernetes/kubernetes.js
 
 # Side by side, as most of it takes one CPU.
-LINTS := lint-rust lint-go lint-scripts lint-python lint-shell
+LINTS := lint-rust lint-go lint-scripts lint-python lint-shell lint-workflows
 
 .PHONY: lint $(LINTS)
 lint: ready-for-lint ## Check format, types and style of everything
@@ -506,6 +517,10 @@ lint-python: .venv/lint/.installed .venv/panel/.installed
 lint-shell:
 	@$(call need,shellcheck,apt-get install shellcheck)
 	shellcheck $(SHELL_SCRIPTS)
+
+lint-workflows: bin/actionlint .venv/lint/.installed
+	bin/actionlint
+	.venv/lint/bin/zizmor --offline --quiet --persona=auditor .github action.yml
 
 .PHONY: fmt
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything

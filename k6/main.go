@@ -14,6 +14,7 @@ import (
 	_ "windtunnel/k6/commands/baseline"
 	_ "windtunnel/k6/commands/bench"
 	_ "windtunnel/k6/commands/cluster"
+	_ "windtunnel/k6/commands/comment"
 	_ "windtunnel/k6/commands/compare"
 	_ "windtunnel/k6/commands/coordinate"
 	_ "windtunnel/k6/commands/judge"

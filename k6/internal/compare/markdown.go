@@ -211,14 +211,18 @@ func (m Metric) summary(s Summary) string { return write(s.Median, m.Unit) }
 func (c Comparison) failureRows() [][]string {
 	var all [][]string
 	for _, f := range c.Failures {
-		p := format.None
-		if f.P != nil {
-			p = pText(*f.P)
-		}
-		says := map[string]string{"within": "B fails no more", "beyond": "B fails more, beyond the bound", "unclear": "B fails more, maybe by chance: no pass"}
-		all = append(all, []string{f.Kind, f.A.text(f.Of), f.B.text(f.Of), p, says[f.Outcome]})
+		all = append(all, f.row())
 	}
 	return all
+}
+
+func (f Failure) row() []string {
+	p := format.None
+	if f.P != nil {
+		p = pText(*f.P)
+	}
+	says := map[string]string{"within": "B fails no more", "beyond": "B fails more, beyond the bound", "unclear": "B fails more, maybe by chance: no pass"}
+	return []string{f.Kind, f.A.text(f.Of), f.B.text(f.Of), p, says[f.Outcome]}
 }
 
 var units = map[string]string{"ms": "ms", "per_s": "/s", "mbit_per_s": "Mbit/s", "bytes": "MiB", "s": "s", "us": "µs"}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/junit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -29,7 +30,7 @@ func TestJUnitIsRedExactlyWhereTheRunIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var suites junitSuites
+		var suites junit.Suites
 		if err := xml.Unmarshal(data, &suites); err != nil {
 			t.Fatal(err)
 		}

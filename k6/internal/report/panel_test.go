@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/junit"
 	"windtunnel/k6/internal/run"
 )
 
@@ -68,12 +69,12 @@ func TestJUnitOfIntegrity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var suites junitSuites
+		var suites junit.Suites
 		if err := xml.Unmarshal(data, &suites); err != nil {
 			t.Fatal(err)
 		}
-		of := func(name string) junitCase {
-			i := slices.IndexFunc(suites.Suites[0].Cases, func(c junitCase) bool { return c.Name == name })
+		of := func(name string) junit.Case {
+			i := slices.IndexFunc(suites.Suites[0].Cases, func(c junit.Case) bool { return c.Name == name })
 			if i < 0 {
 				t.Fatalf("no case %s in\n%s", name, data)
 			}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/junit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -158,7 +159,7 @@ func TestJUnitCountsAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suites junitSuites
+	var suites junit.Suites
 	if err := xml.Unmarshal(data, &suites); err != nil {
 		t.Fatal(err)
 	}

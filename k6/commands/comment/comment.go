@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package comment is `k6 x comment`: it writes what a pull request is told of a comparison.
+package comment
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
+
+	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/comment"
+	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/redact"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
+)
+
+func init() {
+	subcommand.RegisterExtension("comment", New)
+}
+
+// Options are the command's arguments. Secrets are values that nothing may show. Dir is the current folder, Variable the value of
+// WINDTUNNEL_ROOT.
+type Options struct {
+	Name, Failed, Out string
+	Code              int // with Failed: what the measurement ended with
+	Paths             []string
+	Secrets           []string
+	Dir, Variable     string
+}
+
+// New returns the command.
+func New(gs *state.GlobalState) *cobra.Command {
+	var o Options
+	cmd := &cobra.Command{
+		Use:   "comment RUN",
+		Short: "Write what a pull request is told of a comparison or a run",
+		Long: `Reads the folder of a comparison (of one scenario or several) or of a run, or its name in results/,
+and writes a comment as Markdown, in which no text of others gains a meaning: the verdict, why,
+the primary metrics, and folded details; never more than GitHub takes (docs/ci.md). A comparison
+gets a JUnit file with --junit.
+
+Exit codes:
+    0  written, whatever the verdict
+    2  bad usage, or nothing there that could be told
+    4  it cannot be written`,
+	}
+	var junit string
+	cmd.Flags().StringVar(&o.Name, "name", "gate", "of the gate: the comment of a later run with this name takes the place of this one")
+	cmd.Flags().StringVar(&o.Failed, "failed", "", "a file whose last lines say why nothing could be measured: what is told where the folder has no result")
+	cmd.Flags().IntVar(&o.Code, "code", exitcode.Setup, "with --failed: the exit code that it ended with")
+	cmd.Flags().StringVar(&o.Out, "out", "", "file to write to (default standard output)")
+	cmd.Flags().StringVar(&junit, "junit", "", "file to write JUnit of a comparison to")
+	return command.Finish(gs, cmd, func(dir string, args []string) int {
+		o.Paths, o.Dir, o.Variable = args, dir, gs.Env["WINDTUNNEL_ROOT"]
+		o.Secrets = secrets(gs.Env)
+		return Run(gs.Stdout, gs.Stderr, o, junit)
+	})
+}
+
+// secret is what the name of a variable has whose value nothing may show.
+var secret = []string{"PASSWORD", "TOKEN", "SECRET", "KEY", "DSN"}
+
+func secrets(env map[string]string) []string {
+	var values []string
+	for name, value := range env {
+		if slices.ContainsFunc(secret, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) }) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// Run writes the comment, and JUnit where a file is given for it, and returns the exit code.
+func Run(stdout, stderr io.Writer, o Options, junit string) int {
+	usage := func(format string, args ...any) int {
+		fmt.Fprintf(stderr, format+"; see k6 x comment --help\n", args...)
+		return exitcode.Usage
+	}
+	if len(o.Paths) != 1 {
+		return usage("give one folder, such as results/latest")
+	}
+	c, xml, err := o.read(command.Locate(o.Paths, o.Dir, o.Variable)[0])
+	if err != nil {
+		return usage("%v", err)
+	}
+	redactor := redact.New(o.Secrets)
+	clean := func(text string) string { return redact.Tokens(redactor.Text(text)) }
+	if err := o.write(stdout, o.Out, clean(c.Markdown())); err != nil {
+		fmt.Fprintf(stderr, "cannot write the comment: %v\n", err)
+		return exitcode.Setup
+	}
+	if junit != "" && xml != nil {
+		if err := o.write(stdout, junit, clean(string(xml))); err != nil {
+			fmt.Fprintf(stderr, "cannot write JUnit: %v\n", err)
+			return exitcode.Setup
+		}
+	}
+	return exitcode.Pass
+}
+
+func (o Options) write(stdout io.Writer, path, text string) error {
+	if path == "" {
+		_, err := io.WriteString(stdout, text)
+		return err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	return run.WriteFile(path, []byte(text))
+}
+
+// read makes the comment of what is in a folder, and JUnit of a comparison.
+func (o Options) read(folder string) (c comment.Comment, junit []byte, err error) {
+	all, err := compare.ReadAll(folder)
+	if err != nil {
+		return c, nil, err
+	}
+	if len(all) > 0 {
+		junit, err = compare.JUnit(all)
+		return compare.Comment(o.Name, all), junit, err
+	}
+	set, err := report.Load([]string{folder})
+	switch {
+	case err == nil:
+		junit, err = report.JUnit(set, report.Options{})
+		return report.Comment(o.Name, set), junit, err
+	case o.Failed == "":
+		return c, nil, err
+	}
+	c, err = o.failed()
+	return c, nil, err
+}
+
+// unmeasured is the code of what was not measured: never one of a verdict that something was.
+func (o Options) unmeasured() int {
+	if o.Code == exitcode.Inconclusive || o.Code == exitcode.Interrupted {
+		return o.Code
+	}
+	return exitcode.Setup
+}
+
+// mostSaid is how much of a log's end is read, and how many of its lines are told.
+const mostSaid, mostLines = 1 << 16, 15
+
+// failed is a comment of what could not be measured: the last lines of a log.
+func (o Options) failed() (c comment.Comment, err error) {
+	path := o.Failed
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return c, fmt.Errorf("--failed %s: %w", o.Failed, fault.Reason(err))
+	}
+	data = data[max(0, len(data)-mostSaid):]
+	var lines []string
+	for line := range strings.Lines(string(data)) {
+		if line = fault.OneLine(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	c = comment.Comment{Name: o.Name, Verdict: exitcode.Verdict(o.unmeasured()), Why: "nothing was measured"}
+	if n := len(lines); n > 0 {
+		c.Why = lines[n-1]
+		c.Folds = []comment.Fold{{Title: "what it said last", Lines: lines[max(0, n-mostLines):]}}
+	}
+	return c, nil
+}

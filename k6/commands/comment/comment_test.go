@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package comment
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/exitcode"
+)
+
+const jwt = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.c2lnbmF0dXJl"
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	said := filepath.Join(dir, "log")
+	lines := strings.Repeat("going on\n", 40) + "the build of head: password hunter22 and " + jwt + "\n\n@everyone: exit status 1\n"
+	if err := os.WriteFile(said, []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	results, err := filepath.Abs("../../internal/report/testdata/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	for name, c := range map[string]struct {
+		o       Options
+		code    int
+		says    []string
+		saysNot []string
+	}{
+		"a run":          {Options{Paths: []string{results}}, exitcode.Pass, []string{"<!-- windtunnel gate ", "| pulsar/ingest "}, nil},
+		"nothing":        {Options{Paths: []string{empty}}, exitcode.Usage, []string{"no result in it"}, nil},
+		"what it said":   {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Setup}, exitcode.Pass, []string{"set-up-failed", "@&#8203;everyone: exit status 1", "[secret]"}, []string{"hunter22", jwt}},
+		"the same bytes": {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Inconclusive}, exitcode.Pass, []string{"inconclusive -->", "cannot tell"}, nil},
+		"never a pass":   {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Pass}, exitcode.Pass, []string{"set-up-failed"}, []string{"✓"}},
+		"no log":         {Options{Paths: []string{empty}, Failed: "none"}, exitcode.Usage, []string{"--failed none: no such file"}, nil},
+		"no folder":      {Options{}, exitcode.Usage, []string{"give one folder"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			c.o.Name, c.o.Dir, c.o.Secrets = "gate", dir, []string{"hunter22"}
+			if code := Run(&stdout, &stderr, c.o, ""); code != c.code {
+				t.Errorf("code %d, want %d", code, c.code)
+			}
+			text := stdout.String() + stderr.String()
+			for _, part := range c.says {
+				if !strings.Contains(text, part) {
+					t.Errorf("no %q in\n%s", part, text)
+				}
+			}
+			for _, part := range c.saysNot {
+				if strings.Contains(text, part) {
+					t.Errorf("%q in\n%s", part, text)
+				}
+			}
+		})
+	}
+}

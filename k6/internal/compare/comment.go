@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/comment"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/format"
+)
+
+// Comment is what a pull request is told of comparisons, of one scenario or several, by the name of its gate. They may have
+// been read from their files.
+func Comment(name string, all []Comparison) comment.Comment {
+	c := comment.Comment{Name: name, Verdict: exitcode.Verdict(worst(all)), Why: why(all),
+		Table: comment.Table{Head: []string{"Metric", "Change", "Seen from"}, Numeric: func(column int) bool { return column > 0 }}}
+	for _, one := range all {
+		of := ""
+		if len(all) > 1 {
+			of = one.name() + ": "
+		}
+		for _, m := range one.Metrics {
+			if m.Role == Primary || m.Gate {
+				c.Table.Rows = append(c.Table.Rows, m.forPhone(of))
+			}
+		}
+		c.Facts = append(c.Facts, of+one.fact())
+		c.Folds = append(c.Folds, one.folds(of)...)
+	}
+	c.Facts = append(c.Facts, "Seen from: a worsening of so much or more would have been seen")
+	return c
+}
+
+func worst(all []Comparison) int {
+	if len(all) == 0 {
+		return exitcode.Inconclusive
+	}
+	return Set{Parts: parts(all)}.ExitCode()
+}
+
+func parts(all []Comparison) []Part {
+	var of []Part
+	for _, c := range all {
+		of = append(of, Part{Comparison: c})
+	}
+	return of
+}
+
+// why is one line: the first reason of the comparison that made the verdict, else what a pass says.
+func why(all []Comparison) string {
+	code := worst(all)
+	i := slices.IndexFunc(all, func(c Comparison) bool { return c.ExitCode() == code })
+	switch {
+	case i < 0:
+		return nothing
+	case code == exitcode.Pass && len(all) == 1:
+		return all[0].Headline
+	case code == exitcode.Pass:
+		return fmt.Sprintf("all %d scenarios are within the bound", len(all))
+	}
+	line := append(slices.Clone(all[i].Reasons), all[i].Headline)[0]
+	if len(all) > 1 {
+		line = all[i].name() + ": " + line
+	}
+	return line
+}
+
+// forPhone is a primary metric in three narrow cells: its judgement below its title, the interval below the change.
+func (m Metric) forPhone(of string) []comment.Cell {
+	outcome := m.Outcome
+	if outcome == "" {
+		outcome = m.Judgement
+	}
+	return []comment.Cell{{of + m.Title, outcome}, m.narrowChange(), {m.narrowSeen()}}
+}
+
+func (m Metric) narrowUnit() string {
+	if m.shares() {
+		return " pp"
+	}
+	return " %"
+}
+
+func (m Metric) narrowChange() comment.Cell {
+	if m.Change == nil {
+		return comment.Cell{format.None}
+	}
+	cell := comment.Cell{signed(m.Change.Estimate) + m.narrowUnit()}
+	if m.Change.Lo != nil && m.Change.Hi != nil {
+		cell = append(cell, signed(*m.Change.Lo)+" to "+signed(*m.Change.Hi))
+	}
+	return cell
+}
+
+func (m Metric) narrowSeen() string {
+	if m.WorseAtMost == nil {
+		return "too few pairs"
+	}
+	return strings.TrimPrefix(signed(*m.WorseAtMost), "+") + m.narrowUnit()
+}
+
+// fact is how it was measured, in a line.
+func (c Comparison) fact() string {
+	facts := []string{c.name(), c.Profile}
+	if took := strings.TrimPrefix(c.took(), ", "); took != "" {
+		facts = append(facts, took)
+	}
+	return strings.Join(append(facts, fmt.Sprintf("bound %g %%", c.WorseByPercent), confidenceText(c.Confidence)+" % intervals"), ", ")
+}
+
+// folds are the details, those that matter most first.
+func (c Comparison) folds(of string) []comment.Fold {
+	var judged, shown [][]comment.Cell
+	for _, m := range c.Metrics {
+		row := m.row()
+		cells := []comment.Cell{{row[0], row[6]}, {row[1], row[2]}, {row[3], row[4]}}
+		if m.Role == Shown || m.Control {
+			shown = append(shown, cells)
+		} else {
+			judged = append(judged, cells)
+		}
+	}
+	var failures [][]comment.Cell
+	for _, f := range c.failureRows() {
+		failures = append(failures, []comment.Cell{{f[0], f[4]}, {f[1]}, {f[2]}})
+	}
+	metrics := []string{"Metric", "A, B", "Change"}
+	numbers := func(column int) bool { return column > 0 }
+	return []comment.Fold{
+		{Title: of + "reasons", Lines: c.Reasons},
+		{Title: fmt.Sprintf("%s%d metrics", of, len(judged)), Table: comment.Table{Head: metrics, Rows: judged, Numeric: numbers}},
+		{Title: of + "failures", Table: comment.Table{Head: []string{"Kind", "A", "B"}, Rows: failures, Numeric: numbers}},
+		{Title: of + "what A and B were", Table: comment.Table{Head: []string{"", "A", "B"}, Rows: comment.Cells(c.sides())}},
+		{Title: of + "notes", Lines: c.notes()},
+		{Title: of + "controls and what else is only shown", Table: comment.Table{Head: metrics, Rows: shown, Numeric: numbers}},
+		{Title: of + "what was the same", Table: comment.Table{Head: []string{"Parameter", "Value"}, Rows: comment.Cells(c.same())}},
+	}
+}

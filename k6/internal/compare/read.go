@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ReadAll reads the comparisons that were written into a folder: the one, or of several scenarios each in a folder below. There
+// may be none; the error names the file.
+func ReadAll(dir string) ([]Comparison, error) {
+	var all []Comparison
+	for _, pattern := range []string{FileName, "*/" + FileName} {
+		found, err := filepath.Glob(filepath.Join(globbed(dir), pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range found {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			var c Comparison
+			if err := json.Unmarshal(data, &c); err != nil || c.Schema != Schema {
+				return nil, fmt.Errorf("%s: is no comparison of this version (%s)", path, Schema)
+			}
+			all = append(all, c)
+		}
+		if len(all) > 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+var special = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+// globbed is a path for a pattern, in which it stands for itself.
+func globbed(path string) string { return special.Replace(path) }
