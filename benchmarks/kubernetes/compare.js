@@ -39,8 +39,11 @@ mkdirSync(folder, { recursive: true });
 
 const cluster = new Cluster();
 const end = () => cluster.down();
+/** @type {import('node:child_process').ChildProcess | undefined} the run under way */
+let under;
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => {
+    under?.kill('SIGINT');
     end();
     process.exit(130);
   });
@@ -53,9 +56,10 @@ async function measure(where, run, variables) {
       : ['nsenter', `--net=${cluster.network}`, '--', K6, 'x', 'bench'];
   // Pods measure once, whatever else there is.
   const alike = where === 'on the machine' && { AGAIN: '0', BESIDE: '1' };
-  const { ended, output } = start(command, [...args, '--run-id', run], {
+  const { child, ended, output } = start(command, [...args, '--run-id', run], {
     env: { ...cluster.environment, ...alike, ...variables },
   });
+  under = child;
   const code = await ended;
   if (!MEASURED.includes(Number(code)))
     throw new Error(`${run} ended with ${code}: ${output.stdout}${output.stderr}`);

@@ -1,8 +1,9 @@
 /** A Kubernetes of one node for tests, with k6-operator and the real relay in it, and `k6 x cluster` as a user runs it there. */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 
 import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
 import { descendants, until } from '../support/processes.js';
@@ -55,7 +56,10 @@ export class Cluster {
 
   up() {
     execute(join(HERE, 'cluster'), 'up', this.directory);
+    // What `docker save` wrote of the stage `runner`, in place of what is made of files of this machine.
+    const given = process.env.IMAGE_TAR;
     const images = ['pause', 'operator', 'windtunnel'].map((image) => {
+      if (image === 'windtunnel' && given) return given;
       const tar = join(this.folder, `${image}.tar`);
       execute('python3', join(HERE, 'make-image.py'), image, tar);
       return tar;
@@ -234,7 +238,7 @@ export class Cluster {
 
   /** Kills the process of a pod. @param {RegExp} command that it was started with */
   kill(command) {
-    const found = descendants(Number(this.first)).find((process) => command.test(process.command));
+    const found = descendants(Number(this.first)).find((one) => command.test(one.command));
     if (!found) throw new Error(`no process ${command}`);
     process.kill(found.pid, 'SIGKILL');
   }
@@ -250,7 +254,8 @@ export class Cluster {
   down() {
     this.relay?.kill('SIGKILL');
     this.influx?.stop();
-    execute(join(HERE, 'cluster'), 'down', this.directory);
+    if (existsSync(join(this.directory, 'unshare.pid')))
+      execute(join(HERE, 'cluster'), 'down', this.directory);
     for (const folder of [this.folder, ...this.runs]) rmSync(folder, { recursive: true, force: true });
   }
 }
