@@ -114,7 +114,10 @@ test('one commit given twice is not even built', async () => {
   const run = await compared(sides('main'), variables);
   assert.equal(run.code, 3, run.output.stdout + run.output.stderr);
   assert.equal(run.lines.length, 1, run.lines.join('\n'));
-  assert.match(run.lines[0], /^BASE and HEAD are the same \(commit [0-9a-f]{10}\): nothing is built or measured/);
+  assert.match(
+    run.lines[0],
+    /^BASE and HEAD are the same \(commit [0-9a-f]{10}\): nothing is built or measured/,
+  );
   assert.ok(!existsSync(run.folder));
 });
 
