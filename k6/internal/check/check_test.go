@@ -148,7 +148,7 @@ func TestProblems(t *testing.T) {
 		{bed, "[outputs]", "[[file]]\ntemplate = \"a\"\npath = \"b\"\nwhen = \"true\"\n\n[outputs]", ``},
 		{bed, "[outputs]", "[[file]]\ntemplate = \"a\"\npath = \"b\"\nwhen = 1\n\n[outputs]", `file[0].when: `},
 		{bed, "[outputs]", "[[requires]]\npath = \"/\"\nmend = \"m\"\nwhen = \"\"\n\n[outputs]", ``},
-		{bed, "[outputs]", "[[requires]]\npath = \"/\"\nmend = \"m\"\nwen = \"\"\n\n[outputs]", `requires[0].wen: unknown key; known here: command, make, mend, path, program, when; did you mean when?`},
+		{bed, "[outputs]", "[[requires]]\npath = \"/\"\nmend = \"m\"\nwen = \"\"\n\n[outputs]", `requires[0].wen: unknown key; known here: command, make, mend, path, program, when, with; did you mean when?`},
 		{bed, "[outputs]", "[versions]\na = [\"a\"]\nb = { command = [\"b\"], when = \"true\" }\n\n[outputs]", ``},
 		{bed, "[outputs]", "[versions]\na = \"a\"\n\n[outputs]", `versions.a: is a string, must be an array or an object`},
 		{bed, "[outputs]", "[versions]\na = { when = \"true\" }\n\n[outputs]", `versions.a.command: missing`},
