@@ -69,6 +69,7 @@ const limitOver = (link, count) => ({
  * @property {string[]} [notes]
  * @property {import('../scenario.js').Definition['facts']} [facts]
  * @property {boolean} [ownInstances]
+ * @property {string} [link] that it is over where LINK does not say another; none unless given
  * @property {string} [system] dataplane unless given
  */
 
@@ -270,7 +271,7 @@ export function planeScenario(definition) {
   const { system = 'dataplane' } = definition;
   const environment = definition.environment ?? loadPlane(system);
   const { load } = definition;
-  const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`);
+  const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`, definition.link);
   const address = definition.vias ? 'given' : addressOf(environment, link);
   const scenario = defineScenario({
     ...definition,

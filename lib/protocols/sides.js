@@ -72,10 +72,11 @@ export const candidateLeft = () =>
 /**
  * PROTOCOL is a list of rows; a name that ends with * is all rows that begin so.
  * @param {string} scenario whose default it is unless it is given
+ * @param {string} [fallback] in place of that default
  * @returns {import('./matrix.js').Row[]}
  */
-export function selectedRows(scenario) {
-  const wanted = envList('PROTOCOL', String(defaultOf('PROTOCOL', scenario)));
+export function selectedRows(scenario, fallback = String(defaultOf('PROTOCOL', scenario))) {
+  const wanted = envList('PROTOCOL', fallback);
   const fits = (/** @type {string} */ name, /** @type {string} */ row) =>
     name.endsWith('*') ? row.startsWith(name.slice(0, -1)) : row === name;
   const unknown = wanted.find((name) => !MATRIX.some(({ row }) => fits(name, row)));
