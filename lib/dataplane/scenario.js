@@ -272,7 +272,9 @@ export function planeScenario(definition) {
   const environment = definition.environment ?? loadPlane(system);
   const { load } = definition;
   const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`, definition.link);
-  const address = definition.vias ? 'given' : addressOf(environment, link);
+  // Pairs over links of their own have their far ends there.
+  const address =
+    definition.vias || (definition.link && definition.ownInstances) ? 'given' : addressOf(environment, link);
   const scenario = defineScenario({
     ...definition,
     operations: link ? overLink(definition) : definition.operations,

@@ -40,14 +40,21 @@ export function candidateOf(variable, fallback) {
   };
 }
 
+/** The side that there always is. @returns {Side} */
+export const baselineOf = () => ({
+  name: 'baseline',
+  engine: /** @type {Engine} */ (envChoice('BASELINE_ENGINE')),
+  binary: binaryOf('BASELINE'),
+});
+
 /**
  * BASELINE and CANDIDATE are absolute paths, BASELINE_ENGINE and CANDIDATE_ENGINE whose configuration each reads;
  * CANDIDATE=xray is our own xray, and any other name of testbeds/protocols/engines is what its file says. Of CANDIDATE_CLIENT and CANDIDATE_SERVER the one that is not set is the baseline's.
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {
-  const engine = /** @type {Engine} */ (envChoice('BASELINE_ENGINE'));
-  const baseline = { name: /** @type {const} */ ('baseline'), engine, binary: binaryOf('BASELINE') };
+  const baseline = baselineOf();
+  const { engine } = baseline;
   const name = /** @type {const} */ ('candidate');
   const both = candidateOf('CANDIDATE', engine);
   const client = candidateOf('CANDIDATE_CLIENT', engine);

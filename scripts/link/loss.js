@@ -15,7 +15,7 @@ import { goodput } from '../../lib/link/parts.js';
 import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { operationOf, rowOperations } from '../../lib/protocols/row-operation.js';
-import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 
 const PROFILES = {
   smoke: { rounds: 1, seconds: 1, warmup_s: 0.5, losses: '0,5', rtts: '50' },
@@ -33,7 +33,7 @@ const flow = {
 const points = pointsOf(envList('LOSSES', base.losses), envList('RTTS', base.rtts));
 /** A smoke looks whether all works; another profile has the rows of the registry. */
 const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,hysteria2' : undefined;
-const { baseline } = sidesOf();
+const baseline = baselineOf();
 const rows = selectedRows('link/loss', SMOKE_ROWS).filter(overLink);
 const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
 const operations = { ...controlOperations(), ...rowOperations(rows, [baseline]) };
@@ -53,7 +53,7 @@ const script = planeScenario({
   title: 'Goodput by loss and by round trip',
   environment: linkThresholds('loss', operations),
   // In each round all rows in turn, and the link alone.
-  load: roundsLoad(equalRounds(rounds * (able.length + 1)), candidateLeft()),
+  load: roundsLoad(equalRounds(rounds * (able.length + 1))),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     engine: baseline.engine,
