@@ -30,7 +30,8 @@ test('rows over a link: round trips, what users get, and the link alone beside i
     );
     for (const { row, rtt_ms: rtt, page_ms: page, share_down: share, wire_per_byte: wire } of rows) {
       assert.ok(rtt >= 60 && page > 60 * 3, `${row}: ${rtt}, ${page} ms`);
-      assert.ok(share > 0 && share < 1, `${row}: ${share}`);
+      // What waited behind a lost packet comes at once: in a window of one second that may be more than the line carries in it.
+      assert.ok(share > 0 && share < 1.5, `${row}: ${share}`);
       assert.ok(wire === null || (wire > 1 && wire < 2), `${row}: ${wire}`);
     }
     assert.equal(rowsOf(sectionOf(result, 'over_link_controls')).length, 4);
