@@ -27,7 +27,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/pulsar-relay/install-release testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
+SHELL_SCRIPTS := .ci/run docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -110,21 +110,26 @@ $(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): runners
 # RUNS and the rest are meant for the comparison, not for the scripts.
 compare_length = --runs '$(or $(RUNS),auto)' --minutes '$(MINUTES)' $(if $(WORSE_BY),--worse-by '$(WORSE_BY)')
 
-.PHONY: compare
-compare: runners ## Two testbeds in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…] [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
-	+@$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)')
-	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY bin/k6 x compare --scenario '$(SCENARIO)' --a '$(A)' --b '$(B)' $(compare_length)
+# What make is given is in the environment too, so that the shell quotes it. $(call given,FLAG,VARIABLE)
+given = $(if $(value $(2)),--$(1) "$$$(2)")
+base_and_head = $(call given,base,BASE) $(call given,head,HEAD) $(call given,repository,REPOSITORY) $(call given,build,BUILD) \
+  $(call given,binary,BINARY) $(call given,source,SOURCE) $(call given,wheel,WHEEL) $(call given,testbed,TESTBED)
+compare_sides = $(if $(BASE)$(HEAD)$(REPOSITORY),$(base_and_head),--a "$${A:-}" --b "$${B:-}")
 
-# A and B are database drivers, or with a colon whole testbeds. The documents' parameters are those of quick, so it is
-# the default here.
+.PHONY: compare
+compare: runners ## Two sides in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… TESTBED=… to build them [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+	+@$(if $(BASE)$(HEAD)$(REPOSITORY),:,$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)'))
+	@env $(foreach one,RUNS MINUTES SCENARIO WORSE_BY SAME A B BASE HEAD REPOSITORY BUILD BINARY SOURCE WHEEL TESTBED,-u $(one)) \
+	  bin/k6 x compare --scenario '$(SCENARIO)' $(compare_sides) $(if $(SAME),--same) $(compare_length)
+
+# The same of database drivers, or with a colon whole testbeds. The documents' parameters are those of quick, so it is the
+# default here.
 panel_side = $(if $(findstring :,$(1)),$(1),$(addprefix panel:driver=,$(1)))
 
 .PHONY: panel-compare
-panel-compare: runners ## Two database drivers of the panel in turn: make panel-compare A=pymysql B=asyncmy [RUNS=auto or 12] [MINUTES=10] [PROFILE=quick] [WORSE_BY=10]
-	+@$(call build,bin/k6 x needs --scenario panel/users-create --testbed '$(call panel_side,$(A))' --testbed '$(call panel_side,$(B))')
-	@env -u RUNS -u MINUTES -u A -u B -u SCENARIO -u WORSE_BY PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))' \
-	  bin/k6 x compare --scenario panel/users-create,panel/users-disable,panel/users-enable \
-	  --a '$(call panel_side,$(A))' --b '$(call panel_side,$(B))' $(compare_length)
+panel-compare: ## The same of two database drivers of the panel, and users created and switched: make panel-compare A=pymysql B=asyncmy [PROFILE=quick]
+	@$(MAKE) compare A='$(call panel_side,$(A))' B='$(call panel_side,$(B))' SCENARIO=panel/users-create,panel/users-disable,panel/users-enable \
+	  PROFILE='$(if $(filter file,$(origin PROFILE)),quick,$(or $(PROFILE),quick))'
 
 # Differences need as many turns as quick has, so it is the default here.
 .PHONY: protocols-compare
@@ -371,10 +376,26 @@ bin/kubernetes/ready: bin/kubernetes/kubeone bin/kubernetes/k6-operator bin/kube
 	@echo 'installing $* into .venv/$*'
 	$(call venv,.venv/$*,$<)
 
-.venv/pulsar-relay@%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/pulsar-relay/install-release
+# Versions of one package side by side, each in an environment of its own: $(call version,TESTBED,WHAT IT IS CALLED,PACKAGE==VERSION
+# or a wheel and its digest)
+define version
 	@$(call need,python3,install Python 3.11 or newer with its venv module)
-	@echo 'installing pulsar-relay $* into $(@D)'
-	@testbeds/pulsar-relay/install-release '$*' $(@D)
+	@echo 'installing $(2) into $(@D)'
+	@set -- $(3); testbeds/install-version $(1) "$$1" $(@D) $${2:-}
+endef
+
+.venv/pulsar-relay@%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/install-version
+	$(call version,pulsar-relay,pulsar-relay $*,'pulsar-relay==$*')
+
+# `needs` says which file FROM_wheel-DIGEST is.
+.venv/pulsar-relay@wheel-%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/install-version
+	$(call version,pulsar-relay,pulsar-relay wheel-$*,'$(FROM_wheel-$*)' $*)
+
+.venv/panel@pymysql-%/.installed: testbeds/panel/requirements.txt testbeds/install-version
+	$(call version,panel,panel pymysql-$*,'pymysql==$*')
+
+.venv/panel@asyncmy-%/.installed: testbeds/panel/requirements.txt testbeds/install-version
+	$(call version,panel,panel asyncmy-$*,'asyncmy==$*')
 
 .venv/benchmarks/.installed: benchmarks/generators/requirements.txt
 	@$(call need,python3,install Python 3.11 or newer with its venv module)

@@ -80,7 +80,7 @@ const env = Object.fromEntries(
 
 /** @param {string} run @param {string} b */
 async function compare(run, b) {
-  const sides = ['--a', system.testbed, '--b', b, '--minutes', String(minutes)];
+  const sides = ['--a', system.testbed, '--b', b, '--same', '--minutes', String(minutes)];
   const command = ['x', 'compare', '--scenario', scenario, ...sides, '--run-id', run];
   const begun = Date.now();
   const child = spawn('bin/k6', command, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'inherit'] });

@@ -16,6 +16,7 @@ import (
 	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/builds"
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/compare"
@@ -33,7 +34,8 @@ func init() {
 // paths before `--`, -1 without one. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Scenario, A, B string
-	Runs, Minutes  string // a number, or auto; a number, or "" for what fits the profile
+	Build          builds.Asked // in place of A and B
+	Runs, Minutes  string       // a number, or auto; a number, or "" for what fits the profile
 	WorseBy        float64
 	Out            string
 	Paths          []string
@@ -47,11 +49,13 @@ func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
 	var b bench.Options
 	cmd := &cobra.Command{
-		Use:   "compare --scenario SYSTEM/NAME[,…] --a TESTBED --b TESTBED | RUN|FILE... -- RUN|FILE...",
-		Short: "Compare two testbeds or two sets of results, with confidence",
-		Long: `Runs a scenario in turn on two testbeds, which of them first by lot, each given as NAME or
-NAME:VARIABLE=VALUE,…; or takes results that there are, A's before -- and B's after it. One
-argument is a comparison's own folder. Tells the change of each metric with its confidence
+		Use:   "compare --scenario SYSTEM/NAME[,…] --a SIDE --b SIDE | --base … --head … | RUN|FILE... -- RUN|FILE...",
+		Short: "Compare two systems, two builds or two sets of results, with confidence",
+		Long: `Runs a scenario in turn on two sides, which of them first by lot. Each is a testbed, NAME or
+NAME:VARIABLE=VALUE,…; the URL of a system that is up, with secrets of its own in NAME_A and
+NAME_B; or env:NAME, an environment. Or the sides are a base and a head, two checkouts or two
+revisions of a repository, that are built before (docs/your-own-build.md). Or it takes results
+that there are, A's before -- and B's after it; one argument is a comparison's own folder. Tells the change of each metric with its confidence
 interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/compare.md
 says how. What was not measured in the same way is not compared. Of several scenarios, all run in
 each turn; each has a folder of its own, and one page has the changes of all.
@@ -61,15 +65,19 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME, several with commas")
-	flags.StringVar(&o.A, "a", "", "testbed A")
-	flags.StringVar(&o.B, "b", "", "testbed B")
+	flags.StringVar(&o.A, "a", "", "side A")
+	flags.StringVar(&o.B, "b", "", "side B")
+	flags.BoolVar(&b.Same, "same", false, "measure two sides that are the same bytes, too")
+	var made madePaths
+	buildFlags(flags, &o.Build, &made)
 	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged")
 	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default "+profiles.MinutesText()+")")
 	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		o.Paths, o.Dash, o.Dir, o.Variable, o.Root = args, cmd.ArgsLenAtDash(), dir, gs.Env["WINDTUNNEL_ROOT"], *rootFlag
-		if !flags.Changed("a") && !flags.Changed("b") {
+		o.Build.Made = made.byVariable()
+		if !flags.Changed("a") && !flags.Changed("b") && !o.Build.Given() {
 			return Existing(gs.Stdout, gs.Stderr, o)
 		}
 		if line := o.wrongForRuns(); line != "" {
@@ -81,7 +89,10 @@ each turn; each has a folder of its own, and one page has the changes of all.
 			return code
 		}
 		defer stop()
-		return Measured(o, b)
+		if o.Build.Given() {
+			return Built(o, b)
+		}
+		return Measured(o, b, [2]*builds.Build{})
 	})
 }
 
@@ -89,8 +100,9 @@ each turn; each has a folder of its own, and one page has the changes of all.
 const Help = `Exit codes:
     0  each primary metric is within --worse-by, nothing is beyond it, and B fails no more than A
     2  bad usage, or runs that cannot be compared
-    3  inconclusive: a primary metric is unclear, too many runs cannot be used, or the machine changed
-    4  set-up failed
+    3  inconclusive: a primary metric is unclear, too many runs cannot be used, or the machine changed; or both
+       sides are the same, and nothing was measured
+    4  set-up failed, or a build
    99  a metric is significantly worse, by more than --worse-by, or B fails more than A
   130  interrupted: what was measured is compared
 Of several scenarios the worst counts: the first of 130, 4, 99, 3, 0.`
@@ -99,7 +111,9 @@ func (o Options) wrongForRuns() string {
 	switch {
 	case len(o.Paths) > 0:
 		return fmt.Sprintf("unexpected argument %q beside --a and --b; see k6 x compare --help", o.Paths[0])
-	case o.A == "" || o.B == "":
+	case o.Build.Given() && o.A+o.B != "":
+		return "give --a and --b, or --base and --head; see k6 x compare --help"
+	case !o.Build.Given() && (o.A == "" || o.B == ""):
 		return "give both --a and --b; see k6 x compare --help"
 	case o.Scenario == "":
 		return "give --scenario SYSTEM/NAME; see k6 x compare --help"
@@ -144,9 +158,10 @@ func (o Options) wrongBound() string {
 	return ""
 }
 
-// Measured runs the scenarios on both testbeds, compares and returns the exit code.
-func Measured(o Options, b bench.Options) int {
-	common := compare.Request{SpecA: o.A, SpecB: o.B, WorseBy: o.WorseBy, Beds: check.Beds(b.Root)}
+// Measured runs the scenarios on both sides, compares and returns the exit code. Made are the sides' builds, nil where they
+// were not built.
+func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
+	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], WorseBy: o.WorseBy, Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
 	dir, all, code := compare.Measure(b, o.Scenario, length, common)
 	if code != exitcode.Pass {

@@ -56,6 +56,7 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 		q.Look.Comparisons = len(parts)
 		if part.made != "" {
 			q.Look.Number = compare.LooksOf(part.made, len(part.a))
+			q.TakeSides(part.made)
 		}
 		compare.Pair(q.A, q.B)
 		for _, runs := range [][]compare.Measured{q.A, q.B} {

@@ -29,13 +29,17 @@ type Options struct {
 	RunID string // made up where empty
 	// MayLeaveOut says that a run in which all is left out is no failure.
 	MayLeaveOut bool
-	K6          string // the k6 to run scripts with
-	Stdout      io.Writer
-	Stderr      io.Writer
-	TTY         bool
-	Color       bool
-	Width       int // of the terminal, in columns
-	Signals     <-chan os.Signal
+	// Same says that two sides of a comparison may be the same.
+	Same bool
+	// HasFolder says that results/RUN was made for this session already.
+	HasFolder bool
+	K6        string // the k6 to run scripts with
+	Stdout    io.Writer
+	Stderr    io.Writer
+	TTY       bool
+	Color     bool
+	Width     int // of the terminal, in columns
+	Signals   <-chan os.Signal
 }
 
 // Run runs the bench and returns its exit code.

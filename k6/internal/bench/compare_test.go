@@ -242,6 +242,73 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 	}
 }
 
+func TestTheSameIsMeasuredOnlyWhereItIsMeant(t *testing.T) {
+	d := bench.NewDataplane(t)
+	if _, _, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: " proxy"}); code != exitcode.Inconclusive {
+		t.Errorf("code %d", code)
+	}
+	if text := d.Err.String(); !strings.HasPrefix(text, "A and B are the same, with the same settings (proxy): nothing is measured; ") || strings.Count(text, "\n") != 1 {
+		t.Errorf("%s", text)
+	}
+	if _, err := os.Stat(filepath.Join(d.Root, "results", "test")); err == nil {
+		t.Error("a folder is left")
+	}
+	d = bench.NewDataplane(t)
+	d.Same = true
+	if _, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: "proxy", Beds: noBeds}); code != exitcode.Pass || len(all) != 1 || len(all[0].B) != 1 {
+		t.Errorf("code %d %s", code, d.Err)
+	}
+}
+
+// programs are two files of which the second has the content that is asked for.
+func programs(t *testing.T, second string) (a, b string) {
+	t.Helper()
+	dir := t.TempDir()
+	a, b = filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	for path, text := range map[string]string{a: "abc", b: second} {
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a, b
+}
+
+func TestProgramsAreToldByTheirBytes(t *testing.T) {
+	a, b := programs(t, "abc")
+	d := bench.NewDataplane(t)
+	if _, _, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b}); code != exitcode.Inconclusive {
+		t.Errorf("code %d\n%s", code, d.Out)
+	}
+	if text := d.Err.String(); !strings.Contains(text, "(program ba7816bf8f01): nothing is measured") {
+		t.Errorf("%s", text)
+	}
+	d = bench.NewDataplane(t)
+	_, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b + ",queue=9", Beds: noBeds})
+	if code != exitcode.Pass {
+		t.Fatalf("other settings: code %d\n%s", code, d.Err)
+	}
+	if c := compare.Make(all[0]); c.B.Contents["program"] != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+		t.Errorf("%v", c.B.Contents)
+	}
+}
+
+func TestAProgramThatChangesIsNotCompared(t *testing.T) {
+	a, b := programs(t, "def")
+	d := bench.NewDataplane(t)
+	go func() {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			if strings.Contains(d.Out.String(), "[pair 1/2 ") {
+				_ = os.WriteFile(b, []byte("built anew"), 0o755)
+				return
+			}
+		}
+	}()
+	_, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 2}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b, Beds: noBeds})
+	if want := "the program of B was changed while it was measured: "; code != exitcode.Usage || all != nil || !strings.HasPrefix(d.Err.String(), want) {
+		t.Errorf("code %d, %s", code, d.Err)
+	}
+}
+
 func TestInterruptedComparisonKeepsWhatItHas(t *testing.T) {
 	for scenarios, last := range map[string]string{"dataplane/tell": "[pair 2/9 b]", "dataplane/create,dataplane/disable": "[pair 2/9 b] dataplane/create  "} {
 		d := bench.NewDataplane(t)

@@ -57,10 +57,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// checkFake answers `sidecar testbed check`: queue is a number, every other value a text.
+// checkFake answers `sidecar testbed check`: queue is a number, every other value a text. A binary is the program that is run.
 func checkFake(arguments []string) {
 	given, problems := map[string]any{}, []map[string]any{}
 	for _, argument := range arguments {
+		if values, ok := strings.CutPrefix(argument, "--values="); ok {
+			_ = json.Unmarshal([]byte(values), &given)
+		}
 		pair, ok := strings.CutPrefix(argument, "--var=")
 		if !ok {
 			continue
@@ -79,7 +82,11 @@ func checkFake(arguments []string) {
 			problems = append(problems, map[string]any{"variable": name, "is": "value", "text": "is a string, and must be an integer"})
 		}
 	}
-	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"given": given, "problems": problems})
+	names := map[string]any{}
+	if program, ok := given["binary"]; ok {
+		names["program"] = program
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"given": given, "problems": problems, "names": names})
 }
 
 // claimApart gives the benches of this test and its children names of their own: those of the host are no matter here.

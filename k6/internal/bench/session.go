@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/format"
@@ -29,26 +31,29 @@ type Session struct {
 	// Scenarios are what it runs, in the order in which they were given; Dir is results/RUN.
 	Scenarios []plan.Scenario
 	Dir       string
-	sides     []plan.Plan
-	ctx       context.Context
-	stop      func()
-	held      neighbour.Claim
+	// Contents are what each side runs, by its bytes; nothing of a system that is up.
+	Contents []contents.Side
+	sides    []plan.Plan
+	asked    []plan.Asked // of each side
+	ctx      context.Context
+	stop     func()
+	held     neighbour.Claim
 }
 
 // WatchRest says whether the next runs watch the system at rest, which takes half a second of each.
 func (s *Session) WatchRest(watch bool) { s.noRest = !watch }
 
-// Begin checks all that can be checked before anything starts, for each testbed (as TESTBED takes
+// Begin checks all that can be checked before anything starts, for each side (as plan.Asked.Side takes
 // it), makes results/RUN and starts the sidecar. Where that fails it says why and returns a code
-// other than exitcode.Pass.
-func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
+// other than exitcode.Pass; so it does of two sides that are the same, unless o.Same.
+func Begin(o Options, scenarios, sides []string) (*Session, int) {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
-	s, f := prepare(o, scenarios, testbeds)
+	s, f := prepare(o, scenarios, sides)
 	if f == nil {
 		s.screen = screen
 		s.held, f = neighbour.ClaimHost(s.Dir, o.Getenv("BESIDE") != "", screen.Error)
 	}
-	if f == nil {
+	if f == nil && !o.HasFolder {
 		f = run.MakeFolder(s.Dir) // results/latest stays at the last run of the bench
 	}
 	if f != nil {
@@ -81,49 +86,111 @@ func Begin(o Options, scenarios, testbeds []string) (*Session, int) {
 	}
 	s.sidecar = sidecar
 	var secrets []string
-	for _, side := range s.sides {
-		secrets = append(secrets, side.Secrets(o.Asked)...)
+	for i, side := range s.sides {
+		secrets = append(secrets, side.Secrets(s.asked[i])...)
 	}
 	s.openStream(s.ctx, secrets)
 	return s, exitcode.Pass
 }
 
-func prepare(o Options, scenarios, testbeds []string) (*Session, *fault.Fault) {
+func prepare(o Options, scenarios, sides []string) (*Session, *fault.Fault) {
 	s := &Session{session: session{Options: o}}
 	var f *fault.Fault
 	if s.Scenarios, f = plan.Named(o.Root, scenarios); f != nil {
 		return nil, f
 	}
-	for _, testbed := range testbeds {
-		var names []string
-		for _, scenario := range s.Scenarios {
-			names = append(names, scenario.String())
-		}
-		o.Only, o.Testbed = strings.Join(names, ","), testbed
-		p, f := plan.Make(o.Asked)
-		if f != nil {
+	for _, side := range sides {
+		if f := s.addSide(o.Asked, side); f != nil {
 			return nil, f
 		}
-		s.sides = append(s.sides, p)
 		for _, scenario := range s.Scenarios {
-			bed := p.Testbed(scenario)
-			if name, _, _ := strings.Cut(testbed, ":"); bed == nil || bed.Name != strings.TrimSpace(name) {
-				return nil, fault.Usage("testbeds/%s.toml does not start the system %s of %s", name, scenario.System, scenario)
-			}
-			if first, own := s.sides[0].Placements[scenario], p.Placements[scenario]; own != first {
+			if first, own := s.sides[0].Placements[scenario], s.sides[len(s.sides)-1].Placements[scenario]; own != first {
 				return nil, fault.Usage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
-					testbeds[0], testbed, orNone(first.System), orNone(own.System))
+					sides[0], side, orNone(first.System), orNone(own.System))
 			}
 		}
-		if len(p.Scenarios) < len(s.Scenarios) {
-			return nil, fault.Usage("%s", strings.Join(p.LeftOut, "\n"))
-		}
+	}
+	if f := s.checkSame(); f != nil {
+		return nil, f
 	}
 	if s.RunID, f = run.ID(s.RunID, "compare", time.Now()); f != nil {
 		return nil, f
 	}
 	s.Dir = filepath.Join(o.Root, "results", s.RunID)
 	return s, nil
+}
+
+// addSide plans what a side runs.
+func (s *Session) addSide(a plan.Asked, side string) *fault.Fault {
+	var names []string
+	for _, scenario := range s.Scenarios {
+		names = append(names, scenario.String())
+	}
+	a.Only = strings.Join(names, ",")
+	a, f := a.Side(side, string(rune('A'+len(s.sides))), s.Scenarios)
+	if f != nil {
+		return f
+	}
+	p, f := plan.Make(a)
+	if f != nil {
+		return f
+	}
+	for _, scenario := range s.Scenarios {
+		bed := p.Testbed(scenario)
+		if name, _, _ := strings.Cut(a.Testbed, ":"); a.Testbed != "" && (bed == nil || bed.Name != name) {
+			return fault.Usage("testbeds/%s.toml does not start the system %s of %s", name, scenario.System, scenario)
+		}
+	}
+	if len(p.Scenarios) < len(s.Scenarios) {
+		return fault.Usage("%s", strings.Join(p.LeftOut, "\n"))
+	}
+	s.sides, s.asked = append(s.sides, p), append(s.asked, a)
+	s.Contents = append(s.Contents, s.contentsOf(len(s.sides)-1))
+	return nil
+}
+
+// contentsOf tells what a side runs, now; nothing of a system that is up.
+func (s *Session) contentsOf(side int) contents.Side {
+	p := s.sides[side]
+	bed := p.Testbed(s.Scenarios[0])
+	if bed == nil {
+		return contents.Side{}
+	}
+	of, err := contents.Of(s.Root, *bed, p.Bed(s.Scenarios[0]))
+	if err != nil { // the start says it better
+		return contents.Side{}
+	}
+	return of
+}
+
+// checkSame refuses sides that run the same: a build that did not happen would pass.
+func (s *Session) checkSame() *fault.Fault {
+	for i := 1; i < len(s.sides); i++ {
+		first, own := s.asked[0], s.asked[i]
+		what := ""
+		switch {
+		case s.Same:
+		case first.Testbed == own.Testbed && first.URL == own.URL && first.Env == own.Env:
+			what = cmp.Or(own.URL, own.Testbed, own.Env)
+		case contents.Same(s.Contents[0], s.Contents[i]):
+			what = s.Contents[i].Contents.String()
+		}
+		if what != "" {
+			return &fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf("A and B are the same, with the same settings (%s): nothing is measured; "+
+				"was a build forgotten, or one path given twice? SAME=1 (--same) measures them all the same", what)}
+		}
+	}
+	return nil
+}
+
+// Changed says which side has other bytes than when the session began; "" where none has.
+func (s *Session) Changed() string {
+	for i, before := range s.Contents {
+		if name := before.Contents.Changed(s.contentsOf(i).Contents); name != "" {
+			return fmt.Sprintf("the %s of %c was changed while it was measured: keep builds away from what is measured, and compare again", name, 'A'+i)
+		}
+	}
+	return ""
 }
 
 func orNone(cpus string) string {
@@ -137,6 +204,7 @@ func orNone(cpus string) string {
 // entry's Result is the name of the result file in it.
 func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) run.Scenario {
 	p := s.sides[side]
+	s.Asked = s.asked[side]
 	dir := filepath.Join(s.Dir, folder)
 	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.Env.Name,
 		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),

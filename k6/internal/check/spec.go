@@ -55,6 +55,9 @@ func TestbedSpec(root, text string) (environment.TestbedRef, testbed.Testbed, er
 			return ref, bed, fmt.Errorf("testbed %s: variable %s: %s", name, wrong.Variable, wrong.Said(given[wrong.Variable]))
 		}
 	}
+	if checked.Refused != "" {
+		return ref, bed, fmt.Errorf("testbed %s: %s", name, checked.Refused)
+	}
 	ref.Variables = checked.Given
 	return ref, bed, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel/k6/internal/builds"
+	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/result"
@@ -22,13 +24,16 @@ type Request struct {
 	Folder       string // of its files, below that of a Set; "" where it is the only one
 	A, B         []Measured
 	SpecA, SpecB string
-	Planned      int // pairs, 0 where none were, or where it ran until it knew
-	Look         difference.Look
-	looked       int    // pairs at the last look
-	told         string // what it saw, for people
-	Interrupted  bool
-	WorseBy      float64 // percent
-	Beds         func(name string) testbed.Testbed
+	// BuildA and BuildB are nil where a side was not built for the comparison, ContentsA and ContentsB empty where they are not known.
+	BuildA, BuildB       *builds.Build
+	ContentsA, ContentsB contents.Contents
+	Planned              int // pairs, 0 where none were, or where it ran until it knew
+	Look                 difference.Look
+	looked               int    // pairs at the last look
+	told                 string // what it saw, for people
+	Interrupted          bool
+	WorseBy              float64 // percent
+	Beds                 func(name string) testbed.Testbed
 	// Kept says that A are runs that were kept, and B is one run that is judged by them.
 	Kept bool
 }
@@ -38,6 +43,7 @@ func Make(q Request) Comparison {
 	c := Comparison{Schema: Schema, ID: q.ID, Made: time.Now().UTC().Truncate(time.Second), PlannedPairs: q.Planned,
 		Interrupted: q.Interrupted, Looks: q.Look.Number, Confidence: q.Look.Confidence(), WorseByPercent: q.WorseBy,
 		A: side(q.SpecA, q.A, q.Beds), B: side(q.SpecB, q.B, q.Beds), Metrics: []Metric{}, Failures: []Failure{}, Notes: []string{}, Reasons: []string{}}
+	c.A.Build, c.A.Contents, c.B.Build, c.B.Contents = q.BuildA, q.ContentsA, q.BuildB, q.ContentsB
 	c.System, c.Scenario, _ = strings.Cut(q.Scenario, "/")
 	goodA, goodB := good(q.A), good(q.B)
 	runs := append(slices.Clone(q.A), q.B...)

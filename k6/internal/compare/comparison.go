@@ -7,6 +7,8 @@ package compare
 import (
 	"time"
 
+	"windtunnel/k6/internal/builds"
+	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -84,6 +86,9 @@ type Side struct {
 	Spec     string            `json:"spec"`
 	Testbed  *result.Testbed   `json:"testbed"`
 	Versions map[string]string `json:"versions"`
+	// Build is what was built for the comparison, Contents SHA-256 of what ran by the name that its testbed has for it.
+	Build    *builds.Build     `json:"build,omitempty"`
+	Contents contents.Contents `json:"contents,omitempty"`
 	Runs     []SideRun         `json:"runs"`
 }
 

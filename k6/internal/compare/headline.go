@@ -57,6 +57,8 @@ func (c Comparison) label(side string) string {
 		own, other = c.B, c.A
 	}
 	switch {
+	case own.Build != nil:
+		return own.Build.String()
 	case own.Spec != "":
 		return own.Spec
 	case own.Testbed == nil:

@@ -121,6 +121,17 @@ func OfSet(dir string) []string {
 	return paths
 }
 
+// TakeSides takes over what the comparison in dir says of its sides, where it left a record: runs alone do not tell it.
+func (q *Request) TakeSides(dir string) {
+	data, err := os.ReadFile(filepath.Join(dir, FileName))
+	var c Comparison
+	if err != nil || json.Unmarshal(data, &c) != nil {
+		return
+	}
+	q.SpecA, q.BuildA, q.ContentsA = c.A.Spec, c.A.Build, c.A.Contents
+	q.SpecB, q.BuildB, q.ContentsB = c.B.Spec, c.B.Build, c.B.Contents
+}
+
 // LooksOf tells how often the comparison in dir looked at its pairs: what is judged anew with another gate has spent as
 // much. Where it left no record it may have looked as often as so many pairs allow.
 func LooksOf(dir string, pairs int) int {

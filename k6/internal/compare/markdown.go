@@ -135,6 +135,13 @@ func (c Comparison) sides() [][]string {
 		}
 	}
 	add("Given", func(s Side) string { return s.Spec })
+	add("Build", func(s Side) string {
+		if s.Build == nil {
+			return ""
+		}
+		return s.Build.String()
+	})
+	add("SHA-256", func(s Side) string { return s.Contents.String() })
 	add("Testbed", func(s Side) string {
 		if s.Testbed == nil {
 			return ""

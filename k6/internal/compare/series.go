@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/builds"
+	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/plan"
@@ -28,7 +30,7 @@ func order(pair int, lot uint64) [2]int {
 // sideNames are for people and folders.
 var sideNames = [2]string{"a", "b"}
 
-// Measure runs scenarios, a list with commas, in pairs on two testbeds into results/RUN/pairNN-a and -b,
+// Measure runs scenarios, a list with commas, in pairs on two sides into results/RUN/pairNN-a and -b,
 // where there are several into results/RUN/SYSTEM-NAME/pairNN-a and -b: in each turn all on one testbed,
 // then all on the other. A scenario that has as many pairs as it takes is left out of the next turns. It returns a request for
 // each, made of the one that says what is common, with what came of it. Where it cannot begin, or a side cannot be set up at
@@ -39,9 +41,10 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 		return "", nil, code
 	}
 	defer session.End()
+	common.ContentsA, common.ContentsB = session.Contents[0].Contents, session.Contents[1].Contents
 	all = requests(common, session, length)
 	session.Say("comparison %s: %s, %s, %s: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, length,
-		common.SpecA, common.SpecB)
+		told(common.SpecA, common.BuildA, common.ContentsA), told(common.SpecB, common.BuildB, common.ContentsB))
 	begun := time.Now()
 	lot := difference.Lot(filepath.Base(session.Dir))
 	open := make([]bool, len(all))
@@ -74,6 +77,10 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 			}
 		}
 	}
+	if changed := session.Changed(); changed != "" {
+		session.Warn("%s", changed)
+		return session.Dir, nil, exitcode.Usage
+	}
 	for i := range all {
 		all[i].end(length)
 	}
@@ -81,6 +88,17 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 		all = interrupted(all)
 	}
 	return session.Dir, all, exitcode.Pass
+}
+
+// told is what a side is, in a line.
+func told(spec string, build *builds.Build, runs contents.Contents) string {
+	if build != nil {
+		spec = build.String() + " by " + spec
+	}
+	if len(runs) > 0 {
+		spec += " (" + runs.String() + ")"
+	}
+	return spec
 }
 
 // String is such as `10 pairs`.

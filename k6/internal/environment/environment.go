@@ -79,6 +79,10 @@ func (a Auth) Secrets() []string {
 	return nil
 }
 
+// URLVariable is the variable that goes before what an environment says of where a system is, UsernameVariable of who signs in.
+func URLVariable(system string) string      { return strings.ToUpper(system) + "_URL" }
+func UsernameVariable(system string) string { return strings.ToUpper(system) + "_USERNAME" }
+
 // Secrets returns the names of the environment variables whose values nothing may show.
 func (s System) Secrets() []string {
 	secrets := s.Auth.Secrets()

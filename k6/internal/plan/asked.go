@@ -11,6 +11,7 @@ type Asked struct {
 	Env       string
 	Only      string
 	Testbed   string // NAME[:VARIABLE=VALUE,…], in place of the environment's
+	URL       string // of the system that is up, in place of what the environment says of it
 	Dashboard bool
 	Runners   int    // k6 processes that make the load together; 1 unless given
 	Sidecar   string // its binary

@@ -31,13 +31,19 @@ func Needs(a Asked, scenarios, testbeds []string) ([]string, *fault.Fault) {
 		testbeds = []string{""}
 	}
 	found := map[string]bool{}
-	for _, spec := range testbeds {
-		env, problems := check.Environment(a.Root, a.Env)
+	for i, spec := range testbeds {
+		own := a
+		own.Testbed = spec
+		if spec != "" {
+			if own, f = a.Side(spec, letters[min(i, len(letters)-1)], chosen); f != nil {
+				return nil, f
+			}
+		}
+		env, problems := check.Environment(own.Root, own.Env)
 		if len(problems) > 0 {
 			return nil, fault.Usage("%s", strings.Join(problems, "\n"))
 		}
-		a.Testbed = spec
-		if f := (&Plan{Env: env}).addNeeds(a, chosen, found); f != nil {
+		if f := (&Plan{Env: env}).addNeeds(own, chosen, found); f != nil {
 			return nil, f
 		}
 	}
@@ -61,6 +67,9 @@ func chosenFor(a Asked, scenarios []string) ([]Scenario, *fault.Fault) {
 
 func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *fault.Fault {
 	if f := p.replaceTestbed(a, chosen); f != nil {
+		return f
+	}
+	if f := p.replaceURL(a, chosen); f != nil {
 		return f
 	}
 	if f := p.split(a, chosen); f != nil {

@@ -69,6 +69,9 @@ func Make(a Asked) (Plan, *fault.Fault) {
 	if f := p.replaceTestbed(a, chosen); f != nil {
 		return p, f
 	}
+	if f := p.replaceURL(a, chosen); f != nil {
+		return p, f
+	}
 	if f := p.split(a, chosen); f != nil {
 		return p, f
 	}

@@ -34,6 +34,10 @@ const (
 type Checked struct {
 	Given    map[string]any `json:"given"`
 	Problems []Problem      `json:"problems"`
+	// Names are the testbed's [names] with these values, where there is no problem. Refused says why a start would be refused
+	// by what they say, "" where it would not.
+	Names   map[string]string `json:"names"`
+	Refused string            `json:"refused"`
 }
 
 // Problem is what is wrong with one variable. Is is Unknown, NoFile, Missing or "value"; Text says it behind the variable's

@@ -8,7 +8,7 @@ use super::{Place, say};
 use crate::failure::{Failure, Result};
 use crate::testbed::catalogue::{Catalogue, Testbed};
 use crate::testbed::check::check;
-use crate::testbed::needs::targets;
+use crate::testbed::needs::{names, targets};
 use crate::testbed::variables::Values;
 
 #[derive(Args)]
@@ -106,7 +106,8 @@ pub struct Check {
 impl Check {
     /// Prints the values, typed, and what is wrong with them: 2 where anything is.
     pub fn run(self) -> Result<u8> {
-        let testbed = Catalogue::find(self.place.root)?.load(&self.name)?;
+        let catalogue = Catalogue::find(self.place.root)?;
+        let testbed = catalogue.load(&self.name)?;
         let mut values: BTreeMap<String, serde_json::Value> = serde_json::from_str(&self.values)
             .map_err(|error| {
                 Failure::invalid(format!("--values: {error}"), "give an object of JSON")
@@ -114,9 +115,21 @@ impl Check {
         for (name, value) in read_variables(&testbed, &self.variables)? {
             values.insert(name, serde_json::json!(value));
         }
-        let checked = check(&testbed.file, &values);
+        let mut checked = check(&testbed.file, &values);
+        if checked.problems.is_empty() {
+            match names(&testbed, &catalogue.root, &checked.given) {
+                Ok(names) => checked.names = names,
+                Err(failure) => checked.refused = Some(failure.to_string()),
+            }
+        }
         say(serde_json::json!(checked));
-        Ok(if checked.problems.is_empty() { 0 } else { 2 })
+        Ok(
+            if checked.problems.is_empty() && checked.refused.is_none() {
+                0
+            } else {
+                2
+            },
+        )
     }
 }
 

@@ -39,7 +39,8 @@ pub fn of(root: i32) -> Vec<Program> {
         .collect()
 }
 
-fn hash(mut file: File) -> io::Result<String> {
+/// The SHA-256 of a file, hexadecimal.
+pub fn hash(mut file: File) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut chunk = vec![0; 64 * 1024];
     loop {

@@ -41,6 +41,11 @@ pub struct Checked {
     pub given: Values,
     /// Sorted by variable.
     pub problems: Vec<Problem>,
+    /// Where there is no problem, the file's `[names]` with these values.
+    pub names: BTreeMap<String, String>,
+    /// Why a start would be refused, where the names alone say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 /// Checks values as JSON. Texts of a command line are read first: see `Variable::read`.
@@ -48,6 +53,8 @@ pub fn check(file: &TestbedFile, given: &BTreeMap<String, Json>) -> Checked {
     let mut checked = Checked {
         given: Values::new(),
         problems: Vec::new(),
+        names: BTreeMap::new(),
+        refused: None,
     };
     for (name, variable) in &file.variables {
         if variable.default.is_none() && !given.contains_key(name) {

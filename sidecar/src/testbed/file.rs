@@ -123,6 +123,8 @@ pub struct Requirement {
     pub program: Option<String>,
     /// a file in `root`, a template, which is a target of make and says its own mend;
     pub make: Option<String>,
+    /// what make is told besides, NAME=VALUE, a template: only with `make`;
+    pub with: Option<String>,
     /// a program and its arguments, templates, which must end with 0.
     pub command: Option<Vec<String>>,
     /// What makes it good; None: with `make`.

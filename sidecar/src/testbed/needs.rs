@@ -1,7 +1,7 @@
-//! What a start takes that make builds, told without starting anything.
+//! What a start takes that make builds, and what it would run, told without starting anything.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::catalogue::Testbed;
@@ -17,7 +17,26 @@ pub fn targets(
     given: &Values,
     any: &[String],
 ) -> Result<BTreeSet<String>> {
-    let launch = Launch {
+    let launch = of_nothing(testbed, root);
+    let mut found = BTreeSet::new();
+    for values in combinations(testbed, given, any)? {
+        let values = resolve(&testbed.file.name, &testbed.file.variables, &values)?;
+        let setting = launch.setting(&values, Vec::new())?;
+        found.append(&mut setting.targets(&setting.parts()?)?);
+    }
+    Ok(found)
+}
+
+/// The file's `[names]` with these values: paths of what a start would run among them.
+pub fn names(testbed: &Testbed, root: &Path, given: &Values) -> Result<BTreeMap<String, String>> {
+    let values = resolve(&testbed.file.name, &testbed.file.variables, given)?;
+    let launch = of_nothing(testbed, root);
+    Ok(launch.setting(&values, Vec::new())?.shared_names().clone())
+}
+
+/// A launch that starts nothing.
+fn of_nothing<'a>(testbed: &'a Testbed, root: &'a Path) -> Launch<'a> {
+    Launch {
         link: None,
         testbed,
         root,
@@ -27,14 +46,7 @@ pub fn targets(
         log_dir: OnceCell::new(),
         cancelled: &|| false,
         reserve_ports: &|_| Ok(Vec::new()),
-    };
-    let mut found = BTreeSet::new();
-    for values in combinations(testbed, given, any)? {
-        let values = resolve(&testbed.file.name, &testbed.file.variables, &values)?;
-        let setting = launch.setting(&values, Vec::new())?;
-        found.append(&mut setting.targets(&setting.parts()?)?);
     }
-    Ok(found)
 }
 
 fn combinations(testbed: &Testbed, given: &Values, any: &[String]) -> Result<Vec<Values>> {

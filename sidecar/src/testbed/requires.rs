@@ -38,15 +38,27 @@ impl Setting<'_> {
         )
     }
 
-    /// The targets of make that this start takes.
+    /// The targets of make that this start takes, and what make is told besides.
     pub fn targets(&self, parts: &Parts<'_>) -> Result<BTreeSet<String>> {
-        let makes = parts
-            .requires
-            .iter()
-            .filter_map(|(index, requirement)| Some((index, requirement.make.as_ref()?)));
-        makes
-            .map(|(index, make)| self.render(&format!("requires[{index}].make"), make))
-            .collect()
+        let mut words = BTreeSet::new();
+        for (index, requirement) in &parts.requires {
+            words.extend(self.told_make(*index, requirement)?);
+        }
+        Ok(words)
+    }
+
+    /// The words that make is given for a requirement, the target last; none where it is no target of make.
+    fn told_make(&self, index: usize, requirement: &Requirement) -> Result<Vec<String>> {
+        let Some(target) = &requirement.make else {
+            return Ok(Vec::new());
+        };
+        let mut words = Vec::new();
+        if let Some(with) = &requirement.with {
+            let field = format!("requires[{index}].with");
+            words.push(self.render(&field, with)?);
+        }
+        words.push(self.render(&format!("requires[{index}].make"), target)?);
+        Ok(words)
     }
 
     /// A path that was given, in place of the default, must lead somewhere.
@@ -86,11 +98,11 @@ impl Setting<'_> {
     fn check_requirement(&self, index: usize, requirement: &Requirement) -> Result<()> {
         let needs = format!("testbed {} needs", self.launch.testbed.file.name);
         let mend = requirement.mend.clone().unwrap_or_default();
-        if let Some(target) = &requirement.make {
-            let target = self.render(&format!("requires[{index}].make"), target)?;
+        let words = self.told_make(index, requirement)?;
+        if let Some(target) = words.last() {
             self.check_exists(
-                &self.launch.root.join(&target),
-                &format!("run `make {target}`"),
+                &self.launch.root.join(target),
+                &format!("run `make {}`", words.join(" ")),
             )?;
         }
         if let Some(program) = &requirement.program

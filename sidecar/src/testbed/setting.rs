@@ -110,6 +110,10 @@ impl Launch<'_> {
 }
 
 impl Setting<'_> {
+    pub const fn shared_names(&self) -> &BTreeMap<String, String> {
+        &self.names
+    }
+
     pub fn file_name(&self) -> String {
         format!("testbeds/{}.toml", self.launch.testbed.file.name)
     }

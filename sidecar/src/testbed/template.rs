@@ -1,12 +1,15 @@
 //! Templates of testbed files: minijinja, every name must exist.
 
 use std::collections::HashSet;
+use std::fs::File;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::Value as Json;
+
+use crate::process::programs;
 
 /// The names that a template may use.
 pub const NAMES: [&str; 10] = [
@@ -27,6 +30,10 @@ pub const SECRET_NAMES: [&str; 2] = ["secrets", "generated"];
 
 /// The function by which a template says why it cannot be rendered.
 const REFUSE: &str = "refuse";
+
+/// The function that tells files apart by what is in them.
+const DIGEST: &str = "digest";
+const DIGEST_CHARS: usize = 12;
 
 pub struct Templates {
     environment: Environment<'static>,
@@ -54,6 +61,7 @@ impl Templates {
         environment.add_function(REFUSE, |why: String| -> Result<(), minijinja::Error> {
             Err(minijinja::Error::new(ErrorKind::InvalidOperation, why))
         });
+        environment.add_function(DIGEST, |path: String| digest(&path));
         Self { environment }
     }
 
@@ -116,6 +124,7 @@ impl Templates {
             .map_err(|error| describe(&error))?;
         let mut names = template.undeclared_variables(true);
         names.remove(REFUSE);
+        names.remove(DIGEST);
         Ok(names)
     }
 
@@ -129,6 +138,16 @@ impl Templates {
     }
 }
 
+/// The first digits of the SHA-256 of a file's content.
+fn digest(path: &str) -> Result<String, minijinja::Error> {
+    let hash = File::open(path).and_then(programs::hash);
+    hash.map(|hash| hash[..DIGEST_CHARS].to_owned())
+        .map_err(|error| {
+            let why = format!("{path} cannot be read: {error}");
+            minijinja::Error::new(ErrorKind::InvalidOperation, why)
+        })
+}
+
 /// What is between the braces of a string that is nothing but one `{{ … }}`.
 fn expression(source: &str) -> Option<&str> {
     let inner = source.trim().strip_prefix("{{")?.strip_suffix("}}")?;
@@ -137,6 +156,8 @@ fn expression(source: &str) -> Option<&str> {
 
 fn describe(error: &minijinja::Error) -> String {
     match error.detail() {
+        // What `refuse` and `digest` say needs no other words.
+        Some(detail) if error.kind() == ErrorKind::InvalidOperation => detail.to_owned(),
         Some(detail) => format!("{}: {detail}", error.kind()),
         None => error.kind().to_string(),
     }
@@ -189,7 +210,23 @@ mod tests {
     #[test]
     fn a_template_says_why_it_cannot_be_rendered() {
         let error = Templates::new().render("{{ refuse('no part') }}", &json!({}));
-        assert_eq!(error.unwrap_err(), "invalid operation: no part");
+        assert_eq!(error.unwrap_err(), "no part");
+    }
+
+    #[test]
+    fn files_are_told_apart_by_their_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let context = json!({"vars": {"path": path}});
+        let rendered = Templates::new().render("{{ digest(vars.path) }}", &context);
+        assert_eq!(rendered.unwrap(), "ba7816bf8f01");
+        let missing = Templates::new().render("{{ digest('/no/such') }}", &json!({}));
+        assert!(
+            missing
+                .unwrap_err()
+                .starts_with("/no/such cannot be read: ")
+        );
     }
 
     #[test]

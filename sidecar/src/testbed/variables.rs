@@ -60,8 +60,16 @@ impl Variable {
                 self.choices.as_deref().unwrap_or_default().join(", ")
             ),
             VariableType::Port => "a port from 1 to 65535, or 0 for any free one".to_owned(),
-            VariableType::Path if self.may_be_empty() => "an absolute path, or empty".to_owned(),
-            VariableType::Path => "an absolute path".to_owned(),
+            VariableType::Path => {
+                let which = self.pattern.as_ref();
+                let which = which.map_or_else(String::new, |one| format!(" that matches {one}"));
+                let or = if self.may_be_empty() {
+                    ", or empty"
+                } else {
+                    ""
+                };
+                format!("an absolute path{which}{or}")
+            }
         }
     }
 
@@ -82,7 +90,8 @@ impl Variable {
             }
             (VariableType::Path, Value::String(text)) => {
                 !text.chars().any(char::is_control)
-                    && (text.starts_with('/') || text.is_empty() && self.may_be_empty())
+                    && (text.starts_with('/') && self.matches(text)
+                        || text.is_empty() && self.may_be_empty())
             }
             _ => {
                 return Err(format!(
@@ -242,6 +251,27 @@ mod tests {
         let wrong = optional.check(&Value::String("venv".into())).unwrap_err();
         assert_eq!(wrong, "is venv, and must be an absolute path, or empty");
         assert_eq!(optional.read("/80"), Value::String("/80".into()));
+    }
+
+    #[test]
+    fn a_path_may_have_a_pattern_and_be_empty_all_the_same() {
+        let path = variable("type = \"path\"\ndefault = \"\"\npattern = \"/.*[.]whl\"");
+        for (text, right) in [
+            ("/a/b.whl", true),
+            ("", true),
+            ("/a/b.zip", false),
+            ("b.whl", false),
+        ] {
+            assert_eq!(
+                path.check(&Value::String(text.to_owned())).is_ok(),
+                right,
+                "{text}"
+            );
+        }
+        assert_eq!(
+            path.expects(),
+            "an absolute path that matches /.*[.]whl, or empty"
+        );
     }
 
     #[test]

@@ -62,6 +62,16 @@ impl Checker<'_> {
             if let Some(target) = &requirement.make {
                 self.template(&format!("{field}.make"), target, SecretsAre::Refused)?;
             }
+            if let Some(with) = &requirement.with {
+                if requirement.make.is_none() {
+                    return self.wrong(
+                        &format!("{field}.with"),
+                        "is for make alone",
+                        "leave it out",
+                    );
+                }
+                self.template(&format!("{field}.with"), with, SecretsAre::Refused)?;
+            }
             if let Some(command) = &requirement.command {
                 self.command(&format!("{field}.command"), command)?;
             }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/builds"
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/neighbour"
+	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/run"
+)
+
+// buildFlags declares the flags of a base and a head.
+func buildFlags(flags *pflag.FlagSet, a *builds.Asked, made *madePaths) {
+	flags.StringVar(&a.Base, "base", "", "a checkout's absolute path, or with --repository a revision: side A")
+	flags.StringVar(&a.Head, "head", "", "the same of side B")
+	flags.StringVar(&a.Repository, "repository", "", "the git repository of both revisions")
+	flags.StringVar(&a.Command, "build", "", "the command that builds each of them, in its checkout")
+	flags.StringVar(&made.binary, "binary", "", "the program that it makes, a path in the checkout")
+	flags.StringVar(&made.source, "source", "", "instead of it a folder of sources that the testbed runs")
+	flags.StringVar(&made.wheel, "wheel", "", "instead of it a wheel, such as dist/*.whl")
+	flags.StringVar(&a.Testbed, "testbed", "", "what starts the builds, NAME or NAME:VARIABLE=VALUE,…")
+}
+
+// madePaths are what of the checkouts is run: one of them is given.
+type madePaths struct{ binary, source, wheel string }
+
+func (m madePaths) byVariable() map[string]string {
+	return map[string]string{"binary": m.binary, "source": m.source, "wheel": m.wheel}
+}
+
+// Built builds base and head, compares them and returns the exit code. The worktrees are gone when it returns.
+func Built(o Options, b bench.Options) int {
+	refused := func(f *fault.Fault) int {
+		fmt.Fprintln(b.Stderr, f.Message)
+		return f.Code
+	}
+	o.Build.Root = b.Root
+	pair, f := builds.Check(o.Build)
+	if f != nil {
+		return refused(f)
+	}
+	if same := pair.Same(); same != "" && !b.Same {
+		return refused(&fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf(
+			"BASE and HEAD are the same (%s): nothing is built or measured; SAME=1 (--same) measures them all the same", same)})
+	}
+	scenarios, f := plan.Named(b.Root, compare.List(o.Scenario))
+	if f != nil {
+		return refused(f)
+	}
+	if b.RunID, f = run.ID(b.RunID, "compare", time.Now()); f != nil {
+		return refused(f)
+	}
+	dir := filepath.Join(b.Root, "results", b.RunID)
+	// A build beside a measurement would disturb it.
+	held, f := neighbour.ClaimHost(dir, b.Getenv("BESIDE") != "", func(format string, args ...any) { fmt.Fprintf(b.Stderr, format+"\n", args...) })
+	if f != nil {
+		return refused(f)
+	}
+	defer held.Release()
+	if f := run.MakeFolder(dir); f != nil {
+		return refused(f)
+	}
+	b.HasFolder = true
+	defer func() {
+		if err := pair.Remove(); err != nil {
+			fmt.Fprintln(b.Stderr, err)
+		}
+	}()
+	if o.A, o.B, f = buildBoth(pair, b, scenarios, run.Logs(dir)); f != nil {
+		return refused(f)
+	}
+	made := pair.Builds()
+	return Measured(o, b, [2]*builds.Build{&made[0], &made[1]})
+}
+
+// buildBoth makes both sides, and what their testbeds take besides. It returns the testbeds.
+func buildBoth(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, logs string) (specA, specB string, f *fault.Fault) {
+	env, problems := check.Environment(b.Root, b.Env)
+	if len(problems) > 0 {
+		return "", "", fault.Usage("%s", problems[0])
+	}
+	var secrets []string
+	for _, system := range env.Systems {
+		secrets = append(secrets, system.Secrets()...)
+	}
+	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
+	defer stop()
+	say := func(format string, args ...any) { fmt.Fprintf(b.Stdout, format+"\n", args...) }
+	specs, f := pair.Make(ctx, builds.Environ(b.Environ, secrets), logs, say)
+	if f != nil {
+		return "", "", f
+	}
+	var names []string
+	for _, scenario := range scenarios {
+		names = append(names, scenario.String())
+	}
+	targets, f := plan.Needs(b.Asked, names, specs[:])
+	if f != nil {
+		return "", "", f
+	}
+	if f := pair.Install(ctx, targets, logs); f != nil {
+		return "", "", f
+	}
+	if interrupts.Any() {
+		return "", "", &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted: nothing was measured"}
+	}
+	return specs[0], specs[1], nil
+}

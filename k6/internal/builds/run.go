@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package builds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/variables"
+)
+
+// grace is how long an interrupted build has to end by itself.
+const grace = 5 * time.Second
+
+// mostSaid of the last line of a failed build is told.
+const mostSaid = 300
+
+// build runs the command in a side's checkout. Nothing that it started is left when it returns.
+func (p *Pair) build(ctx context.Context, s side, environ []string, log string, say func(format string, args ...any)) *fault.Fault {
+	if p.asked.Command == "" {
+		return nil
+	}
+	begun, shown := time.Now(), p.shown(log)
+	say("building %s: %s", s.Build, shown)
+	err := run(ctx, s.dir, environ, log, "sh", "-c", p.asked.Command)
+	switch {
+	case ctx.Err() != nil:
+		return interrupted()
+	case err != nil:
+		return fault.Setup("the build of %s failed: %v; its log is %s", s.Build, err, shown)
+	}
+	say("built %s in %s", s.Build, format.Seconds(time.Since(begun).Seconds()))
+	return nil
+}
+
+// Install lets make build what the testbeds take besides, by what `k6 x needs` names. A checkout without a Makefile has it, or
+// the start says what is missing.
+func (p *Pair) Install(ctx context.Context, targets []string, logs string) *fault.Fault {
+	if _, err := os.Stat(filepath.Join(p.asked.Root, "Makefile")); err != nil || len(targets) == 0 {
+		return nil
+	}
+	log := filepath.Join(logs, "make.log")
+	err := run(ctx, p.asked.Root, Environ(os.Environ(), nil), log, "make", append([]string{"--silent"}, targets...)...)
+	switch {
+	case ctx.Err() != nil:
+		return interrupted()
+	case err != nil:
+		return fault.Setup("what the testbed takes cannot be made: %v; the log is %s", err, p.shown(log))
+	}
+	return nil
+}
+
+// shown is a path without the folder of our checkout.
+func (p *Pair) shown(path string) string { return strings.TrimPrefix(path, p.asked.Root+"/") }
+
+func interrupted() *fault.Fault {
+	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted while it was built: nothing was measured"}
+}
+
+// run runs a program with its output in a log. The error says how it ended, and the last line that it printed.
+func run(ctx context.Context, dir string, environ []string, log, program string, arguments ...string) error {
+	file, err := os.Create(log)
+	if err != nil {
+		return fmt.Errorf("its log cannot be written: %w", fault.Reason(err))
+	}
+	defer file.Close()
+	cmd := exec.CommandContext(ctx, program, arguments...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, environ, file, file
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	err = cmd.Run()
+	if cmd.Process != nil { // what it left in the background would run beside the measurement
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = errors.New(exit.String())
+	}
+	if err == nil {
+		return nil
+	}
+	text, _ := os.ReadFile(log)
+	if said := []rune(lastLine(string(text))); len(said) > 0 {
+		return fmt.Errorf("%w: %s", err, string(said[:min(len(said), mostSaid)]))
+	}
+	return err
+}
+
+// ofMake are what make tells the makes that it starts: a build's own make would take our variables for its.
+var ofMake = []string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS"}
+
+// Environ is the environment of a build: the caller's without Windtunnel's variables, which may have the names of a project's own,
+// without its secrets, and without what make passes on.
+func Environ(environ, secrets []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		secret := slices.ContainsFunc(secrets, func(own string) bool {
+			return name == own || strings.HasPrefix(name, own+"_") && len(name) == len(own)+2
+		})
+		return secret || slices.Contains(ofMake, name) || variables.Find(name) != nil
+	})
+}

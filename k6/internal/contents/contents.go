@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package contents tells by its bytes what a testbed would run: two builds that differ in their paths alone are one build.
+package contents
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/testbed"
+)
+
+// Contents are SHA-256 in hexadecimal digits, by what the testbed's [names] call it, or by the variable that is its path.
+type Contents map[string]string
+
+// whichBuild are the variables that say which build is run, and nothing of how (docs/your-own-build.md): contents say it better.
+var whichBuild = []string{"binary", "python", "source", "version", "wheel", "driver_version"}
+
+// ofPython is the variable of a wheel, which says nothing that the Python does not where it is installed.
+const ofPython = "wheel"
+
+// Side is what tells whether two sides are the same. Contents that cannot be told are missing in it, and Whole is false.
+type Side struct {
+	Bed      string
+	Settings map[string]any
+	Contents Contents
+	Whole    bool
+}
+
+// Of tells it of a testbed with values for its variables. It reads the files of which it tells.
+func Of(root string, ref environment.TestbedRef, bed testbed.Testbed) (Side, error) {
+	side := Side{Bed: ref.Name, Settings: map[string]any{}, Contents: Contents{}, Whole: true}
+	checked, err := testbed.Check(root, ref.Name, nil, ref.Variables)
+	if err != nil {
+		return side, err
+	}
+	paths := map[string]string{}
+	for name, text := range checked.Names {
+		if path := located(name, text); path != "" {
+			paths[name] = path
+		}
+	}
+	known := slices.Collect(maps.Values(paths))
+	for name, variable := range bed.Variables {
+		value, given := checked.Given[name]
+		if !given {
+			value = variable.Default
+		}
+		path, isText := value.(string)
+		switch {
+		case bed.IsPort(name):
+		case variable.Type == "path":
+			if isText && path != "" && !slices.Contains(known, path) && name != ofPython {
+				paths[name] = path
+			}
+		case !slices.Contains(whichBuild, name):
+			side.Settings[name] = fmt.Sprint(value)
+		}
+	}
+	for name, path := range paths {
+		digest, err := digest(path)
+		if err != nil || digest == "" {
+			side.Whole = false
+			continue
+		}
+		side.Contents[name] = digest
+	}
+	side.Whole = side.Whole && len(side.Contents) > 0
+	return side, nil
+}
+
+// located is the path that a name stands for, "" where it stands for none.
+func located(name, text string) string {
+	if filepath.IsAbs(text) {
+		return text
+	}
+	if name != "program" || strings.Contains(text, "/") {
+		return ""
+	}
+	path, err := exec.LookPath(text)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// Same reports whether two sides would run the same bytes with the same settings, as far as that can be told.
+func Same(a, b Side) bool {
+	return a.Whole && b.Whole && a.Bed == b.Bed && maps.Equal(a.Contents, b.Contents) && maps.Equal(a.Settings, b.Settings)
+}
+
+// Changed names what has other bytes than before, "" where nothing has.
+func (before Contents) Changed(now Contents) string {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if now[name] != before[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// String is such as `program 0123456789ab`.
+func (c Contents) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		parts = append(parts, name+" "+c[name][:12])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// digest is that of a file, of all in a folder, or of what is installed in the environment of a Python; "" of a Python whose
+// packages lie nobody knows where.
+func digest(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return ofFolder(path, leftOut)
+	case !strings.HasPrefix(filepath.Base(path), "python"):
+		return ofFile(path)
+	}
+	environment := filepath.Dir(filepath.Dir(path))
+	config, err := os.ReadFile(filepath.Join(environment, "pyvenv.cfg"))
+	if err != nil {
+		return "", nil
+	}
+	packages, err := filepath.Glob(filepath.Join(environment, "lib", "python*", "site-packages"))
+	if err != nil || len(packages) != 1 {
+		return "", err
+	}
+	installed, err := ofFolder(packages[0], ofInstalling)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	for line := range strings.Lines(string(config)) {
+		if strings.HasPrefix(line, "version") || strings.HasPrefix(line, "include-system") {
+			fmt.Fprint(hash, line)
+		}
+	}
+	fmt.Fprint(hash, installed)
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// leftOut tells what of a folder of sources no program reads: what is made from others, and what begins with a dot.
+func leftOut(path string, entry fs.DirEntry) bool {
+	name := entry.Name()
+	return strings.HasPrefix(name, ".") && path != "." || name == "__pycache__" || name == "node_modules" || strings.HasSuffix(name, ".pyc")
+}
+
+// ofInstalling tells what of an environment's packages only says how they came there.
+func ofInstalling(path string, entry fs.DirEntry) bool {
+	name := entry.Name()
+	about := strings.HasSuffix(filepath.Dir(path), ".dist-info") && name != "METADATA" && !entry.IsDir()
+	return about || name == "__pycache__" || strings.HasSuffix(name, ".pyc")
+}
+
+func ofFolder(folder string, leftOut func(path string, entry fs.DirEntry) bool) (string, error) {
+	hash := sha256.New()
+	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case leftOut(path, entry) && entry.IsDir():
+			return fs.SkipDir
+		case leftOut(path, entry), entry.IsDir(), entry.Type()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0:
+			return nil
+		}
+		own, err := ofFile(filepath.Join(folder, path))
+		if err != nil {
+			return nil //nolint:nilerr // a link that leads nowhere, or a folder: nothing is read there
+		}
+		fmt.Fprintf(hash, "%q %s\n", path, own)
+		return nil
+	})
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+func ofFile(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package plan
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+)
+
+// environmentSide begins a side that is an environment of its own.
+const environmentSide = "env:"
+
+// letters are those of the sides.
+var letters = []string{"A", "B"}
+
+var urlSide = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
+
+// Side is what a side of a comparison asks for, besides what both do: a testbed, as TESTBED takes it; the URL of a system that
+// is up, which goes before the environment's; or env:NAME, an environment of its own. Letter is A or B: of a URL a variable
+// NAME_A or NAME_B goes before the variable NAME that the environment names, so that each side has secrets of its own.
+func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fault) {
+	spec = strings.TrimSpace(spec)
+	system := scenarios[0].System
+	a.Testbed, a.URL = "", ""
+	name, isEnvironment := strings.CutPrefix(spec, environmentSide)
+	switch {
+	case isEnvironment:
+		if variable := environment.URLVariable(system); a.Getenv(variable) != "" {
+			return a, fault.Usage("%s=%s: %s is set and would go before the environment's URL: unset it", letter, spec, variable)
+		}
+		a.Env = name
+		return a, nil
+	case !urlSide.MatchString(spec):
+		a.Testbed = spec
+		return a, nil
+	}
+	if u, err := url.Parse(spec); err != nil || u.User != nil || u.Host == "" {
+		return a, fault.Usage("%s is not the URL of a system: give SCHEME://HOST[:PORT] without a user and a password, which come from variables", letter)
+	}
+	if i := slices.IndexFunc(scenarios, func(s Scenario) bool { return s.System != system }); i >= 0 {
+		return a, fault.Usage("%s=%s is of one system, and the scenarios are of %s and %s: compare them one by one", letter, spec, system, scenarios[i].System)
+	}
+	env, problems := check.Environment(a.Root, a.Env)
+	if len(problems) > 0 {
+		return a, fault.Usage("%s", strings.Join(problems, "\n"))
+	}
+	a.URL = strings.TrimRight(spec, "/")
+	a.Environ = slices.DeleteFunc(slices.Clone(a.Environ), func(pair string) bool { return strings.HasPrefix(pair, environment.URLVariable(system)+"=") })
+	a.Environ = append(a.Environ, environment.URLVariable(system)+"="+a.URL)
+	for _, variable := range append(env.Systems[system].Secrets(), environment.UsernameVariable(system)) {
+		a.Environ = ofSide(a.Environ, variable, letter)
+	}
+	return a, nil
+}
+
+// ofSide takes NAME_A and NAME_B out of an environment, and that of the letter in place of NAME.
+func ofSide(environ []string, variable, letter string) []string {
+	own := Asked{Environ: environ}.Getenv(variable + "_" + letter)
+	kept := slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return name == variable+"_A" || name == variable+"_B" || own != "" && name == variable
+	})
+	if own != "" {
+		kept = append(kept, variable+"="+own)
+	}
+	return kept
+}
+
+// replaceURL puts the URL that the caller names into the environment, for the system of the scenarios.
+func (p *Plan) replaceURL(a Asked, chosen []Scenario) *fault.Fault {
+	if a.URL == "" {
+		return nil
+	}
+	name := chosen[0].System
+	system, ok := p.Env.Systems[name]
+	if !ok {
+		return fault.Usage("environments/%s.json has no system %s (it has: %s): give ENV=… that says how to sign in there", p.Env.Name, name,
+			strings.Join(p.Env.Names(), ", "))
+	}
+	system.URL, system.Testbed, system.Testbeds = a.URL, nil, nil
+	p.Env.Systems[name] = system
+	return nil
+}
