@@ -10,7 +10,7 @@ import { defaultOf } from './variables.js';
 /**
  * @typedef {{ mode: 'none' } | { mode: 'token', token: string }
  *   | { mode: 'login', username: string, password: string, path: string }} Auth
- * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'anomalies' | 'rate', number>>} Bounds
+ * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'anomalies' | 'round_trips' | 'rate', number>>} Bounds
  * @typedef {object} SystemEnvironment
  * @property {string} name of the environment
  * @property {string} url base URL without a trailing slash

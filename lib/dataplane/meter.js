@@ -144,7 +144,7 @@ export function wholeOf(spec, outcome) {
 /** Runs a probe to its end and takes its samples. @param {Spec} spec @returns {Ended} */
 export const measure = (spec) => taken(spec, ask('POST', '/probes', spec).id);
 
-/** The same for several at once, four at most. @param {Spec[]} specs @returns {Ended[]} */
+/** The same for several at once, as many as the sidecar runs at most (sidecar/README.md). @param {Spec[]} specs @returns {Ended[]} */
 export const measureAll = (specs) =>
   specs.map((spec) => ask('POST', '/probes', spec).id).map((id, index) => taken(specs[index], id));
 

@@ -69,6 +69,7 @@ const limitOver = (link, count) => ({
  * @property {string[]} [notes]
  * @property {import('../scenario.js').Definition['facts']} [facts]
  * @property {boolean} [ownInstances]
+ * @property {string} [link] that it is over where LINK does not say another; none unless given
  * @property {string} [system] dataplane unless given
  */
 
@@ -270,8 +271,10 @@ export function planeScenario(definition) {
   const { system = 'dataplane' } = definition;
   const environment = definition.environment ?? loadPlane(system);
   const { load } = definition;
-  const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`);
-  const address = definition.vias ? 'given' : addressOf(environment, link);
+  const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`, definition.link);
+  // Pairs over links of their own have their far ends there.
+  const address =
+    definition.vias || (definition.link && definition.ownInstances) ? 'given' : addressOf(environment, link);
   const scenario = defineScenario({
     ...definition,
     operations: link ? overLink(definition) : definition.operations,

@@ -2,7 +2,7 @@
  * The link between the two ends of a pair, as scripts use it: LINK, what a start is told of it, its ends, and what it is on this
  * machine. docs/link.md
  */
-import { readBy, given } from '../variables.js';
+import { given, readBy } from '../variables.js';
 import { ask, startEcho } from '../dataplane/meter.js';
 
 /**
@@ -18,15 +18,21 @@ import { ask, startEcho } from '../dataplane/meter.js';
  * @typedef {{ about: About, calibration: Calibration }} Calibrated
  *
  * @typedef {{ instance: string, name: string }} Namespace
- * @typedef {{ near: { namespace: Namespace }, far: import('../dataplane/meter.js').Echo }} Ends where a probe is sent from, and the far
- *   end that it reaches, directly or through the proxy
+ * @typedef {{ near: { namespace: Namespace }, far: import('../dataplane/meter.js').Echo, home: import('../dataplane/meter.js').Echo }} Ends where a
+ *   probe is sent from, and the far end that it reaches directly; as a proxy's server has it at home: some protocols carry to its own
+ *   loopback addresses alone
  */
 
 /** To measure a link: one of a deep queue and a long way takes the most. */
 const CALIBRATION_MOST_MS = 120_000;
 
-/** LINK, where the registry says that the scenario reads it; '' where there is none. @param {string} scenario as SYSTEM/SCENARIO */
-export const linkOf = (scenario) => (readBy('LINK', scenario) ? (given('LINK') ?? '') : '');
+/**
+ * LINK, where the registry says that the scenario reads it.
+ * @param {string} scenario as SYSTEM/SCENARIO
+ * @param {string} [fallback] where it is not set; none unless given
+ */
+export const linkOf = (scenario, fallback = '') =>
+  readBy('LINK', scenario) ? (given('LINK') ?? fallback) : '';
 
 /** What the body of a start has of a link. @param {string} text */
 export const wantedLink = (text) => (text ? { link: { text } } : {});
@@ -75,8 +81,24 @@ export const patient = (timeouts, link) => {
 export function endsOf({ id, link }, spec = {}) {
   if (!link) return null;
   const namespace = { instance: id, name: link.far.namespace };
+  const echo = startEcho({ host: EVERYWHERE, namespace, ...spec });
   return {
     near: { namespace: { instance: id, name: link.near.namespace } },
-    far: startEcho({ host: link.far.address, namespace, ...spec }),
+    far: placedAt(link.far.address, echo),
+    home: placedAt(HOME, echo),
   };
 }
+
+/** On all addresses of the far end. */
+const EVERYWHERE = '0.0.0.0';
+const HOME = '127.0.0.1';
+
+/** An echo server as it is reached by an address. @param {string} address @param {import('../dataplane/meter.js').Echo} echo */
+const placedAt = (address, { id, tcp, udp }) => ({
+  id,
+  tcp: `${address}:${portOf(tcp)}`,
+  udp: `${address}:${portOf(udp)}`,
+});
+
+/** @param {string} address */
+const portOf = (address) => address.split(':').pop();

@@ -3,7 +3,7 @@ import { sleep } from 'k6';
 import { cpusOf } from '../dataplane/environment.js';
 import { measure } from '../dataplane/meter.js';
 import { patient, rttSeconds } from '../link/link.js';
-import { entryOf, reachOf } from './way.js';
+import { entryOf, reachThrough } from './way.js';
 
 const MOST_MS = 5000;
 const PAUSE_S = 0.05;
@@ -22,7 +22,7 @@ export function awaitTunnel({ dialsAtStart = false }, instance, plane) {
       warmup: 0,
       count: 1,
       cpus: cpusOf(plane.environment.placement.probe_cpus),
-      ...reachOf(instance, plane, 'tcp'),
+      ...reachThrough(instance, plane, 'tcp'),
       proxy: { address: entryOf(instance).address },
       ...patient({ timeout_ms: 1000, handshake_timeout_ms: 1000 }, plane.data.link),
       limit_s: 2 + rttSeconds(plane.data.link),

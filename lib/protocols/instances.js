@@ -16,6 +16,7 @@ import { variablesOf } from './way.js';
  * @property {import('./sides.js').Program} [server]
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
  * @property {string} logName the folder of its logs
+ * @property {string} [link] that it is started over, in place of the run's
  *
  * @typedef {{ started: any, row?: string } | { failed: import('./outcome.js').Outcome }} Started
  */
@@ -46,12 +47,12 @@ export function startSides(wanted, plane) {
   const { system_cpus: cpus } = plane.environment.placement;
   const { link } = plane.data;
   const able = wanted.filter(({ row }) => !link || comesInBySocks(row));
-  const requests = able.map(({ row, side, server, more, logName }) => ({
+  const requests = able.map(({ row, side, server, more, logName, link: own = link?.about.text ?? '' }) => ({
     path: '/testbeds/protocols/start',
     body: {
       log_name: logName,
       // What stands in the hop is on loopback.
-      ...wantedLink(more?.hop_port ? '' : (link?.about.text ?? '')),
+      ...wantedLink(more?.hop_port ? '' : own),
       variables: {
         ...variablesOf(row, target),
         ...more,
@@ -81,7 +82,7 @@ export function startSides(wanted, plane) {
 }
 
 /** @param {import('./matrix.js').Row} row */
-const comesInBySocks = ({ variables }) => (variables.inbound ?? 'socks') === 'socks';
+export const comesInBySocks = ({ variables }) => (variables.inbound ?? 'socks') === 'socks';
 
 /** @type {Started} */
 const NOT_OVER_LINK = {

@@ -40,14 +40,21 @@ export function candidateOf(variable, fallback) {
   };
 }
 
+/** The side that there always is. @returns {Side} */
+export const baselineOf = () => ({
+  name: 'baseline',
+  engine: /** @type {Engine} */ (envChoice('BASELINE_ENGINE')),
+  binary: binaryOf('BASELINE'),
+});
+
 /**
  * BASELINE and CANDIDATE are absolute paths, BASELINE_ENGINE and CANDIDATE_ENGINE whose configuration each reads;
  * CANDIDATE=xray is our own xray, and any other name of testbeds/protocols/engines is what its file says. Of CANDIDATE_CLIENT and CANDIDATE_SERVER the one that is not set is the baseline's.
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {
-  const engine = /** @type {Engine} */ (envChoice('BASELINE_ENGINE'));
-  const baseline = { name: /** @type {const} */ ('baseline'), engine, binary: binaryOf('BASELINE') };
+  const baseline = baselineOf();
+  const { engine } = baseline;
   const name = /** @type {const} */ ('candidate');
   const both = candidateOf('CANDIDATE', engine);
   const client = candidateOf('CANDIDATE_CLIENT', engine);
@@ -72,10 +79,11 @@ export const candidateLeft = () =>
 /**
  * PROTOCOL is a list of rows; a name that ends with * is all rows that begin so.
  * @param {string} scenario whose default it is unless it is given
+ * @param {string} [fallback] in place of that default
  * @returns {import('./matrix.js').Row[]}
  */
-export function selectedRows(scenario) {
-  const wanted = envList('PROTOCOL', String(defaultOf('PROTOCOL', scenario)));
+export function selectedRows(scenario, fallback = String(defaultOf('PROTOCOL', scenario))) {
+  const wanted = envList('PROTOCOL', fallback);
   const fits = (/** @type {string} */ name, /** @type {string} */ row) =>
     name.endsWith('*') ? row.startsWith(name.slice(0, -1)) : row === name;
   const unknown = wanted.find((name) => !MATRIX.some(({ row }) => fits(name, row)));

@@ -15,7 +15,7 @@ import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, complained, ofProbes } from './outcome.js';
 import { MIB, SHORT_BYTES } from './transfer.js';
-import { FAR_HOST, entryOf, reachOf } from './way.js';
+import { FAR_HOST, entryOf, reachThrough } from './way.js';
 
 /**
  * @typedef {object} Sizes how much one turn does
@@ -169,7 +169,7 @@ export class Turn {
    */
   wayTo(kind) {
     const { scheme, address } = entryOf(this.instance);
-    if (scheme === 'socks5') return { ...reachOf(this.instance, this.plane, kind), proxy: { address } };
+    if (scheme === 'socks5') return { ...reachThrough(this.instance, this.plane, kind), proxy: { address } };
     if (scheme === 'direct') return { target: address };
     const namespace = { instance: this.instance.id, name: 'client' };
     const { placement } = this.plane.environment;

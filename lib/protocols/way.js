@@ -30,3 +30,9 @@ export function entryOf({ outputs }) {
  */
 export const reachOf = ({ ends }, plane, kind) =>
   ends ? { target: ends.far[kind], ...ends.near } : { target: plane.target(kind) };
+
+/** The same through the proxy, whose server has the far end at home. @param {any} instance @param {{ target: (kind: 'tcp' | 'udp') => string }} plane @param {'tcp' | 'udp'} kind */
+export const reachThrough = (instance, plane, kind) => ({
+  ...reachOf(instance, plane, kind),
+  ...(instance.ends ? { target: instance.ends.home[kind] } : {}),
+});

@@ -67,6 +67,9 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 		}
 	}
 	for _, row := range rows {
+		add(tripsClear(m, e.find(row.Name)))
+	}
+	for _, row := range rows {
 		add(generatorLateness(row, of(m, "operation_lateness_ms", row.Name), thresholds))
 	}
 	return checks

@@ -54,7 +54,7 @@ type Operation struct {
 	Bounds   Bounds  `json:"bounds"`
 }
 
-// Bounds of an operation, by failed (share), errors, anomalies (counts), rate (1/s), avg, p(50) … p(99.9), max (ms). One that
+// Bounds of an operation, by failed (share), errors, anomalies, round_trips (counts), rate (1/s), avg, p(50) … p(99.9), max (ms). One that
 // is nil bounds nothing.
 type Bounds map[string]*float64
 

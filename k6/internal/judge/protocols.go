@@ -160,7 +160,7 @@ func times(value *float64) string {
 }
 
 // essential figures are those that a row passes by.
-var essential = []string{"rtt_ms", "mbit_64k"}
+var essential = []string{"rtt_ms", "mbit_64k", "goodput_down_mbit"}
 
 // nothing is why a run has nothing to judge; a run passes by what it measured.
 func nothing(rows []ProtocolRow, compared bool) []reason {

@@ -47,6 +47,7 @@ func TestASectionThatIsNoTableIsAnError(t *testing.T) {
 	for about, text := range map[string]string{
 		"row 1 has 1 cells for 2 columns": `{"name": "s", ` + columns + `, "rows": [["a"]]}`,
 		"two columns a":                   `{"name": "s", "columns": [{"name": "a"}, {"name": "a"}], "rows": []}`,
+		"curves of text and of ms":        `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "curves", "x": "much", "y": ["what", "much"]}}`,
 		"no column wait to plot":          `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "bars", "x": "what", "y": ["wait"]}}`,
 		"no operation receive":            `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "receive", "figure": "p50_ms"}]]}`,
 		"no operation direct":             `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "send", "figure": "p50_ms", "by": "direct"}]]}`,

@@ -101,6 +101,9 @@ func (d Declared) judged(m Metrics, row result.Operation, op Operation) (lines [
 		line := result.Threshold{Operation: op.Name, Metric: "rate", Expression: "rate>=" + number(*least), Value: row.RatePerS, Unit: "per_s", OK: ok}
 		lines = append(lines, inWords(line, op.Items))
 	}
+	if most := op.Bounds["round_trips"]; most != nil && d.Steps == nil {
+		lines = append(lines, roundTripsLine(m, op.Name, *most))
+	}
 	return lines
 }
 

@@ -58,6 +58,8 @@ func measured(metric, aggregate string, value, bound float64, items string) stri
 		return counted(value, "error", "errors")
 	case "operation_anomalies":
 		return counted(value, "anomaly", "anomalies")
+	case roundTripsMetric:
+		return counted(value, "round trip", "round trips")
 	case "rate":
 		return "rate " + format.Beside(format.Rate, value, bound) + "/s"
 	}

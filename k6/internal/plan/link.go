@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,9 +44,28 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 		}
 	}
 	if text == "" {
-		return nil
+		return p.checkOwnLinks(a)
 	}
 	return a.tryLink(text)
+}
+
+// someLink is any that needs nothing but a device and the rights: scenarios of the system link have one of their own where LINK says nothing.
+const someLink = "rtt:1ms"
+
+// checkOwnLinks leaves scenarios of the system link out where there can be no link here, and refuses a run that has no others.
+func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
+	own := func(s Scenario) bool { return s.System == "link" }
+	if !slices.ContainsFunc(p.Scenarios, own) {
+		return nil
+	}
+	f := a.tryLink(someLink)
+	others := slices.DeleteFunc(slices.Clone(p.Scenarios), own)
+	if f == nil || len(others) == 0 {
+		return f
+	}
+	p.Scenarios = others
+	p.LeftOut = append(p.LeftOut, "scenarios of link are left out: "+f.Message)
+	return nil
 }
 
 // tryLink has the sidecar make a link and let it go.

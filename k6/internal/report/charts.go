@@ -203,6 +203,15 @@ func cpuBars(r result.Result) []bar {
 }
 
 func frame(title, told string, height float64, body string) string {
-	return fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s"><title>%s</title>%s</svg>`,
-		chartWidth, height, esc(title+". "+told), esc(title), body)
+	return framed("", chartWidth, title, told, height, body)
+}
+
+// wideFrame is that of a chart as wide as the page.
+func wideFrame(width float64, title, told string, height float64, body string) string {
+	return framed(` class="wide"`, width, title, told, height, body)
+}
+
+func framed(class string, width float64, title, told string, height float64, body string) string {
+	return fmt.Sprintf(`<svg%s viewBox="0 0 %.0f %.0f" role="img" aria-label="%s"><title>%s</title>%s</svg>`,
+		class, width, height, esc(title+". "+told), esc(title), body)
 }

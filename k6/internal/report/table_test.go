@@ -93,3 +93,36 @@ func TestALineIsDrawnOverANumber(t *testing.T) {
 		t.Error(svg[0])
 	}
 }
+
+func TestCurvesShareOneChart(t *testing.T) {
+	s := sectionFrom(t, `{"name": "s", "title": "Goodput", "columns": [{"name": "loss", "title": "Lost", "unit": "share"}, {"name": "a", "title": "one <1>", "unit": "Mbit/s"}, {"name": "b", "title": "two", "unit": "Mbit/s"}, {"name": "c", "title": "none", "unit": "Mbit/s"}],
+		"rows": [[0, {"value": 40, "low": 30, "high": 50}, 40, null], [0.1, 20, null, null]], "plot": {"kind": "curves", "x": "loss", "y": ["a", "b", "c"]}}`)
+	svg := sectionCharts(result.Result{Sections: []result.Section{s}})
+	if len(svg) != 1 {
+		t.Fatal(svg)
+	}
+	// The axis ends at 60, the next step of 20 over 50; the first row is in the middle of the left half.
+	for _, want := range []string{
+		`<g class="curve k0"><polyline points="191.0,120.0 457.0,210.0"/>`, `<line x1="191.0" y1="165.0" x2="191.0" y2="75.0"/>`,
+		`<g class="curve k1"><polyline points="191.0,120.0"/>`, `>60</text>`, "one &lt;1&gt;: 40.0 (30.0–50.0)", "Goodput, Mbit/s",
+	} {
+		if !strings.Contains(svg[0], want) {
+			t.Errorf("no %s in %s", want, svg[0])
+		}
+	}
+	if strings.Contains(svg[0], ">none<") {
+		t.Error("a column without a number has a curve")
+	}
+}
+
+func TestNamesOfCurvesDoNotOverlap(t *testing.T) {
+	for _, c := range []struct{ places, want []float64 }{
+		{[]float64{50, 52, 100}, []float64{50, 64, 100}},
+		{[]float64{100, 98}, []float64{100, 86}},
+		{[]float64{30, 30, 30}, []float64{30, 44, 58}},
+	} {
+		if got := spread(c.places, 14, 30, 100); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.places, got, c.want)
+		}
+	}
+}

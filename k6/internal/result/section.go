@@ -52,7 +52,7 @@ type Glance struct {
 
 // Plotting says how a section is drawn: the columns Y over the column X.
 type Plotting struct {
-	Kind string   `json:"kind"` // line, bars
+	Kind string   `json:"kind"` // line, bars, curves
 	X    string   `json:"x"`
 	Y    []string `json:"y"`
 }
@@ -77,6 +77,19 @@ func (s Section) Check() error {
 	for _, name := range append([]string{s.Plot.X}, s.Plot.Y...) {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("section %s: no column %s to plot", s.Name, name)
+		}
+	}
+	return s.checkUnits()
+}
+
+// checkUnits: what is drawn over one axis has one unit.
+func (s Section) checkUnits() error {
+	if s.Plot.Kind != "curves" {
+		return nil
+	}
+	for _, name := range s.Plot.Y {
+		if own, first := s.Columns[s.Place(name)].Unit, s.Columns[s.Place(s.Plot.Y[0])].Unit; own != first {
+			return fmt.Errorf("section %s: curves of %s and of %s cannot have one axis", s.Name, first, own)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Kind, Result};
 use crate::process::namespace::Namespace;
 
 /// More do not run at once: they would measure each other.
-pub const MAX_RUNNING: usize = 4;
+pub const MAX_RUNNING: usize = 8;
 /// Ended probes that are kept; the oldest go first.
 const KEPT: usize = 32;
 /// How long a cancelled probe is waited for.

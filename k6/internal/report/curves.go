@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"windtunnel/k6/internal/result"
+)
+
+// The chart of curves: as wide as a page, since it has many.
+const (
+	curvesWidth  = 760.0
+	curvesLeft   = 58.0
+	curvesRight  = 590.0 // the rest is for the names
+	curvesTop    = 30.0
+	curvesBottom = 300.0
+	nameHeight   = 14.0
+	gridLines    = 4
+	// curveColours are the page's classes k0, k1 …; further curves begin anew with another dash.
+	curveColours = 8
+)
+
+// curve is a column of numbers over the rows.
+type curve struct {
+	name   string
+	class  string
+	points []curvePoint
+}
+
+// curvePoint is a row that has a number. Low and high are nil where it has no range.
+type curvePoint struct {
+	place     int // among the rows
+	value     float64
+	text      string
+	low, high *float64
+}
+
+// curvePlot draws all columns Y in one chart; they have one unit. Rows have the same distance from each other, since values such as
+// 0.1 and 10 could not be told apart else. Whiskers are ranges.
+func curvePlot(s result.Section) string {
+	x := s.Place(s.Plot.X)
+	all, most := curvesOf(s)
+	if len(all) == 0 {
+		return ""
+	}
+	step := niceStep(most / gridLines)
+	top := math.Max(step, math.Ceil(most/step)*step)
+	atX := func(place int) float64 {
+		return curvesLeft + (float64(place)+0.5)/float64(len(s.Rows))*(curvesRight-curvesLeft)
+	}
+	atY := func(v float64) float64 {
+		return curvesBottom - math.Max(0, math.Min(v, top))/top*(curvesBottom-curvesTop)
+	}
+	var body strings.Builder
+	fmt.Fprintf(&body, `<text class="head" x="0" y="12">%s</text>`, esc(s.Title+", "+s.Columns[s.Place(s.Plot.Y[0])].Unit))
+	for v := 0.0; v <= top*1.0001; v += step {
+		fmt.Fprintf(&body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, curvesLeft, atY(v), curvesRight, atY(v))
+		fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, curvesLeft-6, atY(v)+4, trimNumber(math.Round(v*1e6)/1e6))
+	}
+	for place, row := range s.Rows {
+		fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, atX(place), curvesBottom+16, esc(cellText(s.Columns[x], row[x])))
+	}
+	fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, (curvesLeft+curvesRight)/2, curvesBottom+33, esc(head(s.Columns[x])))
+	for _, c := range all {
+		drawCurve(&body, c, atX, atY)
+	}
+	nameCurves(&body, all, atX, atY)
+	return wideFrame(curvesWidth, s.Title, told(s, x, all), curvesBottom+42, body.String())
+}
+
+// curvesOf are the columns that have a number in any row, and the most of all, ranges included.
+func curvesOf(s result.Section) (all []curve, most float64) {
+	for i, y := range s.Plot.Y {
+		at := s.Place(y)
+		c := curve{name: s.Columns[at].Title, class: fmt.Sprintf("k%d", i%curveColours)}
+		if i >= curveColours {
+			c.class += " dashed"
+		}
+		for place, row := range s.Rows {
+			cell := row[at]
+			if cell.Value == nil {
+				continue
+			}
+			p := curvePoint{place: place, value: *cell.Value, text: cellText(s.Columns[at], cell)}
+			if cell.Range != nil {
+				p.low, p.high = cell.Range.Low, cell.Range.High
+			}
+			most = math.Max(most, p.value)
+			if p.high != nil {
+				most = math.Max(most, *p.high)
+			}
+			c.points = append(c.points, p)
+		}
+		if len(c.points) > 0 {
+			all = append(all, c)
+		}
+	}
+	return all, most
+}
+
+func drawCurve(body *strings.Builder, c curve, atX func(int) float64, atY func(float64) float64) {
+	fmt.Fprintf(body, `<g class="curve %s">`, c.class)
+	var line []string
+	for _, p := range c.points {
+		line = append(line, fmt.Sprintf("%.1f,%.1f", atX(p.place), atY(p.value)))
+	}
+	fmt.Fprintf(body, `<polyline points="%s"/>`, strings.Join(line, " "))
+	for _, p := range c.points {
+		if p.low != nil && p.high != nil {
+			fmt.Fprintf(body, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, atX(p.place), atY(*p.low), atX(p.place), atY(*p.high))
+		}
+		fmt.Fprintf(body, `<circle cx="%.1f" cy="%.1f" r="3.5"><title>%s</title></circle>`, atX(p.place), atY(p.value), esc(c.name+": "+p.text))
+	}
+	body.WriteString(`</g>`)
+}
+
+// nameCurves writes each name in its curve's colour beside the chart, in the order in which the curves end, and a thin line to its end.
+func nameCurves(body *strings.Builder, all []curve, atX func(int) float64, atY func(float64) float64) {
+	ends := make([]float64, len(all))
+	for i, c := range all {
+		ends[i] = atY(c.points[len(c.points)-1].value)
+	}
+	for i, y := range spread(ends, nameHeight, curvesTop, curvesBottom) {
+		c := all[i]
+		last := c.points[len(c.points)-1]
+		fmt.Fprintf(body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, atX(last.place)+5, ends[i], curvesRight+6, y)
+		fmt.Fprintf(body, `<text class="curve name %s" x="%.1f" y="%.1f">%s</text>`, c.class, curvesRight+9, y+4, esc(shorten(c.name, 26)))
+	}
+}
+
+// spread moves places apart until each has so much room, and keeps their order; from low to high where they fit there.
+func spread(places []float64, room, low, high float64) []float64 {
+	order := make([]int, len(places))
+	for i := range order {
+		order[i] = i
+	}
+	for i := 1; i < len(order); i++ {
+		for j := i; j > 0 && places[order[j]] < places[order[j-1]]; j-- {
+			order[j], order[j-1] = order[j-1], order[j]
+		}
+	}
+	moved := make([]float64, len(places))
+	next := low
+	for _, i := range order {
+		moved[i] = math.Max(places[i], next)
+		next = moved[i] + room
+	}
+	limit := math.Max(high, low+room*float64(len(places)-1))
+	for k := len(order) - 1; k >= 0; k-- {
+		moved[order[k]] = math.Min(moved[order[k]], limit)
+		limit = moved[order[k]] - room
+	}
+	return moved
+}
+
+// niceStep is 1, 2 or 5 times a power of ten, no less than v.
+func niceStep(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, times := range []float64{1, 2, 5} {
+		if times*power >= v*0.9999 {
+			return times * power
+		}
+	}
+	return 10 * power
+}
+
+// told is the chart in words, for who does not see it.
+func told(s result.Section, x int, all []curve) string {
+	var words []string
+	for _, c := range all {
+		var points []string
+		for _, p := range c.points {
+			points = append(points, cellText(s.Columns[x], s.Rows[p.place][x])+": "+p.text)
+		}
+		words = append(words, c.name+" "+strings.Join(points, ", "))
+	}
+	return s.Title + " by " + s.Columns[x].Title + ". " + strings.Join(words, "; ")
+}

@@ -1,0 +1,195 @@
+/**
+ * Some rows of the matrix over a link, each over one of its own. What waits for the link is measured of all of them at once, what
+ * fills it of one after the other.
+ */
+import { say } from 'k6/x/windtunnel/record';
+import { startSides, stopSides } from '../protocols/instances.js';
+import { operationOf } from '../protocols/row-operation.js';
+import { recordGoodput, recordRoundTrips } from './live.js';
+import { atRest, call, firstBytes, goodput, pages, video } from './parts.js';
+import { toldRate } from './rows.js';
+import { roundTripsOf, countOf } from './slope.js';
+import { Way } from './way.js';
+
+/**
+ * @typedef {import('../protocols/matrix.js').Row} Row
+ * @typedef {import('../protocols/sides.js').Side} Side
+ * @typedef {import('./parts.js').Figures} Figures
+ * @typedef {{ first: number | null, further: number | null }} Took ms
+ * @typedef {{ row: Row, side: Side }} Entry
+ * @typedef {{ figures: Figures, outcome: import('../protocols/outcome.js').Outcome, version: string | null }} Noted of a row's side
+ *
+ * @typedef {object} Sizes
+ * @property {number} first tunnels whose first reply is awaited, at each of two delays
+ * @property {number} trips
+ * @property {number} pages
+ * @property {number} video_s
+ * @property {number} call_s
+ * @property {number} warmup_s of a tunnel that is kept full
+ * @property {number} goodput_s
+ */
+
+/** Two links of nothing but this delay, ms. */
+export const DELAYS = { short: 20, long: 120 };
+/** Once more where a slope is no whole number. */
+const TRIES = 3;
+
+/** What was said of a row's side begins so; no row is called so. */
+const PREFIX = '-over ';
+
+/** @param {Entry} entry */
+export const nameOf = ({ row, side }) => `${PREFIX}${side.name} ${row.row}`;
+
+export class Batch {
+  /**
+   * @param {import('../dataplane/scenario.js').Plane} plane
+   * @param {Entry[]} entries
+   * @param {Sizes} sizes
+   */
+  constructor(plane, entries, sizes) {
+    this.plane = plane;
+    this.entries = entries;
+    this.sizes = sizes;
+    /** @type {Map<Entry, Noted>} */
+    this.noted = new Map(entries.map((entry) => [entry, emptyNote()]));
+    /** @type {Map<string, Took>} by operation */
+    this.short = new Map();
+  }
+
+  go() {
+    try {
+      this.withWays('short', (ways) =>
+        this.openAt(ways, DELAYS.short, (way, took) => this.short.set(way.operation, took)),
+      );
+      this.withWays('link', (ways) => this.all(ways));
+    } finally {
+      for (const [entry, noted] of this.noted) say(nameOf(entry), noted);
+    }
+  }
+
+  /**
+   * Starts those that have not failed yet, each over a link of its own.
+   * @param {string} what they are started for
+   * @param {(ways: Way[]) => void} use
+   */
+  withWays(what, use) {
+    const able = this.entries.filter((entry) => this.noteOf(entry).outcome.outcome === 'measured');
+    const started = startSides(
+      able.map(({ row, side }) => ({
+        row,
+        side,
+        server: side.server,
+        more: toldRate(row, this.plane.data.link),
+        logName: `${row.row}/${side.name}-${what}`,
+      })),
+      this.plane,
+    );
+    try {
+      const ways = able.flatMap((entry, index) => {
+        const begun = started[index];
+        const noted = this.noteOf(entry);
+        if ('failed' in begun) {
+          noted.outcome = begun.failed;
+          return [];
+        }
+        noted.version ??= Object.values(begun.started.versions)[0] ?? null;
+        return [{ entry, way: new Way(this.plane, begun.started, operationOf(entry.row.row, entry.side)) }];
+      });
+      use(ways.map(({ way }) => way));
+      for (const { entry, way } of ways) this.noteOf(entry).outcome = way.ended();
+    } finally {
+      stopSides(started);
+    }
+  }
+
+  /** @param {Entry} entry @returns {Noted} */
+  noteOf(entry) {
+    return /** @type {Noted} */ (this.noted.get(entry));
+  }
+
+  /** @param {Way} way */
+  entryOf({ operation }) {
+    return /** @type {Entry} */ (
+      this.entries.find(({ row, side }) => operationOf(row.row, side) === operation)
+    );
+  }
+
+  /** @param {Way} way @returns {Figures} */
+  figuresOf = (way) => this.noteOf(this.entryOf(way)).figures;
+
+  /** @param {Way[]} ways @param {number} ms @param {(way: Way, took: Took) => void} take */
+  openAt(ways, ms, take) {
+    for (const way of ways) way.onlyDelay(ms);
+    firstBytes(ways, this.sizes.first, take);
+  }
+
+  /** @param {Way[]} ways */
+  all(ways) {
+    this.openAt(ways, DELAYS.long, (way, took) => this.slope(way, took));
+    this.againWhereUnclear(ways);
+    for (const way of ways) recordRoundTrips(way.operation, this.figuresOf(way).round_trips);
+    for (const way of ways) way.restart();
+    const { trips, pages: pageCount, video_s: videoS, call_s: callS } = this.sizes;
+    atRest(ways, trips, this.figuresOf);
+    pages(ways, pageCount, this.figuresOf);
+    video(ways, videoS, this.figuresOf);
+    call(
+      ways.filter((way) => this.entryOf(way).row.udp),
+      callS,
+      this.figuresOf,
+    );
+    for (const way of ways) this.fill(way);
+  }
+
+  /** @param {Way} way @param {Took} took over the long link */
+  slope(way, took) {
+    const short = this.short.get(way.operation) ?? { first: null, further: null };
+    const of = (/** @type {keyof Took} */ which) =>
+      roundTripsOf(
+        { rtt_ms: DELAYS.short, took_ms: short[which] },
+        { rtt_ms: DELAYS.long, took_ms: took[which] },
+      );
+    const figures = this.figuresOf(way);
+    figures.round_trips = of('further');
+    figures.round_trips_first = of('first');
+  }
+
+  /** What is no whole number had noise in it: further tunnels at both delays tell. The fastest ones count. @param {Way[]} ways */
+  againWhereUnclear(ways) {
+    for (let again = 1; again < TRIES; again += 1) {
+      const unclear = ways.filter((way) => countOf(this.figuresOf(way).round_trips ?? null) === null);
+      if (unclear.length === 0) return;
+      /** @type {Map<Way, number | null>} */
+      const short = new Map();
+      this.openAt(unclear, DELAYS.short, (way, took) => short.set(way, fastest(took)));
+      this.openAt(unclear, DELAYS.long, (way, took) => {
+        this.figuresOf(way).round_trips = roundTripsOf(
+          { rtt_ms: DELAYS.short, took_ms: short.get(way) ?? null },
+          { rtt_ms: DELAYS.long, took_ms: fastest(took) },
+        );
+      });
+    }
+  }
+
+  /** Both directions, one after the other. @param {Way} way */
+  fill(way) {
+    const { warmup_s, goodput_s: seconds } = this.sizes;
+    const figures = this.figuresOf(way);
+    way.withFlows((far) => {
+      for (const direction of /** @type {const} */ (['down', 'up'])) {
+        const mbit = goodput(way, far, { direction, warmup_s, seconds });
+        figures[`goodput_${direction}_mbit`] = mbit;
+        recordGoodput(way.operation, direction, mbit);
+      }
+    });
+  }
+}
+
+/** Of tunnels none of which is the client's first one. @param {Took} took @returns {number | null} */
+function fastest({ first, further }) {
+  const all = [first, further].filter((ms) => ms !== null);
+  return all.length > 0 ? Math.min(...all) : null;
+}
+
+/** @returns {Noted} */
+const emptyNote = () => ({ figures: {}, outcome: { outcome: 'measured', detail: null }, version: null });

@@ -1,0 +1,114 @@
+/** What the link itself lets through: plain TCP by several congestion controls, and plain UDP, over a link of its own, without a proxy. */
+import { say, said } from 'k6/x/windtunnel/record';
+import { startSides, stopSides } from '../protocols/instances.js';
+import { MATRIX } from '../protocols/matrix.js';
+import { atRest, call, firstBytes, goodput, pages, video } from './parts.js';
+import { recordGoodput, recordRoundTrips } from './live.js';
+import { DELAYS } from './batch.js';
+import { roundTripsOf } from './slope.js';
+import { Way } from './way.js';
+
+/** The pair that is started for its link: nothing goes through it. */
+const PAIR = 'socks';
+/** Congestion controls of the kernel, as far as it has them. */
+export const CONGESTION = ['cubic', 'bbr', 'reno'];
+/** What is not asked of a congestion control: the host's own is in it. */
+export const DIRECT = 'direct';
+const NOTE = '-over controls';
+
+/** @param {string} congestion */
+export const controlOf = (congestion) => `tcp_${congestion}`;
+
+/** @typedef {Record<string, import('./parts.js').Figures>} Controls by name: DIRECT, and each congestion control */
+
+/** @returns {Record<string, import('../scenario.js').Operations>} */
+export const controlOperations = () => ({
+  [DIRECT]: {
+    title: 'the link alone, without a proxy',
+    latencyIs: 'from a request of 64 bytes sent to its echo received',
+    optional: true,
+    bounds: {},
+  },
+});
+
+/**
+ * A way past the proxy over a link of its own.
+ * @template T
+ * @param {import('../dataplane/scenario.js').Plane} plane
+ * @param {import('../protocols/sides.js').Side} side whose pair it is
+ * @param {(way: Way) => T} use
+ * @param {string} [link] the run's unless given
+ * @returns {T}
+ */
+export function withDirect(plane, side, use, link) {
+  const row = /** @type {import('../protocols/matrix.js').Row} */ (
+    MATRIX.find(({ row: name }) => name === PAIR)
+  );
+  const [started] = startSides([{ row, side, logName: 'direct', ...(link ? { link } : {}) }], plane);
+  try {
+    if ('failed' in started)
+      throw new Error(`the link alone: ${started.failed.outcome}: ${started.failed.detail}`);
+    return use(new Way(plane, started.started, DIRECT, { direct: true }));
+  } finally {
+    stopSides([started]);
+  }
+}
+
+/**
+ * @param {import('../dataplane/scenario.js').Plane} plane
+ * @param {import('../protocols/sides.js').Side} side
+ * @param {import('./batch.js').Sizes} sizes
+ */
+export function measureControls(plane, side, sizes) {
+  /** @type {Controls} */
+  const controls = { [DIRECT]: {} };
+  withDirect(plane, side, (way) => {
+    const own = controls[DIRECT];
+    const figuresOf = () => own;
+    own.round_trips = openings(way, sizes.first);
+    recordRoundTrips(DIRECT, own.round_trips);
+    way.restart();
+    atRest([way], sizes.trips, figuresOf);
+    pages([way], sizes.pages, figuresOf);
+    video([way], sizes.video_s, figuresOf);
+    call([way], sizes.call_s, figuresOf);
+    way.withFlows((far) => {
+      for (const congestion of CONGESTION) controls[congestion] = filled(way, far, congestion, sizes);
+    });
+    own.failed = Object.values(way.errors).reduce((sum, count) => sum + count, 0);
+  });
+  say(NOTE, controls);
+}
+
+/** @param {Way} way @param {number} count */
+function openings(way, count) {
+  /** @type {number[]} */
+  const took = [];
+  for (const ms of [DELAYS.short, DELAYS.long]) {
+    way.onlyDelay(ms);
+    firstBytes([way], count, (_, { further }) => took.push(further ?? NaN));
+  }
+  const [short, long] = took.map((ms) => (Number.isFinite(ms) ? ms : null));
+  return roundTripsOf({ rtt_ms: DELAYS.short, took_ms: short }, { rtt_ms: DELAYS.long, took_ms: long });
+}
+
+/**
+ * @param {Way} way
+ * @param {import('../dataplane/meter.js').Echo} far
+ * @param {string} congestion
+ * @param {import('./batch.js').Sizes} sizes
+ * @returns {import('./parts.js').Figures}
+ */
+function filled(way, far, congestion, { warmup_s, goodput_s: seconds }) {
+  /** @type {import('./parts.js').Figures} */
+  const figures = {};
+  for (const direction of /** @type {const} */ (['down', 'up'])) {
+    const mbit = goodput(way, far, { direction, warmup_s, seconds, congestion });
+    figures[`goodput_${direction}_mbit`] = mbit;
+    recordGoodput(controlOf(congestion), direction, mbit);
+  }
+  return figures;
+}
+
+/** In handleSummary. @returns {Controls} */
+export const controlsSaid = () => said()[NOTE] ?? {};

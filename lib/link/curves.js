@@ -1,0 +1,83 @@
+/** Goodput of ways at each point, and what is shown of it: a table and a chart of each axis, with what theory says of reno. */
+import { say, said } from 'k6/x/windtunnel/record';
+import { spreadOf } from '../dataplane/sweep.js';
+import { rangeOf, sectionOf } from '../section.js';
+import { itemOf } from './points.js';
+import { mathisMbit } from './theory.js';
+
+/**
+ * @typedef {import('./points.js').Point} Point
+ * @typedef {{ name: string, title: string }} Curve
+ * @typedef {Record<string, (number | null)[]>} Measured Mbit/s by point, a number a round; null: it carried nothing that could be told
+ * @typedef {{ rtt_ms: number, loss: number, mbit: number | null }} Path of the link as it is asked for; mbit of its line, null: none
+ */
+
+/** What was said of a curve begins so; no row is called so. */
+const PREFIX = '-curve ';
+
+/** @type {Map<string, Measured>} of this VU */
+const measured = new Map();
+
+/** @param {string} name of the curve @param {Point} point @param {number | null} mbit */
+export function keepPoint(name, point, mbit) {
+  const own = measured.get(name) ?? {};
+  measured.set(name, own);
+  (own[itemOf(point)] ??= []).push(mbit);
+  say(PREFIX + name, own);
+}
+
+/** In handleSummary. @param {string} name of the curve @returns {Measured} */
+export const curveSaid = (name) => said()[PREFIX + name] ?? {};
+
+const AXES = {
+  loss: { title: 'Goodput by loss', column: 'Lost', unit: 'share' },
+  rtt: { title: 'Goodput by round trip', column: 'RTT of the link', unit: 'ms' },
+};
+
+/** What theory says of reno at a point, which the line bounds. @param {Path} path @param {Point} point */
+function theoryOf({ rtt_ms: rtt, loss, mbit }, { axis, value }) {
+  const of = { rtt_ms: axis === 'rtt' ? value : rtt, loss: axis === 'loss' ? value : loss };
+  const most = Math.min(mathisMbit(of), mbit ?? Infinity);
+  return Number.isFinite(most) ? most : null;
+}
+
+/**
+ * @param {'loss' | 'rtt'} axis
+ * @param {Curve[]} curves
+ * @param {Point[]} points
+ * @param {Path} path
+ */
+export function curveSection(axis, curves, points, path) {
+  const { title, column, unit } = AXES[axis];
+  const own = points.filter((point) => point.axis === axis);
+  const of = Object.fromEntries(curves.map(({ name }) => [name, curveSaid(name)]));
+  const kept = axis === 'loss' ? `a round trip of ${path.rtt_ms} ms` : `${path.loss * 100} % lost`;
+  return sectionOf({
+    name: `goodput_${axis}`,
+    title,
+    columns: [
+      { name: 'at', title: column, unit, ...(axis === 'rtt' ? { digits: 0 } : {}), of: ({ value }) => value },
+      ...curves.map(({ name, title: of_ }) => ({
+        name,
+        title: of_,
+        unit: 'Mbit/s',
+        digits: 2,
+        compare: /** @type {const} */ ('higher'),
+        of: (/** @type {Point} */ point) => rangeOf(spreadOf(of[name][itemOf(point)] ?? [])),
+      })),
+      {
+        name: 'mathis',
+        title: 'Mathis, reno',
+        unit: 'Mbit/s',
+        digits: 2,
+        of: (point) => theoryOf(path, point),
+      },
+    ],
+    rows: own,
+    notes: [
+      `Payload downwards through one tunnel that is kept full, after its warm-up, at ${kept}; medians of the rounds, the least and the most in brackets, which are whiskers in the chart. Each figure is of processes that were started for it, and rounds differ in the link's seed.`,
+      'Mathis, reno: what theory says of one connection of reno, MSS/RTT · √(3/2)/√p, and no more than the line.',
+    ],
+    plot: { kind: 'curves', x: 'at', y: [...curves.map(({ name }) => name), 'mathis'] },
+  });
+}

@@ -1,0 +1,157 @@
+/**
+ * What is measured of ways over a link, each part on all of them at once or, where the machine would be shared, on one after the
+ * other. Each part puts its figures into `figures` of a way's operation.
+ */
+import { measure } from '../dataplane/meter.js';
+import { recordSeries } from '../dataplane/probe-operation.js';
+import { spreadOf } from '../dataplane/sweep.js';
+import { jitterMs } from './call.js';
+import { arrivalsOf, overAt, playedOf, stalledShare } from './player.js';
+import { atOnce } from './way.js';
+
+/**
+ * @typedef {import('./way.js').Way} Way
+ * @typedef {Record<string, number | null>} Figures
+ * @typedef {(way: Way) => Figures} FiguresOf where a way's figures go
+ */
+
+/** Bytes of the payload that comes back first through a new tunnel. */
+const FIRST_BYTES = 64;
+const PAGE = { bytes: 32 * 1024, objects: 16, tunnels: 6, fresh: true };
+/** Packets a second of a call, and bytes of one: 20 ms of sound at 64 kbit/s. */
+const CALL = { rate: 50, bytes: 160 };
+/** A packet that comes later is of no use to a call. */
+const CALL_TIMEOUT_MS = 2000;
+export const VIDEO = { mbit: 5, segment_s: 0.5, ahead: 2 };
+const SEGMENT_BYTES = (VIDEO.mbit * 1e6 * VIDEO.segment_s) / 8;
+/** The far end tells with each answer what has come upwards so far. */
+const REPORTS_PER_S = 20;
+/** The video may go on for so long after the last segment was due. */
+const VIDEO_PATIENCE_S = 4;
+
+/** Median of nanoseconds, ms. @param {number[] | undefined} series */
+const medianMs = (series) => {
+  const spread = spreadOf(series ?? []);
+  return spread && spread.median / 1e6;
+};
+
+/**
+ * Until the first payload is back through a new tunnel: the first one that the client opens at all, and the fastest of others.
+ * @param {Way[]} ways
+ * @param {number} count of the others
+ * @param {(way: Way, took: { first: number | null, further: number | null }) => void} take ms
+ */
+export const firstBytes = (ways, count, take) =>
+  atOnce(
+    ways,
+    () => ({ kind: 'handshake', first_reply: true, payload_bytes: FIRST_BYTES, count: count + 1 }),
+    (way, measured) => {
+      const [first = null, ...others] = measured?.values.total ?? [];
+      take(way, {
+        first: first === null ? null : first / 1e6,
+        further: others.length > 0 ? Math.min(...others) / 1e6 : null,
+      });
+    },
+  );
+
+/** Round trips while nothing else is under way; these are the latencies of the operation. @param {Way[]} ways @param {number} count @param {FiguresOf} figuresOf */
+export const atRest = (ways, count, figuresOf) =>
+  atOnce(
+    ways,
+    () => ({ kind: 'tcp', payload_bytes: FIRST_BYTES, warmup: 1, count }),
+    (way, measured) => {
+      if (measured) recordSeries(way.operation, measured);
+      figuresOf(way).rtt_ms = medianMs(measured?.values.round_trip);
+    },
+  );
+
+/** @param {Way[]} ways @param {number} count @param {FiguresOf} figuresOf */
+export const pages = (ways, count, figuresOf) =>
+  atOnce(
+    ways,
+    () => ({ kind: 'fetch', fetch: PAGE, count }),
+    (way, measured) => {
+      figuresOf(way).page_ms = medianMs(measured?.values.total);
+    },
+  );
+
+/**
+ * A live stream, and what goes over the link meanwhile: all of it is there at the end, so that its bytes on the wire are exact.
+ * @param {Way[]} ways
+ * @param {number} seconds
+ * @param {FiguresOf} figuresOf
+ */
+export function video(ways, seconds, figuresOf) {
+  const count = Math.ceil(seconds / VIDEO.segment_s);
+  const before = new Map(ways.map((way) => [way, way.counts()]));
+  atOnce(
+    ways,
+    () => ({
+      kind: 'fetch',
+      fetch: { bytes: SEGMENT_BYTES },
+      loop: { open: { rate_per_s: 1 / VIDEO.segment_s } },
+      count,
+      limit_s: seconds + VIDEO_PATIENCE_S,
+    }),
+    (way, measured) => {
+      const figures = figuresOf(way);
+      figures.stalled_share = null;
+      if (!measured) return;
+      const { outcome, values, ends } = measured;
+      const arrivals = arrivalsOf({ values: values.total, ends: ends.total }, VIDEO.segment_s, count);
+      const until = overAt(arrivals, seconds, outcome.duration_s);
+      const played = playedOf(arrivals, { ...VIDEO, until_s: until });
+      figures.stalled_share = stalledShare(played);
+      figures.video_start_ms = played.start_s === null ? null : played.start_s * 1000;
+      const whole = outcome.succeeded === count;
+      figures.wire_per_byte = whole ? wireBytes(before.get(way), way.counts()) / outcome.bytes : null;
+    },
+    ['cut'],
+  );
+}
+
+/** In both directions. @param {import('./way.js').Both | undefined} before @param {import('./way.js').Both} after */
+const wireBytes = (before, { up, down }) =>
+  up.sent_bytes + down.sent_bytes - (before ? before.up.sent_bytes + before.down.sent_bytes : 0);
+
+/** Packets of a call to the far end and back. @param {Way[]} ways @param {number} seconds @param {FiguresOf} figuresOf */
+export const call = (ways, seconds, figuresOf) =>
+  atOnce(
+    ways,
+    () => ({
+      kind: 'udp',
+      payload_bytes: CALL.bytes,
+      loop: { open: { rate_per_s: CALL.rate } },
+      count: Math.round(CALL.rate * seconds),
+      window: CALL.rate * (CALL_TIMEOUT_MS / 1000),
+      timeout_ms: CALL_TIMEOUT_MS,
+      limit_s: seconds + 10,
+    }),
+    (way, measured) => {
+      const figures = figuresOf(way);
+      figures.call_lost_share = measured && 1 - measured.outcome.succeeded / measured.outcome.attempted;
+      figures.call_jitter_ms = measured && jitterMs(measured.values.round_trip ?? []);
+    },
+    ['lost'],
+  );
+
+/**
+ * What one tunnel that is kept full moves, alone on the machine.
+ * @param {Way} way
+ * @param {import('../dataplane/meter.js').Echo} far a far end that carries flows
+ * @param {{ direction: 'up' | 'down', warmup_s: number, seconds: number, congestion?: string }} flow
+ * @returns {number | null} Mbit/s of payload in the seconds
+ */
+export function goodput(way, far, flow) {
+  const spec = way.spec(
+    {
+      kind: 'flow',
+      flow: { requests_per_s: REPORTS_PER_S, ...flow },
+      limit_s: flow.warmup_s + flow.seconds + 30,
+    },
+    far,
+  );
+  // Its requests wait behind all that fills the tunnel.
+  const measured = way.taken(measure(spec), ['timeout', 'cut']);
+  return measured && (measured.outcome.bytes * 8) / flow.seconds / 1e6;
+}

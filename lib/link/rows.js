@@ -1,0 +1,36 @@
+/** Which rows of the matrix a link can be between, and the bounds that scripts/link/thresholds.json has for them. */
+import { loadPlane } from '../dataplane/environment.js';
+import { MATRIX, hasHop } from '../protocols/matrix.js';
+import { comesInBySocks } from '../protocols/instances.js';
+import { operationOf } from '../protocols/row-operation.js';
+
+/** The preset that most people ask about: links/far.toml. */
+export const DEFAULT_LINK = 'far';
+
+/** It has a client and a server, and traffic comes in by SOCKS: docs/link.md. @param {import('../protocols/matrix.js').Row} row */
+export const overLink = (row) => hasHop(row) && comesInBySocks(row);
+
+/**
+ * The environment, with the bounds of those rows only that are measured: which ones, PROTOCOL says.
+ * @param {string} scenario
+ * @param {Record<string, unknown>} operations
+ */
+export function linkThresholds(scenario, operations) {
+  const environment = loadPlane('link');
+  const { [scenario]: own = {}, ...others } = environment.thresholds;
+  const known = MATRIX.flatMap(({ row }) => [operationOf(row), operationOf(row, { name: 'candidate' })]);
+  const asked = Object.entries(own).filter(([name]) => name in operations || !known.includes(name));
+  return { ...environment, thresholds: { ...others, [scenario]: Object.fromEntries(asked) } };
+}
+
+/**
+ * Variables of the testbed that tell a protocol how fast it may send: the rate of the line, as its users are to tell it.
+ * @param {import('../protocols/matrix.js').Row} row
+ * @param {Pick<import('./link.js').Calibrated, 'about'> | null} link of the run's data
+ * @returns {Record<string, number>} none where it finds out by itself, or where the line has no rate
+ */
+export function toldRate({ told }, link) {
+  const { up, down } = link?.about.settings ?? {};
+  const bits = Math.min(up?.rate_bit_s ?? Infinity, down?.rate_bit_s ?? Infinity);
+  return told && Number.isFinite(bits) ? { [told]: Math.max(1, Math.round(bits / 1e6)) } : {};
+}

@@ -1,0 +1,194 @@
+/** What the scenario `protocols` over a link shows of its rows, and what the judge decides by. */
+import { said } from 'k6/x/windtunnel/record';
+import { sectionOf } from '../section.js';
+import { older } from '../protocols/excuse.js';
+import { shown } from '../protocols/outcome.js';
+import { nameOf, DELAYS } from './batch.js';
+import { CONGESTION, DIRECT, controlsSaid } from './controls.js';
+import { VIDEO } from './parts.js';
+import { countOf } from './slope.js';
+
+/**
+ * @typedef {import('./batch.js').Entry} Entry
+ * @typedef {import('./batch.js').Noted} Noted
+ * @typedef {import('./parts.js').Figures} Figures
+ * @typedef {{ up: number | null, down: number | null }} Rates Mbit/s of the link; null: it has none
+ * @typedef {{ name: string, outcome: string, figures: Figures }} Shown
+ */
+
+/** @param {Record<string, number | null>} figures */
+const spreads = (figures) =>
+  Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [
+      name,
+      value === null ? null : { median: value, min: value, max: value },
+    ]),
+  );
+
+/** @param {Entry} entry @returns {Noted} */
+function notedOf(entry) {
+  const lack = entry.row.engines[entry.side.engine];
+  if (lack !== true) return none({ outcome: 'impossible here', detail: lack });
+  const noted = said()[nameOf(entry)] ?? none({ outcome: 'not reached', detail: null });
+  return { ...noted, outcome: older(entry.row, noted.outcome) };
+}
+
+/** @param {import('../protocols/outcome.js').Outcome} outcome @returns {Noted} */
+const none = (outcome) => ({ figures: {}, outcome, version: null });
+
+/**
+ * @param {object} asked
+ * @param {import('../protocols/matrix.js').Row[]} asked.rows
+ * @param {import('../protocols/sides.js').Side[]} asked.sides the baseline first
+ * @param {Rates} asked.rates
+ * @returns {import('../section.js').More}
+ */
+export function shownOf({ rows, sides, rates }) {
+  const side = (/** @type {Noted} */ { outcome, figures }) => ({
+    ...shown(outcome),
+    known: null,
+    figures: spreads(figures),
+  });
+  const all = rows.map((row) => ({ row, noted: sides.map((own) => notedOf({ row, side: own })) }));
+  return {
+    protocols: {
+      compared: false,
+      rows: all.map(({ row, noted: [baseline, candidate] }) => ({
+        row: row.row,
+        multiplex: row.multiplex,
+        told_mbit_per_s: null,
+        baseline: side(baseline),
+        candidate: candidate ? side(candidate) : null,
+        round_trips: null,
+        turns: 1,
+        comparison: [],
+      })),
+    },
+    sections: [
+      ...sides.map((own, index) =>
+        sideSection(
+          own,
+          all.map(({ row, noted }) => ({ name: row.row, noted: noted[index] })),
+          rates,
+        ),
+      ),
+      controlSection(rates),
+    ],
+  };
+}
+
+/** @param {Rates} rates @returns {import('../section.js').Column<Shown>[]} */
+const columnsOf = (rates) => {
+  const figure = (
+    /** @type {string} */ name,
+    /** @type {string} */ title,
+    /** @type {string} */ unit,
+    more = {},
+  ) => ({
+    name,
+    title,
+    unit,
+    of: (/** @type {Shown} */ { figures }) => figures[name] ?? null,
+    ...more,
+  });
+  const share =
+    (/** @type {'up' | 'down'} */ direction) =>
+    (/** @type {Shown} */ { figures }) => {
+      const mbit = figures[`goodput_${direction}_mbit`];
+      const rate = rates[direction];
+      return typeof mbit === 'number' && rate ? mbit / rate : null;
+    };
+  return [
+    {
+      ...figure('round_trips', 'Round trips to the first byte', 'count'),
+      of: ({ figures }) => countOf(figures.round_trips ?? null),
+    },
+    {
+      ...figure('round_trips_first', 'The same of the first tunnel', 'x', { digits: 1 }),
+      of: ({ figures }) => figures.round_trips_first ?? null,
+    },
+    figure('round_trips_slope', 'Slope', 'x', {
+      digits: 2,
+      print: 'none',
+      of: (/** @type {Shown} */ { figures }) => figures.round_trips ?? null,
+    }),
+    figure('rtt_ms', 'RTT at rest', 'ms', { digits: 1, compare: 'lower' }),
+    figure('page_ms', 'Page', 'ms', { digits: 0, compare: 'lower' }),
+    figure('stalled_share', 'Video stood still', 'share'),
+    figure('video_start_ms', 'Video began after', 'ms', { digits: 0 }),
+    figure('call_lost_share', 'Call: lost', 'share'),
+    figure('call_jitter_ms', 'Call: jitter', 'ms', { digits: 1 }),
+    figure('goodput_down_mbit', 'Down', 'Mbit/s', { digits: 1, compare: 'higher' }),
+    { name: 'share_down', title: 'of the line', unit: 'share', of: share('down') },
+    figure('goodput_up_mbit', 'Up', 'Mbit/s', { digits: 1, compare: 'higher' }),
+    { name: 'share_up', title: 'of the line up', unit: 'share', of: share('up') },
+    figure('wire_per_byte', 'Wire by payload', 'x', { digits: 2, compare: 'lower' }),
+  ];
+};
+
+const NOTES = [
+  `Round trips to the first byte: from dialling the client until 64 bytes are back through a new tunnel, as the slope of that time over the link's round trip, from links of ${DELAYS.short} and ${DELAYS.long} ms and of nothing else; of a client that has opened tunnels before, and, with a fraction, of the very first tunnel of a client that has just been started.`,
+  `Page: a document of 32 KiB, then 15 objects as large, over 6 new tunnels. Video: ${VIDEO.mbit} Mbit/s live, a segment each ${VIDEO.segment_s} s, ${VIDEO.ahead} segments ahead; the share of the time from the first picture on that it stood still. Wire by payload: bytes of IP in both directions for each byte of the video, none where not all of it came.`,
+  'Call: 50 packets of 160 bytes a second, to the far end and back: lost in either direction, or later than 2 s; jitter is that of RFC 3550, there and back together.',
+  'Down and up: payload through one tunnel that is kept full, alone on the machine, after its warm-up. Congestion control of TCP is that of the host.',
+];
+
+/**
+ * @param {import('../protocols/sides.js').Side} side
+ * @param {{ name: string, noted: Noted }[]} rows
+ * @param {Rates} rates
+ */
+function sideSection({ name, engine, binary }, rows, rates) {
+  const version = rows.map(({ noted }) => noted.version).find(Boolean);
+  const program = `${binary.split('/').pop() || engine}${version ? ` ${version}` : ''}`;
+  const measured = rows.filter(({ noted }) => noted.outcome.outcome === 'measured');
+  return sectionOf({
+    name: name === 'baseline' ? 'over_link' : 'over_link_candidate',
+    title: `Over the link: ${program}`,
+    columns: [
+      { name: 'row', title: 'Protocol', unit: 'text', of: (one) => one.name },
+      { name: 'outcome', title: 'Outcome', unit: 'text', of: (one) => one.outcome },
+      ...columnsOf(rates),
+    ],
+    rows: rows.map(({ name: row, noted }) => ({
+      name: row,
+      outcome: noted.outcome.outcome,
+      figures: noted.figures,
+    })),
+    ...(name === 'baseline'
+      ? { headline: { value: `${measured.length} of ${rows.length}`, of: 'rows measured over the link' } }
+      : {}),
+    notes: [
+      ...rows.flatMap(({ name: row, noted: { outcome } }) =>
+        outcome.detail === null ? [] : [`${row}: ${outcome.outcome}: ${outcome.detail}.`],
+      ),
+      ...NOTES,
+    ],
+    plot: { kind: 'bars', x: 'row', y: ['goodput_down_mbit', 'page_ms'] },
+  });
+}
+
+/** @param {Rates} rates */
+function controlSection(rates) {
+  const controls = controlsSaid();
+  const rows = [DIRECT, ...CONGESTION].flatMap((name) =>
+    controls[name]
+      ? [
+          {
+            name: name === DIRECT ? "TCP by the host's own, and UDP" : `TCP, ${name}`,
+            outcome: '',
+            figures: controls[name],
+          },
+        ]
+      : [],
+  );
+  return sectionOf({
+    name: 'over_link_controls',
+    title: 'The same link without a proxy',
+    columns: [{ name: 'row', title: 'Control', unit: 'text', of: (one) => one.name }, ...columnsOf(rates)],
+    rows,
+    notes: [
+      'What the link lets through: the same probes between its ends. A congestion control that the kernel has not, has no figure.',
+    ],
+  });
+}

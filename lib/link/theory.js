@@ -1,0 +1,14 @@
+/** What theory says that one TCP connection moves. */
+
+/** Bytes of payload in a full packet: an MTU of 1,500 less the headers of IP, of TCP, and its timestamps. */
+export const MSS_BYTES = 1448;
+/** Of Mathis' formula, where each segment is acknowledged by itself or nearly so: the square root of 3/2. */
+const MATHIS = Math.sqrt(1.5);
+
+/**
+ * Mathis, Semke, Mahdavi and Ott (1997): what reno moves where packets are lost at random.
+ * @param {{ rtt_ms: number, loss: number }} path loss is a share
+ * @returns {number} Mbit/s; infinite without loss
+ */
+export const mathisMbit = ({ rtt_ms: rtt, loss }) =>
+  ((MSS_BYTES * 8) / (rtt / 1000)) * (MATHIS / Math.sqrt(loss)) * 1e-6;

@@ -1,0 +1,101 @@
+/**
+ * What does each protocol move where packets are lost, and where the way is long?
+ *
+ * Goodput of one tunnel over LINK with its loss varied (LOSSES), and with its round trip varied (RTTS), row by row, beside plain TCP
+ * by cubic, bbr and reno on the same link. docs/link.md
+ */
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
+import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { CONGESTION, controlOf, controlOperations, withDirect } from '../../lib/link/controls.js';
+import { curveSection, keepPoint } from '../../lib/link/curves.js';
+import { CurvePoint, outcomesOf } from '../../lib/link/curve-point.js';
+import { pointsOf } from '../../lib/link/points.js';
+import { DEFAULT_LINK, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { goodput } from '../../lib/link/parts.js';
+import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
+import { startsRows } from '../../lib/protocols/instances.js';
+import { operationOf, rowOperations } from '../../lib/protocols/row-operation.js';
+import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+
+const PROFILES = {
+  smoke: { rounds: 1, seconds: 1, warmup_s: 0.5, losses: '0,5', rtts: '50' },
+  quick: { rounds: 2, seconds: 2, warmup_s: 1, losses: '0,0.1,0.5,1,2,5,10', rtts: '20,50,100,200,400' },
+  full: { rounds: 5, seconds: 10, warmup_s: 5, losses: '0,0.1,0.5,1,2,5,10', rtts: '20,50,100,200,400' },
+};
+
+const base = sizesOf(PROFILES, 'goodput is measured point by point, so that its shape does not apply');
+const rounds = envCount('ROUNDS', base.rounds);
+const flow = {
+  direction: /** @type {const} */ ('down'),
+  warmup_s: base.warmup_s,
+  seconds: envNumber('SECONDS', base.seconds),
+};
+const points = pointsOf(envList('LOSSES', base.losses), envList('RTTS', base.rtts));
+/** A smoke looks whether all works; another profile has the rows of the registry. */
+const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,hysteria2' : undefined;
+const baseline = baselineOf();
+const rows = selectedRows('link/loss', SMOKE_ROWS).filter(overLink);
+const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
+const operations = { ...controlOperations(), ...rowOperations(rows, [baseline]) };
+const curves = [
+  ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
+  ...CONGESTION.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
+];
+
+/** Rounds of the links' loss differ, and are the same for all rows. @param {string} link @param {number} round */
+const seeded = (link, round) => `${link},seed:${round + 1}`;
+
+const script = planeScenario({
+  ...startsRows,
+  system: 'link',
+  link: DEFAULT_LINK,
+  name: 'loss',
+  title: 'Goodput by loss and by round trip',
+  environment: linkThresholds('loss', operations),
+  // In each round all rows in turn, and the link alone.
+  load: roundsLoad(equalRounds(rounds * (able.length + 1))),
+  parameters: {
+    rows: rows.map(({ row }) => row).join(','),
+    engine: baseline.engine,
+    rounds,
+    seconds: flow.seconds,
+    warmup_s: flow.warmup_s,
+    losses: envList('LOSSES', base.losses).join(','),
+    rtts: envList('RTTS', base.rtts).join(','),
+  },
+  operations,
+  round(_round, index, plane) {
+    const [round, place] = [Math.floor(index / (able.length + 1)), index % (able.length + 1)];
+    const link = seeded(String(plane.data.link?.about.text), round);
+    if (place < able.length)
+      return new CurvePoint(plane, { row: able[place], side: baseline }, flow).all(points, link);
+    return withDirect(
+      plane,
+      baseline,
+      (way) =>
+        way.withFlows((far) => {
+          for (const point of points)
+            for (const congestion of CONGESTION) {
+              way.at(point);
+              keepPoint(controlOf(congestion), point, goodput(way, far, { ...flow, congestion }));
+            }
+        }),
+      link,
+    );
+  },
+  more: (_metrics, { link }) => {
+    const side = link?.about.settings.down;
+    const path = {
+      rtt_ms: link ? (link.about.settings.up.delay_ns + link.about.settings.down.delay_ns) / 1e6 : 0,
+      loss: side?.loss ?? 0,
+      mbit: side?.rate_bit_s ? side.rate_bit_s / 1e6 : null,
+    };
+    return {
+      protocols: { compared: false, rows: outcomesOf(rows, baseline) },
+      sections: [curveSection('loss', curves, points, path), curveSection('rtt', curves, points, path)],
+    };
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

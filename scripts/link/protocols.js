@@ -1,0 +1,66 @@
+/**
+ * What do users of each proxy protocol get over a link?
+ *
+ * Each row of lib/protocols/matrix.js over LINK, beside the link alone: round trips to the first byte, RTT at rest, a page, a video
+ * stream, a call, what a full tunnel moves down and up, and bytes on the wire for each byte of payload. docs/link.md
+ */
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
+import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { Batch } from '../../lib/link/batch.js';
+import { controlOperations, measureControls } from '../../lib/link/controls.js';
+import { DEFAULT_LINK, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { shownOf } from '../../lib/link/shown.js';
+import { PROBES_AT_ONCE } from '../../lib/link/way.js';
+import { currentProfile, sizesOf } from '../../lib/profiles.js';
+import { startsRows } from '../../lib/protocols/instances.js';
+import { rowOperations } from '../../lib/protocols/row-operation.js';
+import { selectedRows, sidesOf } from '../../lib/protocols/sides.js';
+
+const PROFILES = {
+  smoke: { first: 2, trips: 5, pages: 1, video_s: 3, call_s: 2, warmup_s: 0.5, goodput_s: 1 },
+  quick: { first: 3, trips: 8, pages: 2, video_s: 5, call_s: 3, warmup_s: 1, goodput_s: 1.5 },
+  full: { first: 10, trips: 30, pages: 10, video_s: 30, call_s: 20, warmup_s: 5, goodput_s: 10 },
+};
+
+const sizes = sizesOf(PROFILES, 'users of a link are measured one by one, so that its shape does not apply');
+/** A smoke looks whether all works; another profile has the rows of the registry. */
+const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,shadowsocks-2022,hysteria2' : undefined;
+const { baseline, candidate } = sidesOf();
+const sides = candidate ? [baseline, candidate] : [baseline];
+const rows = selectedRows('link/protocols', SMOKE_ROWS);
+const entries = rows
+  .filter(overLink)
+  .flatMap((row) =>
+    sides.filter(({ engine }) => row.engines[engine] === true).map((side) => ({ row, side })),
+  );
+const batches = Array.from({ length: Math.ceil(entries.length / PROBES_AT_ONCE) }, (_, index) =>
+  entries.slice(index * PROBES_AT_ONCE, (index + 1) * PROBES_AT_ONCE),
+);
+const operations = { ...controlOperations(), ...rowOperations(rows, sides) };
+
+const script = planeScenario({
+  ...startsRows,
+  system: 'link',
+  link: DEFAULT_LINK,
+  name: 'protocols',
+  title: 'Every proxy protocol over a link',
+  environment: linkThresholds('protocols', operations),
+  // The first round is of the link alone.
+  load: roundsLoad(equalRounds(batches.length + 1)),
+  parameters: { rows: rows.map(({ row }) => row).join(','), engine: baseline.engine, ...sizes },
+  operations,
+  round(_round, index, plane) {
+    if (index === 0) return measureControls(plane, baseline, sizes);
+    return new Batch(plane, batches[index - 1], sizes).go();
+  },
+  more: (_metrics, { link }) => {
+    const rateOf = (/** @type {'up' | 'down'} */ direction) => {
+      const bits = link?.about.settings[direction].rate_bit_s;
+      return bits ? bits / 1e6 : null;
+    };
+    return shownOf({ rows: rows.filter(overLink), sides, rates: { up: rateOf('up'), down: rateOf('down') } });
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;
