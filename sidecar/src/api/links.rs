@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::{blocking, read};
 use crate::failure::{Failure, Result};
 use crate::link::calibrate::{self, Calibration};
-use crate::link::{self, Link, spec};
+use crate::link::{self, Link, OverTime, spec};
 use crate::testbed::hop::Wanted;
 use crate::testbed::supervisor::Supervisor;
 
@@ -24,6 +24,8 @@ struct Change {
     /// All as it was at the start: settings, draws, timetable, counts.
     #[serde(default)]
     restart: bool,
+    /// At times after the start or the last restart, such as `@2s/dead:yes,@4s/dead:no`; it replaces the timetable.
+    later: Option<String>,
 }
 
 /// What it is, and what it has done in each direction.
@@ -31,13 +33,22 @@ pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
     blocking(move || Ok(Json(supervisor.instance(&id)?.link()?.state()))).await
 }
 
+/// What it did over time.
+pub async fn samples(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<OverTime>> {
+    blocking(move || Ok(Json(supervisor.instance(&id)?.link()?.over_time()))).await
+}
+
 pub async fn change(
     State(supervisor): Shared,
     Path(id): Path<String>,
     body: Bytes,
 ) -> Result<Json<link::State>> {
-    let Change { set, restart } = read(&body)?;
-    if set.is_none() && !restart {
+    let Change {
+        set,
+        restart,
+        later,
+    } = read(&body)?;
+    if set.is_none() && later.is_none() && !restart {
         return Err(Failure::bad_request(
             "request: there is nothing to do",
             "send {\"set\": \"rate:10mbit\"} or {\"restart\": true}",
@@ -50,6 +61,9 @@ pub async fn change(
         }
         if let Some(text) = set {
             link.change(&spec::items(&text)?)?;
+        }
+        if let Some(text) = later {
+            link.later(spec::timetable(&text)?)?;
         }
         Ok(Json(link.state()))
     })

@@ -14,7 +14,9 @@ use crate::net::wait::Wait;
 use crate::probe::context::Nobody;
 use crate::probe::plan::{Allowed, Plan};
 use crate::probe::registry::{Registry, State};
-use crate::probe::spec::{DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec};
+use crate::probe::spec::{
+    DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, ProbeKind, ProxySpec, Spec,
+};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The environment variable with the proxy's password.
@@ -42,6 +44,8 @@ enum Kind {
     Dns(DnsOptions),
     /// Objects that the far end sends: pages, or segments of a stream
     Fetch(FetchOptions),
+    /// Tunnels that are kept full for a time, and requests on the same tunnels
+    Flow(FlowOptions),
 }
 
 #[derive(Args)]
@@ -60,6 +64,27 @@ struct FetchOptions {
     /// Open new tunnels for each operation
     #[arg(long)]
     fresh: bool,
+}
+
+#[derive(Args)]
+struct FlowOptions {
+    #[command(flatten)]
+    options: Options,
+    /// Which way the tunnels are kept full
+    #[arg(long, value_enum, default_value = "neither")]
+    direction: FlowDirection,
+    /// Of the measured part
+    #[arg(long, value_name = "S", default_value_t = FlowSpec::default().seconds)]
+    seconds: f64,
+    /// Before it, as full
+    #[arg(long, value_name = "S", default_value_t = FlowSpec::default().warmup_s)]
+    warmup_s: f64,
+    /// Requests on each tunnel
+    #[arg(long, value_name = "PER_S", default_value_t = FlowSpec::default().requests_per_s)]
+    requests: f64,
+    /// Congestion control of both ends' sockets [default: the kernel's own]
+    #[arg(long, value_name = "NAME")]
+    congestion: Option<String>,
 }
 
 #[derive(Args)]
@@ -144,7 +169,7 @@ struct Options {
 
 impl Probe {
     pub fn run(self) -> Result<u8> {
-        let (mut transfer, mut dns, mut fetch) = (None, None, None);
+        let (mut transfer, mut dns, mut fetch, mut flow) = (None, None, None, None);
         let (kind, options) = match self.kind {
             Kind::Tcp(options) => (ProbeKind::Tcp, options),
             Kind::Udp(options) => (ProbeKind::Udp, options),
@@ -167,6 +192,17 @@ impl Probe {
             }) => {
                 dns = Some(DnsSpec { run, names });
                 (ProbeKind::Dns, options)
+            }
+            Kind::Flow(more) => {
+                flow = Some(FlowSpec {
+                    direction: more.direction,
+                    seconds: more.seconds,
+                    warmup_s: more.warmup_s,
+                    requests_per_s: more.requests,
+                    congestion: more.congestion,
+                    ..FlowSpec::default()
+                });
+                (ProbeKind::Flow, more.options)
             }
             Kind::Fetch(more) => {
                 fetch = Some(FetchSpec {
@@ -195,6 +231,7 @@ impl Probe {
             transfer,
             dns,
             fetch,
+            flow,
             ..spec(kind, target, options)?
         };
         let plan = Plan::check(spec, &allowed)?;

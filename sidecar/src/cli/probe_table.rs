@@ -43,6 +43,19 @@ pub fn outcome(outcome: &Outcome) -> String {
             tunnels.open, tunnels.asked, tunnels.open_all_s
         ));
     }
+    if let Some(flow) = &outcome.flow {
+        for tunnel in flow.tunnels.iter() {
+            if let Some(died) = &tunnel.died {
+                text.push_str(&format!(
+                    "a tunnel died after {:.1} s: {}; {} of {} bytes had come\n",
+                    died.at_s,
+                    died.kind.name(),
+                    tunnel.received,
+                    tunnel.sent
+                ));
+            }
+        }
+    }
     text.push_str(&format!(
         "{:12}{:>9}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}\n",
         "µs", "count", "min", "mean", "p50", "p95", "p99", "p99.9", "max"

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
 use super::counters::Counters;
 use super::shared::Shared;
+use super::{flow, flow_far};
 use crate::net::poller::pause;
 use crate::net::wait::Wait;
 
@@ -83,6 +84,12 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             First::Bulk(header) => {
                 transfer(connection, header, &mut buffer)?;
                 have = some(next_header(connection, &mut buffer[..HEADER])?)?;
+            }
+            First::Flow(header) => {
+                let mut name = [0; flow::NAME_BYTES];
+                let name = &mut name[..header.name_bytes];
+                connection.read_exact(name)?;
+                return flow_far::serve(stream, shared, header, name);
             }
             First::Broken => return Err(io::ErrorKind::InvalidData.into()),
             First::Echo => break,

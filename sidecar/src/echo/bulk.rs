@@ -15,6 +15,7 @@
 //! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern.
 //! The receiver checks the number of each block, and all bytes of one block in [`SAMPLED`]; of every block where it is told to.
 
+use super::flow;
 use super::transfer::{Direction, Transfer};
 
 pub const HEADER: usize = 16;
@@ -45,6 +46,8 @@ pub enum First {
     /// May yet become a header.
     Unsure,
     Bulk(Header),
+    /// Of the engine `blocking` alone.
+    Flow(flow::Header),
     /// The magic, and nonsense after it.
     Broken,
     Echo,
@@ -78,7 +81,8 @@ impl Header {
 
     pub fn decode(bytes: &[u8]) -> First {
         let known = bytes.len().min(MAGIC.len());
-        if bytes[..known] != MAGIC[..known] {
+        let is = |magic: &[u8]| bytes[..known] == magic[..known];
+        if !is(&MAGIC) && !is(&flow::MAGIC) {
             return First::Echo;
         }
         let Some(word) = bytes.get(MAGIC.len()..HEADER) else {
@@ -87,6 +91,9 @@ impl Header {
         let word = word
             .iter()
             .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        if is(&flow::MAGIC) {
+            return flow::Header::decode(word).map_or(First::Broken, First::Flow);
+        }
         let direction = match word >> 62 {
             1 => Direction::Up,
             2 => Direction::Down,
@@ -127,7 +134,7 @@ const fn pattern(at: usize) -> u8 {
     (at * 31 + (at >> 8) * 7) as u8
 }
 
-const PATTERN: [u8; BLOCK] = {
+pub const PATTERN: [u8; BLOCK] = {
     let mut block = [0; BLOCK];
     let mut at = 0;
     while at < BLOCK {

@@ -1,7 +1,7 @@
 //! Echo servers: the far end of probes, on threads of the sidecar, with faults for known answers.
 //!
 //! What comes goes back, over TCP and UDP; a DNS server ([`zone`]) answers it. On the TCP port of an echo a connection may also begin a bulk
-//! transfer ([`bulk`]).
+//! transfer ([`bulk`]) or a flow ([`flow`]).
 
 mod blocking;
 mod blocking_udp;
@@ -10,6 +10,8 @@ mod counters;
 mod deck;
 mod events;
 pub mod faults;
+pub mod flow;
+mod flow_far;
 pub mod registry;
 mod shared;
 pub mod transfer;
@@ -33,6 +35,7 @@ use blocking::Connections;
 use counters::Counted;
 use events::Events;
 use faults::Faults;
+pub use flow_far::not_yet;
 use shared::Shared;
 use zone::Zone;
 

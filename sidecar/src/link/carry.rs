@@ -14,9 +14,10 @@ use super::counts::Counts;
 use super::ends::End;
 use super::fate::Fates;
 use super::pipe::Pipe;
+use super::samples::{Made, Samples};
 use super::settings::Settings;
-use super::spec::Spec;
-use crate::net::clock::now_ns;
+use super::spec::{Change, Spec};
+use crate::net::clock::{now_ns, seconds};
 use crate::net::poller::{Flags, Poller, Waker};
 use crate::net::thread_clock::ThreadClock;
 use crate::net::wait::Wait;
@@ -41,6 +42,8 @@ pub enum Order {
     Set(Vec<(String, String)>, Sender<()>),
     /// Settings, draws, timetable and counts as they were at the start.
     Restart(Sender<()>),
+    /// Another timetable, from the start or the last restart on.
+    Later(Vec<Change>, Sender<()>),
     /// These settings without the timetable, with draws and counts from the start: to be measured.
     Measure(Box<Settings>, Sender<()>),
     Stop,
@@ -51,6 +54,7 @@ pub enum Order {
 pub struct Shared {
     seen: Mutex<Seen>,
     pub clock: ThreadClock,
+    samples: Mutex<Samples>,
 }
 
 #[derive(Default, Clone)]
@@ -58,7 +62,8 @@ pub struct Seen {
     pub settings: Settings,
     /// Up and down.
     pub counts: [Counts; 2],
-    /// Since the start, or the last restart, ns.
+    /// The moment of the start, or the last restart, and the time since then, ns.
+    pub began_ns: u64,
     pub since_ns: u64,
     pub real_time: bool,
     /// Why it carries nothing any more.
@@ -73,6 +78,14 @@ impl Shared {
     pub fn seen(&self) -> Seen {
         self.lock().clone()
     }
+
+    fn samples(&self) -> MutexGuard<'_, Samples> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn sampled(&self) -> Samples {
+        self.samples().clone()
+    }
 }
 
 pub struct Carrier {
@@ -81,7 +94,8 @@ pub struct Carrier {
     shared: Arc<Shared>,
     settings: Settings,
     pipes: [Pipe; 2],
-    /// Of the changes, how many are made.
+    timetable: Vec<Change>,
+    /// Of it, how many are made.
     changed: usize,
     began_ns: u64,
 }
@@ -97,6 +111,7 @@ impl Carrier {
             Pipe::new(settings.down.clone(), rtt_ns, down),
         ];
         Self {
+            timetable: spec.changes.clone(),
             spec,
             ends,
             shared,
@@ -135,17 +150,22 @@ impl Carrier {
                         done
                     }
                     Order::Restart(done) => {
-                        self.restart(self.spec.settings.clone(), 0);
+                        self.restart(self.spec.settings.clone(), self.spec.changes.clone());
+                        done
+                    }
+                    Order::Later(timetable, done) => {
+                        (self.timetable, self.changed) = (timetable, 0);
                         done
                     }
                     Order::Measure(settings, done) => {
-                        self.restart(*settings, usize::MAX);
+                        self.restart(*settings, Vec::new());
                         done
                     }
                 });
             }
             self.make_changes();
             self.hand_over();
+            self.sample();
             self.publish();
             for done in waiting.drain(..) {
                 // Who asked may have gone away.
@@ -202,7 +222,7 @@ impl Carrier {
     }
 
     fn next_ns(&self) -> u64 {
-        let change = self.spec.changes.get(self.changed);
+        let change = self.timetable.get(self.changed);
         let change = change.map(|change| self.began_ns + change.at_ns);
         let packets = self.pipes.iter().filter_map(Pipe::next_ns);
         let next = packets.chain(change).min();
@@ -210,7 +230,7 @@ impl Carrier {
     }
 
     fn make_changes(&mut self) {
-        while let Some(change) = self.spec.changes.get(self.changed) {
+        while let Some(change) = self.timetable.get(self.changed) {
             if self.began_ns + change.at_ns > now_ns() {
                 return;
             }
@@ -227,6 +247,9 @@ impl Carrier {
             let _ = settings.set(key, value);
         }
         self.set(settings);
+        let at_s = seconds(now_ns() - self.began_ns);
+        let items = items.to_vec();
+        self.shared.samples().changes.push(Made { at_s, items });
     }
 
     fn set(&mut self, settings: Settings) {
@@ -236,18 +259,29 @@ impl Carrier {
         self.settings = settings;
     }
 
-    /// `changed` of the changes count as made.
-    fn restart(&mut self, settings: Settings, changed: usize) {
+    fn restart(&mut self, settings: Settings, timetable: Vec<Change>) {
         self.set(settings);
         for (pipe, fates) in self.pipes.iter_mut().zip(fates(&self.spec)) {
             pipe.restart(fates);
         }
-        self.changed = changed;
+        (self.timetable, self.changed) = (timetable, 0);
         self.began_ns = now_ns();
+        *self.shared.samples() = Samples::default();
+    }
+
+    fn sample(&mut self) {
+        let after_ns = now_ns() - self.began_ns;
+        let mut samples = self.shared.samples();
+        if samples.due(after_ns) {
+            let [up, down] = &mut self.pipes;
+            let most = [up.take_recent_most(), down.take_recent_most()];
+            samples.take(after_ns, [up.counts, down.counts], most);
+        }
     }
 
     fn publish(&self) {
         let mut seen = self.shared.lock();
+        seen.began_ns = self.began_ns;
         seen.counts = [self.pipes[0].counts, self.pipes[1].counts];
         seen.since_ns = now_ns() - self.began_ns;
         if seen.settings != self.settings {

@@ -12,6 +12,7 @@ mod counts;
 mod ends;
 mod fate;
 mod pipe;
+mod samples;
 mod settings;
 pub mod spec;
 mod units;
@@ -24,15 +25,16 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
-use crate::net::clock::seconds;
+use crate::net::clock::{seconds, to_unix_us};
 use crate::net::placement;
 use crate::net::poller::Waker;
 use carry::{Carrier, Order, Shared};
 use counts::Counts;
 use ends::Place;
 pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
+use samples::{EVERY_NS, Made, Sample};
 use settings::Settings;
-use spec::Spec;
+use spec::{Change, Spec};
 
 /// How long the thread may take to carry out an order.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -71,6 +73,19 @@ pub struct State {
     pub cpu_s: f64,
     /// Why it carries nothing any more; null while it does.
     pub failed: Option<String>,
+}
+
+/// What a link did over time, as JSON has it: a sample of each direction every `every_ms` since its start or restart.
+#[derive(Debug, Serialize)]
+pub struct OverTime {
+    pub began_unix_us: u64,
+    pub every_ms: u64,
+    /// The number of the first one; more than 0 where older ones are not kept any more.
+    pub from: u64,
+    pub up: Vec<Sample>,
+    pub down: Vec<Sample>,
+    /// Changes that were made, by the timetable and by request.
+    pub changes: Vec<Made>,
 }
 
 impl Link {
@@ -140,6 +155,19 @@ impl Link {
         }
     }
 
+    pub fn over_time(&self) -> OverTime {
+        let samples = self.shared.sampled();
+        let way = |way: usize| samples.each.iter().map(|sample| sample[way]).collect();
+        OverTime {
+            began_unix_us: to_unix_us()(self.shared.seen().began_ns),
+            every_ms: EVERY_NS / 1_000_000,
+            from: samples.gone,
+            up: way(0),
+            down: way(1),
+            changes: samples.changes,
+        }
+    }
+
     /// A failure where it carries nothing any more.
     pub fn check(&self) -> Result<()> {
         match self.shared.seen().failed {
@@ -162,6 +190,13 @@ impl Link {
         }
         settings.check().map_err(wrong)?;
         self.ask(|done| Order::Set(items.to_vec(), done))
+    }
+
+    /// Replaces the timetable: changes so long after the start or the last restart. What is past is made at once.
+    pub fn later(&self, changes: Vec<Change>) -> Result<()> {
+        self.check()?;
+        spec::check(&self.shared.seen().settings, &changes)?;
+        self.ask(|done| Order::Later(changes, done))
     }
 
     /// Settings, draws, timetable and counts as they were at the start: what was calibrated begins like what was not.

@@ -31,6 +31,8 @@ pub struct Pipe {
     /// Nothing but what is reordered arrives before this.
     last_due_ns: u64,
     pub counts: Counts,
+    /// The most that waited since it was last asked for, bytes.
+    recent_most: u64,
 }
 
 impl Pipe {
@@ -48,7 +50,13 @@ impl Pipe {
             flight_bytes: 0,
             last_due_ns: 0,
             counts: Counts::default(),
+            recent_most: 0,
         }
+    }
+
+    /// The most bytes that waited at once since the last call.
+    pub fn take_recent_most(&mut self) -> u64 {
+        std::mem::replace(&mut self.recent_most, self.counts.queued_bytes)
     }
 
     /// From now on. What waits goes on at the new rate; what is in flight arrives as it would have.
@@ -101,6 +109,7 @@ impl Pipe {
         counts.queued_packets += 1;
         counts.queued_bytes += length;
         counts.queued_bytes_most = counts.queued_bytes_most.max(counts.queued_bytes);
+        self.recent_most = self.recent_most.max(counts.queued_bytes);
         self.queue.push_back(waiting);
     }
 

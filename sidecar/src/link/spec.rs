@@ -78,6 +78,54 @@ pub fn items(text: &str) -> Result<Vec<(String, String)>> {
     text.split(',').map(item).collect()
 }
 
+/// Reads a timetable, such as `@2s/dead:yes,@4s/dead:no`.
+pub fn timetable(text: &str) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for (key, value) in items(text)? {
+        let Some((at, key)) = key.strip_prefix('@').and_then(|key| key.split_once('/')) else {
+            return Err(Failure::invalid(
+                format!("link: `{key}:{value}` has no time"),
+                "write such as @2s/dead:yes",
+            ));
+        };
+        let at_ns = units::time_ns(at).map_err(|wrong| failure("link", wrong))?;
+        add(&mut changes, at_ns, key, &value);
+    }
+    changes.sort_by_key(|change| change.at_ns);
+    Ok(changes)
+}
+
+/// That the settings agree after each change.
+pub fn check(settings: &Settings, changes: &[Change]) -> Result<()> {
+    checked(settings, changes).map_err(|wrong| failure("link", wrong))
+}
+
+fn checked(settings: &Settings, changes: &[Change]) -> std::result::Result<(), Wrong> {
+    let mut settings = settings.clone();
+    for change in changes {
+        let at = |(wrong, mend): Wrong| {
+            let seconds = change.at_ns as f64 / 1e9;
+            (format!("@{seconds}s: {wrong}"), mend)
+        };
+        for (key, value) in &change.items {
+            settings.set(key, value).map_err(at)?;
+        }
+        settings.check().map_err(at)?;
+    }
+    Ok(())
+}
+
+fn add(changes: &mut Vec<Change>, at_ns: u64, key: &str, value: &str) {
+    let item = (key.to_owned(), value.to_owned());
+    match changes.iter_mut().find(|change| change.at_ns == at_ns) {
+        Some(change) => change.items.push(item),
+        None => changes.push(Change {
+            at_ns,
+            items: vec![item],
+        }),
+    }
+}
+
 /// The names of the files in `links/`, sorted.
 pub fn names(root: &Path) -> Vec<String> {
     let files = std::fs::read_dir(root.join(FOLDER)).into_iter().flatten();
@@ -121,31 +169,13 @@ impl Spec {
     }
 
     fn change(&mut self, at_ns: u64, key: &str, value: &str) {
-        let item = (key.to_owned(), value.to_owned());
-        match self.changes.iter_mut().find(|change| change.at_ns == at_ns) {
-            Some(change) => change.items.push(item),
-            None => self.changes.push(Change {
-                at_ns,
-                items: vec![item],
-            }),
-        }
+        add(&mut self.changes, at_ns, key, value);
     }
 
     /// That the settings agree, at the start and after each change.
     fn check(&self) -> std::result::Result<(), Wrong> {
         self.settings.check()?;
-        let mut settings = self.settings.clone();
-        for change in &self.changes {
-            let at = |(wrong, mend): Wrong| {
-                let seconds = change.at_ns as f64 / 1e9;
-                (format!("@{seconds}s: {wrong}"), mend)
-            };
-            for (key, value) in &change.items {
-                settings.set(key, value).map_err(at)?;
-            }
-            settings.check().map_err(at)?;
-        }
-        Ok(())
+        checked(&self.settings, &self.changes)
     }
 
     fn file(&mut self, root: &Path, name: &str) -> Result<()> {

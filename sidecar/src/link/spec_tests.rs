@@ -103,3 +103,18 @@ fn every_link_of_the_repository_can_be_read() {
         assert!(!spec.title.is_empty(), "{name}");
     }
 }
+
+#[test]
+fn a_timetable_has_a_time_for_each_item() {
+    let changes = timetable("@4s/dead:no,@2s/dead:yes,@2s/up.rate:1mbit").unwrap();
+    assert_eq!(changes.len(), 2);
+    assert_eq!(
+        (changes[0].at_ns, changes[0].items.len()),
+        (2_000_000_000, 2)
+    );
+    assert!(check(&Settings::default(), &changes).is_ok());
+    assert!(timetable("dead:yes").is_err());
+    assert!(timetable("@x/dead:yes").is_err());
+    let wrong = timetable("@1s/rate:fast").unwrap();
+    assert!(check(&Settings::default(), &wrong).is_err());
+}

@@ -7,6 +7,7 @@ pub mod context;
 mod dns;
 mod download;
 mod fetch;
+mod flow;
 mod gate;
 mod handshake;
 pub mod kinds;
@@ -49,6 +50,7 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Throughput => throughput::run,
         ProbeKind::Concurrency => many::run,
         ProbeKind::Fetch => fetch::run,
+        ProbeKind::Flow => flow::run,
     }
 }
 

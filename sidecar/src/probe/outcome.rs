@@ -85,6 +85,37 @@ pub struct Tunnels {
     pub open_all_s: f64,
 }
 
+/// Why and when a flow's tunnel carried nothing any more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Died {
+    /// `stalled`: nothing came any more, and nobody ended it.
+    pub kind: ErrorKind,
+    /// After the flow's start.
+    pub at_s: f64,
+}
+
+/// One tunnel of a flow, bytes in the way that is kept full; of `neither` downwards.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct FlowTunnel {
+    /// What the sender's kernel took. Downwards by the far end's last word, so that there may have been more.
+    pub sent: u64,
+    /// Upwards by the far end's last word.
+    pub received: u64,
+    pub died: Option<Died>,
+}
+
+/// What a flow did over time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Flow {
+    pub began_unix_us: u64,
+    /// When the measured part began, after the start.
+    pub measured_from_s: f64,
+    pub bucket_ms: u64,
+    /// What the receivers got over all tunnels in each such time since the start, to the end of the measured part.
+    pub bytes: Vec<u64>,
+    pub tunnels: Vec<FlowTunnel>,
+}
+
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Outcome {
     /// First measured send, or intended send, to the last measured end; in the open loop no less than the planned time,
@@ -111,4 +142,6 @@ pub struct Outcome {
     pub series: Vec<SeriesSummary>,
     pub usage: Option<Usage>,
     pub tunnels: Option<Tunnels>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
 }

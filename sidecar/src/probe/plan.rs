@@ -4,7 +4,8 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{DnsSpec, FetchSpec, Loop, ProbeKind, ProxySpec, Spec};
+use super::spec::{DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, ProbeKind, ProxySpec, Spec};
+use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
 use crate::net::payload::Pattern;
@@ -69,6 +70,7 @@ pub struct Plan {
     /// Of a fetch, that of each object.
     pub transfer: Transfer,
     pub fetch: FetchSpec,
+    pub flow: FlowSpec,
     pub dns: DnsSpec,
 }
 
@@ -126,6 +128,7 @@ impl Plan {
             limit_ns: (spec.limit_s * 1e9) as u64,
             transfer,
             fetch,
+            flow: spec.flow.clone().unwrap_or_default(),
             dns: spec.dns.clone().unwrap_or_default(),
             spec,
         })
@@ -147,6 +150,7 @@ impl Plan {
     pub fn operations(&self) -> u64 {
         match self.spec.kind {
             ProbeKind::Throughput => self.spec.connections * self.transfer.direction.count() as u64,
+            ProbeKind::Flow => self.spec.connections * self.flow.marks(),
             _ => self.spec.count,
         }
     }
@@ -164,7 +168,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("warmup", spec.warmup, 0, 100_000)?;
     let connections = match spec.kind {
         ProbeKind::Udp | ProbeKind::Dns => 1,
-        ProbeKind::Handshake | ProbeKind::Fetch => 64,
+        ProbeKind::Handshake | ProbeKind::Fetch | ProbeKind::Flow => 64,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
     };
@@ -193,11 +197,14 @@ fn bounds(spec: &Spec) -> Result<()> {
                 "0.01 to 10000000",
             ));
         }
-        if spec.kind == ProbeKind::Throughput {
-            return Err(Failure::invalid(
-                "loop: a throughput probe has no open loop",
-                "leave loop out",
-            ));
+        let mend = match spec.kind {
+            ProbeKind::Throughput => Some("leave loop out"),
+            ProbeKind::Flow => Some("give flow.requests_per_s"),
+            _ => None,
+        };
+        if let Some(mend) = mend {
+            let what = format!("loop: a {} probe has no open loop", spec.kind);
+            return Err(Failure::invalid(what, mend));
         }
     }
     if spec.first_reply && spec.kind != ProbeKind::Handshake {
@@ -208,6 +215,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     }
     check_dns(spec)?;
     check_fetch(spec)?;
+    check_flow(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
@@ -221,6 +229,47 @@ fn bounds(spec: &Spec) -> Result<()> {
         )),
         (None, _) => Ok(()),
     }
+}
+
+fn check_flow(spec: &Spec) -> Result<()> {
+    let Some(flow) = &spec.flow else {
+        return Ok(());
+    };
+    if spec.kind != ProbeKind::Flow {
+        return Err(Failure::invalid(
+            format!("flow: a {} probe has none", spec.kind),
+            "leave flow out",
+        ));
+    }
+    let between = |field: &str, value: f64, least: f64, most: f64| {
+        if value >= least && value <= most {
+            return Ok(());
+        }
+        Err(out_of_bounds(
+            &format!("flow.{field}"),
+            value,
+            &format!("{least} to {most}"),
+        ))
+    };
+    between("seconds", flow.seconds, 0.1, 600.0)?;
+    between("warmup_s", flow.warmup_s, 0.0, 60.0)?;
+    between("requests_per_s", flow.requests_per_s, 0.1, 1_000.0)?;
+    within("flow.blocks", flow.blocks, 1, MOST_BLOCKS)?;
+    if !flow.reads && flow.direction != FlowDirection::Down {
+        return Err(Failure::invalid(
+            "flow.reads: nothing comes that would not be read",
+            "give flow.direction down",
+        ));
+    }
+    let name = flow.congestion.as_deref().unwrap_or("cubic");
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if name.is_empty() || name.len() >= NAME_BYTES || !name.bytes().all(fits) {
+        return Err(Failure::invalid(
+            format!("flow.congestion: {name:?} is no congestion control"),
+            "give one of sysctl net.ipv4.tcp_available_congestion_control",
+        ));
+    }
+    Ok(())
 }
 
 fn check_dns(spec: &Spec) -> Result<()> {

@@ -25,6 +25,8 @@ pub enum ProbeKind {
     Dns,
     /// Objects that the far end sends when it is asked for them.
     Fetch,
+    /// Tunnels that are kept full for a time, and requests on the same tunnels.
+    Flow,
 }
 
 impl fmt::Display for ProbeKind {
@@ -37,6 +39,7 @@ impl fmt::Display for ProbeKind {
             Self::Concurrency => "concurrency",
             Self::Dns => "dns",
             Self::Fetch => "fetch",
+            Self::Flow => "flow",
         })
     }
 }
@@ -115,6 +118,66 @@ impl FetchSpec {
     }
 }
 
+/// Which way a flow keeps its tunnels full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowDirection {
+    #[default]
+    Neither,
+    Up,
+    Down,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    #[serde(default)]
+    pub direction: FlowDirection,
+    /// Of the measured part.
+    #[serde(default = "defaults::flow_seconds")]
+    pub seconds: f64,
+    /// Before it, as full and with as many requests.
+    #[serde(default)]
+    pub warmup_s: f64,
+    /// On each tunnel.
+    #[serde(default = "defaults::requests_per_s")]
+    pub requests_per_s: f64,
+    /// Whether the probe reads what comes down. A tunnel that it does not read has no requests.
+    #[serde(default = "defaults::reads")]
+    pub reads: bool,
+    /// KiB of one write.
+    #[serde(default = "defaults::blocks")]
+    pub blocks: u64,
+    /// Congestion control of both ends' own sockets, such as `cubic`; none: the kernel's own. Through a proxy it is that of the ends, not of
+    /// the hop.
+    #[serde(default)]
+    pub congestion: Option<String>,
+}
+
+impl Default for FlowSpec {
+    fn default() -> Self {
+        Self {
+            direction: FlowDirection::default(),
+            seconds: defaults::flow_seconds(),
+            warmup_s: 0.0,
+            requests_per_s: defaults::requests_per_s(),
+            reads: defaults::reads(),
+            blocks: defaults::blocks(),
+            congestion: None,
+        }
+    }
+}
+
+impl FlowSpec {
+    /// Requests of the measured part of one tunnel, one more or less.
+    pub fn marks(&self) -> u64 {
+        if !self.reads {
+            return 0;
+        }
+        (self.seconds * self.requests_per_s).ceil() as u64 + 1
+    }
+}
+
 /// A SOCKS5 proxy. User name and password go together.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -173,6 +236,8 @@ pub struct Spec {
     pub dns: Option<DnsSpec>,
     #[serde(default)]
     pub fetch: Option<FetchSpec>,
+    #[serde(default)]
+    pub flow: Option<FlowSpec>,
     /// A handshake lasts until the first payload has come back through the tunnel: some proxies say that a tunnel is
     /// there before they have opened it.
     #[serde(default)]
@@ -219,6 +284,7 @@ impl Spec {
             transfer: None,
             dns: None,
             fetch: None,
+            flow: None,
             first_reply: false,
             cpus: Vec::new(),
             wait: Wait::default(),
@@ -255,6 +321,18 @@ mod defaults {
     }
     pub fn keep() -> u64 {
         1_000_000
+    }
+    pub fn flow_seconds() -> f64 {
+        10.0
+    }
+    pub fn requests_per_s() -> f64 {
+        10.0
+    }
+    pub fn reads() -> bool {
+        true
+    }
+    pub fn blocks() -> u64 {
+        16
     }
     pub fn object_bytes() -> u64 {
         32 << 10

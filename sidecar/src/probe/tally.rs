@@ -153,6 +153,7 @@ impl Tally {
             series: self.series.into_iter().map(Series::finish).collect(),
             usage: None,
             tunnels: None,
+            flow: None,
         }
     }
 }

@@ -120,7 +120,8 @@ impl Connection {
         first.extend_from_slice(&tools.buffer[..count]);
         match Header::decode(first) {
             First::Unsure => Ok(()),
-            First::Broken => Err(Over),
+            // Flows take the other engine.
+            First::Broken | First::Flow(_) => Err(Over),
             First::Bulk(header) => {
                 let rest = first.split_off(HEADER);
                 self.work = Work::Bulk(Box::new(Transfer::new(header, &rest)));

@@ -133,6 +133,32 @@ fn every_byte_of_a_fetch_is_checked_and_it_goes_down() {
 }
 
 #[test]
+fn a_flow_has_bounds() {
+    let flow = |flow| check("flow", "flow", flow).map(|plan| plan.flow);
+    let known = flow(json!({"direction": "up", "congestion": "bbr"})).unwrap();
+    assert_eq!(
+        (known.seconds, known.reads, known.marks()),
+        (10.0, true, 101)
+    );
+    for wrong in [
+        json!({"seconds": 0}),
+        json!({"warmup_s": 61}),
+        json!({"requests_per_s": 0}),
+        json!({"blocks": 65}),
+        json!({"congestion": ""}),
+        json!({"congestion": "a b"}),
+        json!({"congestion": "abcdefghijklmnop"}),
+        json!({"direction": "up", "reads": false}),
+    ] {
+        let failure = flow(wrong.clone()).err();
+        let failure = failure.unwrap_or_else(|| panic!("{wrong}"));
+        assert!(failure.to_string().contains("flow."), "{failure}");
+    }
+    assert!(check("tcp", "flow", json!({})).is_err());
+    assert!(check("flow", "loop", json!({"open": {"rate_per_s": 1}})).is_err());
+}
+
+#[test]
 fn addresses_in_all_their_forms() {
     for (text, resolved) in [
         ("127.0.0.1:9000", "127.0.0.1:9000"),

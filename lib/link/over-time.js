@@ -1,0 +1,20 @@
+/** What a link did over time, by its own samples, beside what something else did at the same moments. */
+
+/**
+ * @typedef {{ queued_bytes_most: number, delivered_bytes: number, queue_dropped: number, lost: number, dead: number }} Sample
+ * @typedef {{ began_unix_us: number, every_ms: number, from: number, up: Sample[], down: Sample[], changes: { at_s: number, items: [string, string][] }[] }} OverTime
+ *   the sidecar's answer to GET /instances/ID/link/samples; sidecar/README.md
+ */
+
+/**
+ * How much waited in the queue at the most, for each of the link's own spans of time after a moment.
+ * @param {OverTime} link
+ * @param {'up' | 'down'} direction
+ * @param {number} fromUnixUs
+ * @param {number} count of these spans
+ * @returns {number[]} bytes; 0 of spans that it has no sample of
+ */
+export function queueFrom(link, direction, fromUnixUs, count) {
+  const first = Math.round((fromUnixUs - link.began_unix_us) / 1000 / link.every_ms) - link.from;
+  return Array.from({ length: count }, (_, index) => link[direction][first + index]?.queued_bytes_most ?? 0);
+}

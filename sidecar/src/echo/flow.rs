@@ -1,0 +1,317 @@
+//! Flows: a connection that is kept full for as long as somebody wants, with small requests in its midst. What both ends need.
+//!
+//! The client's first 16 bytes, all numbers big-endian: [`MAGIC`], and one u64: which way is kept full (2 bits, highest: 0
+//! neither, 1 up, 2 down), blocks of one write (24 bits, in the middle), and the length of a name (8 bits, lowest). The name follows:
+//! the congestion control that the far end gives its own socket; none: it leaves it.
+//!
+//! From then on both ways are blocks of [`BLOCK`] bytes until the client ends the connection. A block's first u64 is its kind (2 bits, highest)
+//! and a number; what follows is a pattern, and every byte is checked. A *filler* keeps a way full. A *request* goes up, and the far end
+//! sends its *answer* as the next block that it writes: the answer waits behind all that was written before it, and behind
+//! nothing else. It says what the far end had received and sent, and when.
+
+use std::collections::VecDeque;
+
+use super::bulk::{BLOCK, PATTERN};
+
+pub const HEADER: usize = 16;
+pub const MAGIC: [u8; 8] = *b"\xf5wt-flow";
+/// The most blocks of one write: what a request waits for at the most before it is written.
+pub const MOST_BLOCKS: u64 = 64;
+/// The longest name of a congestion control, with the kernel's own zero (TCP_CA_NAME_MAX), bytes.
+pub const NAME_BYTES: usize = 16;
+/// What may wait in the measuring ends' own sockets and is not sent yet, bytes: what waits beyond is in the proxy and in the network.
+pub const UNSENT_BYTES: u32 = 32 * 1024;
+
+const NUMBER: usize = 8;
+const KIND: u64 = 3 << 62;
+const REQUEST: u64 = 1 << 62;
+const ANSWER: u64 = 2 << 62;
+const BLOCKS_SHIFT: u32 = 8;
+
+/// Which way is kept full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Neither,
+    Up,
+    Down,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    pub way: Way,
+    pub blocks: usize,
+    /// Length of the congestion control's name, which follows.
+    pub name_bytes: usize,
+}
+
+impl Header {
+    pub fn encode(self) -> [u8; HEADER] {
+        let way: u64 = match self.way {
+            Way::Neither => 0,
+            Way::Up => 1,
+            Way::Down => 2,
+        };
+        let word = way << 62 | (self.blocks as u64) << BLOCKS_SHIFT | self.name_bytes as u64;
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..].copy_from_slice(&word.to_be_bytes());
+        header
+    }
+
+    /// Of what follows the magic; none of nonsense.
+    pub fn decode(word: u64) -> Option<Self> {
+        let way = match word >> 62 {
+            0 => Way::Neither,
+            1 => Way::Up,
+            2 => Way::Down,
+            _ => return None,
+        };
+        let blocks = (word & !KIND) >> BLOCKS_SHIFT;
+        let name_bytes = (word & 0xff) as usize;
+        ((1..=MOST_BLOCKS).contains(&blocks) && name_bytes < NAME_BYTES).then_some(Self {
+            way,
+            blocks: blocks as usize,
+            name_bytes,
+        })
+    }
+}
+
+/// What came that is no filler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    Request(u64),
+    Answer(Answer),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    pub number: u64,
+    /// By the far end until then, bytes, all blocks.
+    pub received: u64,
+    pub sent: u64,
+    /// When the request had come, on the clock of [`now_ns`](crate::net::clock::now_ns), which all of a machine share.
+    pub at_ns: u64,
+}
+
+impl Mark {
+    fn encode(self) -> [u8; BLOCK] {
+        let mut block = PATTERN;
+        let (word, more) = match self {
+            Self::Request(number) => (REQUEST | number, [0; 3]),
+            Self::Answer(answer) => (
+                ANSWER | answer.number,
+                [answer.received, answer.sent, answer.at_ns],
+            ),
+        };
+        block[..NUMBER].copy_from_slice(&word.to_be_bytes());
+        if matches!(self, Self::Answer(_)) {
+            for (place, value) in block[NUMBER..].chunks_exact_mut(NUMBER).zip(more) {
+                place.copy_from_slice(&value.to_be_bytes());
+            }
+        }
+        block
+    }
+}
+
+/// What one end writes: marks that wait, else filler where its way is kept full.
+pub struct Outgoing {
+    pending: Vec<u8>,
+    written: usize,
+    marks: VecDeque<Mark>,
+    /// Blocks of filler of one write; 0: none.
+    blocks: usize,
+    filler: u64,
+    /// What the kernel took, bytes.
+    pub sent: u64,
+}
+
+impl Outgoing {
+    /// `first` is written before all blocks.
+    pub fn new(first: Vec<u8>, blocks: usize) -> Self {
+        Self {
+            pending: first,
+            written: 0,
+            marks: VecDeque::new(),
+            blocks,
+            filler: 0,
+            sent: 0,
+        }
+    }
+
+    pub fn mark(&mut self, mark: Mark) {
+        self.marks.push_back(mark);
+    }
+
+    pub fn wants(&self) -> bool {
+        self.written < self.pending.len() || !self.marks.is_empty() || self.blocks > 0
+    }
+
+    /// What is to be written next; empty where there is nothing.
+    pub fn next(&mut self) -> &[u8] {
+        if self.written == self.pending.len() {
+            self.pending.clear();
+            self.written = 0;
+            if let Some(mark) = self.marks.pop_front() {
+                self.pending.extend_from_slice(&mark.encode());
+            } else {
+                for _ in 0..self.blocks {
+                    self.pending.extend_from_slice(&self.filler.to_be_bytes());
+                    self.pending.extend_from_slice(&PATTERN[NUMBER..]);
+                    self.filler += 1;
+                }
+            }
+        }
+        &self.pending[self.written..]
+    }
+
+    pub fn written(&mut self, bytes: usize) {
+        self.written += bytes;
+        self.sent += bytes as u64;
+    }
+}
+
+/// A byte is not what was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Corrupted;
+
+/// What one end reads.
+#[derive(Default)]
+pub struct Incoming {
+    partial: Vec<u8>,
+    filler: u64,
+    /// Bytes.
+    pub received: u64,
+}
+
+impl Incoming {
+    /// Tells of each mark that is whole.
+    pub fn take(&mut self, bytes: &[u8], mut tell: impl FnMut(Mark)) -> Result<(), Corrupted> {
+        self.received += bytes.len() as u64;
+        let mut rest = bytes;
+        if !self.partial.is_empty() {
+            let (part, after) = rest.split_at(rest.len().min(BLOCK - self.partial.len()));
+            self.partial.extend_from_slice(part);
+            rest = after;
+            if self.partial.len() < BLOCK {
+                return Ok(());
+            }
+            let block = std::mem::take(&mut self.partial);
+            self.block(&block, &mut tell)?;
+        }
+        let mut blocks = rest.chunks_exact(BLOCK);
+        for block in &mut blocks {
+            self.block(block, &mut tell)?;
+        }
+        self.partial.extend_from_slice(blocks.remainder());
+        Ok(())
+    }
+
+    fn block(&mut self, block: &[u8], tell: &mut impl FnMut(Mark)) -> Result<(), Corrupted> {
+        let value = |at: usize| -> u64 {
+            block[at * NUMBER..(at + 1) * NUMBER]
+                .iter()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte))
+        };
+        let (kind, number) = (value(0) & KIND, value(0) & !KIND);
+        let numbers = if kind == ANSWER { 4 * NUMBER } else { NUMBER };
+        if block[numbers..] != PATTERN[numbers..] {
+            return Err(Corrupted);
+        }
+        match kind {
+            REQUEST => tell(Mark::Request(number)),
+            ANSWER => tell(Mark::Answer(Answer {
+                number,
+                received: value(1),
+                sent: value(2),
+                at_ns: value(3),
+            })),
+            0 if number == self.filler => self.filler += 1,
+            _ => return Err(Corrupted),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(number: u64) -> Mark {
+        Mark::Answer(Answer {
+            number,
+            received: 5,
+            sent: 6,
+            at_ns: 7,
+        })
+    }
+
+    #[test]
+    fn a_header_comes_back_as_it_was_and_nonsense_does_not() {
+        for way in [Way::Neither, Way::Up, Way::Down] {
+            let header = Header {
+                way,
+                blocks: 16,
+                name_bytes: 5,
+            };
+            let encoded = header.encode();
+            let word = encoded[8..]
+                .iter()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte));
+            assert_eq!(Header::decode(word), Some(header));
+        }
+        assert_eq!(Header::decode(u64::MAX), None);
+        assert_eq!(Header::decode(0), None);
+        assert_eq!(Header::decode(16 << 8 | 16), None);
+    }
+
+    #[test]
+    fn marks_go_between_fillers_however_it_is_cut() {
+        let mut outgoing = Outgoing::new(Vec::new(), 4);
+        let mut stream = Vec::new();
+        for number in 0..6 {
+            let length = outgoing.next().len();
+            stream.extend_from_slice(outgoing.next());
+            outgoing.written(length);
+            if number == 1 {
+                outgoing.mark(Mark::Request(8));
+                outgoing.mark(answer(9));
+            }
+        }
+        assert_eq!(stream.len(), (4 * 4 + 2) * BLOCK);
+        assert_eq!(outgoing.sent, stream.len() as u64);
+        for piece in [1, 7, 1_000, 1_024, 5_000, stream.len()] {
+            let (mut incoming, mut marks) = (Incoming::default(), Vec::new());
+            for bytes in stream.chunks(piece) {
+                incoming.take(bytes, |mark| marks.push(mark)).unwrap();
+            }
+            assert_eq!(marks, [Mark::Request(8), answer(9)], "pieces of {piece}");
+            assert_eq!(incoming.received, stream.len() as u64);
+        }
+    }
+
+    #[test]
+    fn any_wrong_byte_and_a_lost_block_are_found() {
+        let mut outgoing = Outgoing::new(Vec::new(), 3);
+        let stream = outgoing.next().to_vec();
+        for at in [0, 7, 8, 1_023, 1_030, 3_000] {
+            let mut wrong = stream.clone();
+            wrong[at] ^= 1;
+            let taken = Incoming::default().take(&wrong, |_| {});
+            assert_eq!(taken, Err(Corrupted), "byte {at}");
+        }
+        let lost = [&stream[..BLOCK], &stream[2 * BLOCK..]].concat();
+        assert_eq!(Incoming::default().take(&lost, |_| {}), Err(Corrupted));
+    }
+
+    #[test]
+    fn nothing_is_written_where_nothing_waits() {
+        let mut outgoing = Outgoing::new(vec![1, 2], 0);
+        assert!(outgoing.wants());
+        assert_eq!(outgoing.next(), [1, 2]);
+        outgoing.written(2);
+        assert!(!outgoing.wants() && outgoing.next().is_empty());
+        outgoing.mark(Mark::Request(1));
+        assert!(outgoing.wants());
+        assert_eq!(outgoing.next().len(), BLOCK);
+    }
+}

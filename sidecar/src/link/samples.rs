@@ -1,0 +1,145 @@
+//! What a link did over time: a sample of each direction every tenth of a second.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use super::counts::Counts;
+
+/// Between two samples, ns.
+pub const EVERY_NS: u64 = 100_000_000;
+/// An hour of them is kept, the last ones.
+const KEPT: usize = 36_000;
+
+/// One direction in one such time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sample {
+    /// The most that waited for the line, bytes.
+    pub queued_bytes_most: u64,
+    /// Handed over at the other end.
+    pub delivered_bytes: u64,
+    /// Packets that the full queue did not take, that were lost, and that were lost because the link was dead.
+    pub queue_dropped: u64,
+    pub lost: u64,
+    pub dead: u64,
+}
+
+impl Sample {
+    /// What was done since `before`.
+    fn since(before: &Counts, now: &Counts, most: u64) -> Self {
+        Self {
+            queued_bytes_most: most,
+            delivered_bytes: now.delivered_bytes - before.delivered_bytes,
+            queue_dropped: now.queue_dropped - before.queue_dropped,
+            lost: now.lost - before.lost,
+            dead: now.dead - before.dead,
+        }
+    }
+}
+
+/// A change that was made, and when after the start or restart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Made {
+    pub at_s: f64,
+    pub items: Vec<(String, String)>,
+}
+
+/// Since the start or the last restart.
+#[derive(Debug, Clone, Default)]
+pub struct Samples {
+    /// Up and down.
+    pub each: VecDeque<[Sample; 2]>,
+    /// How many are not kept any more.
+    pub gone: u64,
+    pub changes: Vec<Made>,
+    before: [Counts; 2],
+}
+
+impl Samples {
+    /// How many times of [`EVERY_NS`] are sampled.
+    fn done(&self) -> u64 {
+        self.gone + self.each.len() as u64
+    }
+
+    /// Whether one is due so long after the start.
+    pub fn due(&self, after_ns: u64) -> bool {
+        after_ns >= (self.done() + 1) * EVERY_NS
+    }
+
+    /// Takes those that are due. Where several are, nothing was done in the meantime that anything had to wake for: all of it is
+    /// the first one's.
+    pub fn take(&mut self, after_ns: u64, counts: [Counts; 2], most: [u64; 2]) {
+        let missing = (after_ns / EVERY_NS).saturating_sub(self.done());
+        if missing == 0 {
+            return;
+        }
+        let of = |way: usize| Sample::since(&self.before[way], &counts[way], most[way]);
+        self.keep([of(0), of(1)]);
+        self.before = counts;
+        let idle = |way: usize| Sample {
+            queued_bytes_most: counts[way].queued_bytes,
+            ..Sample::default()
+        };
+        // Older ones than are kept need not be made.
+        let rest = missing - 1;
+        let skipped = rest.saturating_sub(KEPT as u64);
+        if skipped > 0 {
+            self.gone += skipped + self.each.len() as u64;
+            self.each.clear();
+        }
+        for _ in skipped..rest {
+            self.keep([idle(0), idle(1)]);
+        }
+    }
+
+    fn keep(&mut self, sample: [Sample; 2]) {
+        self.each.push_back(sample);
+        if self.each.len() > KEPT {
+            self.each.pop_front();
+            self.gone += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(delivered_bytes: u64, queue_dropped: u64) -> Counts {
+        Counts {
+            delivered_bytes,
+            queue_dropped,
+            queued_bytes: 7,
+            ..Counts::default()
+        }
+    }
+
+    #[test]
+    fn a_sample_is_of_its_own_time() {
+        let mut samples = Samples::default();
+        assert!(!samples.due(EVERY_NS - 1) && samples.due(EVERY_NS));
+        samples.take(EVERY_NS, [counts(10, 1), counts(0, 0)], [5, 0]);
+        assert!(!samples.due(EVERY_NS + 1));
+        samples.take(2 * EVERY_NS + 1, [counts(30, 4), counts(2, 0)], [9, 3]);
+        let [up, down] = samples.each[1];
+        assert_eq!((up.delivered_bytes, up.queue_dropped), (20, 3));
+        assert_eq!((up.queued_bytes_most, down.delivered_bytes), (9, 2));
+        samples.take(2 * EVERY_NS + 2, [counts(99, 9), counts(9, 9)], [9, 9]);
+        assert_eq!(samples.each.len(), 2);
+    }
+
+    #[test]
+    fn times_without_a_wake_up_have_samples_too_and_only_the_last_hour_is_kept() {
+        let mut samples = Samples::default();
+        samples.take(5 * EVERY_NS, [counts(10, 1); 2], [8, 8]);
+        assert_eq!(samples.each.len(), 5);
+        assert_eq!(samples.each[0][0].delivered_bytes, 10);
+        assert_eq!(samples.each[4][1].delivered_bytes, 0);
+        assert_eq!(samples.each[4][1].queued_bytes_most, 7);
+        let late = 100 * KEPT as u64 * EVERY_NS;
+        samples.take(late, [counts(11, 1); 2], [8, 8]);
+        assert_eq!(samples.each.len(), KEPT);
+        assert_eq!(samples.done(), late / EVERY_NS);
+        assert!(!samples.due(late) && samples.due(late + EVERY_NS));
+    }
+}

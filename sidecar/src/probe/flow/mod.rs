@@ -1,0 +1,137 @@
+//! Flows: tunnels that are kept full for a time, or not at all, and small requests on the very same tunnels at a fixed rate.
+//!
+//! A thread per tunnel. An operation is a request, of 1 KiB as its answer; its latency counts from the intended time, so that what has to
+//! wait behind others has its whole wait. `round_trip` has those that were intended in the measured part. After it the tunnels stay as
+//! full as they were until the last answer is here, at most for `timeout`; what comes later is a `timeout`. A tunnel that ends has *died*, as
+//! has one through which nothing came for `stall` when the probe ended; each of its requests that was due has failed with it. None
+//! is opened anew. What goes over a tunnel is said in [`crate::echo::flow`]; the far end has to be an echo server of ours, engine `blocking`.
+
+mod line;
+mod progress;
+
+use std::net::TcpStream;
+use std::thread::Builder;
+
+use socket2::SockRef;
+
+use super::context::Context;
+use super::gate::Gate;
+use super::kinds::{ErrorKind, ProbeError};
+use super::outcome::{Died, Flow, FlowTunnel, Outcome};
+use super::plan::Plan;
+use super::socks5::client::{self, Deadline};
+use super::tally::Tally;
+use crate::echo::flow::UNSENT_BYTES;
+use crate::net::clock::{now_ns, seconds, to_unix_us};
+use crate::net::pace::wait_until;
+use line::{Ended, Line, Times};
+use progress::{BUCKET_NS, merged};
+
+/// What the kernel keeps of a tunnel that is not read, bytes, so that it is soon full.
+const UNREAD_BYTES: usize = 16 * 1024;
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let mut streams = Vec::new();
+    let mut unopened: Vec<ErrorKind> = Vec::new();
+    for _ in 0..plan.spec.connections {
+        let deadline = Deadline::of_handshake(plan, context);
+        match client::open(plan, &deadline) {
+            Ok((stream, _)) => {
+                make_ready(plan, &stream)?;
+                streams.push(stream);
+            }
+            Err(error) if streams.is_empty() => return Err(error),
+            Err(error) => unopened.push(error.kind),
+        }
+    }
+    let (times, ended) = all_at_once(plan, context, &streams)?;
+    let received = ended.iter().map(|line| line.progress.as_slice());
+    let bytes = merged(received, times.whole_ns());
+    let mut tunnels: Vec<FlowTunnel> = Vec::new();
+    let mut all: Option<Tally> = None;
+    for line in ended {
+        tunnels.push(line.tunnel);
+        match &mut all {
+            None => all = Some(line.tally),
+            Some(all) => all.merge(line.tally, plan.spec.keep),
+        }
+    }
+    let mut tally = all.unwrap_or_else(|| Tally::new(Vec::new()));
+    for kind in unopened {
+        tally.errors.add(kind, plan.flow.marks());
+        tunnels.push(FlowTunnel {
+            died: Some(Died { kind, at_s: 0.0 }),
+            ..FlowTunnel::default()
+        });
+    }
+    let (from, to) = (times.measured_ns - times.began_ns, times.whole_ns());
+    tally.bytes = progress::between(&bytes, from, to);
+    let mut outcome = tally.outcome(plan, context, streams.len() as u64);
+    outcome.flow = Some(Flow {
+        began_unix_us: to_unix_us()(times.began_ns),
+        measured_from_s: seconds(from),
+        bucket_ms: BUCKET_NS / 1_000_000,
+        bytes,
+        tunnels,
+    });
+    Ok(outcome)
+}
+
+fn make_ready(plan: &Plan, stream: &TcpStream) -> Result<(), ProbeError> {
+    let socket = SockRef::from(stream);
+    if let Some(name) = &plan.flow.congestion {
+        let set = socket.set_tcp_congestion(name.as_bytes());
+        set.map_err(|error| ProbeError::io(format_args!("congestion control {name}"), &error))?;
+    }
+    let set = || {
+        socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
+        if !plan.flow.reads {
+            socket.set_recv_buffer_size(UNREAD_BYTES)?;
+        }
+        stream.set_nonblocking(true)
+    };
+    set().map_err(|error| ProbeError::io("socket", &error))
+}
+
+/// One thread per tunnel; all begin together.
+fn all_at_once(
+    plan: &Plan,
+    context: &Context,
+    streams: &[TcpStream],
+) -> Result<(Times, Vec<Ended>), ProbeError> {
+    let start = Gate::default();
+    let began = std::sync::OnceLock::new();
+    let (start, began) = (&start, &began);
+    let ended: Vec<Ended> = std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for stream in streams {
+            let work = move || {
+                start
+                    .pass()
+                    .then(|| Line::run(plan, context, stream, *began.get_or_init(Times::default)))
+            };
+            match Builder::new().spawn_scoped(scope, work) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    start.abandon(&error);
+                    return Vec::new();
+                }
+            }
+        }
+        start.gather(streams.len());
+        let times = *began.get_or_init(|| Times::new(plan, now_ns()));
+        start.open();
+        let stopped = |now| context.must_stop(plan, now).is_some();
+        wait_until(times.measured_ns, plan.spec.wait, stopped);
+        context.measured_begins();
+        wait_until(times.end_ns, plan.spec.wait, stopped);
+        context.measured_ended();
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended.flatten().flatten().collect()
+    });
+    start.result()?;
+    Ok((began.get().copied().unwrap_or_default(), ended))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::echo::{Echo, Request};
+use crate::probe::context::Nobody;
+use crate::probe::plan::Allowed;
+
+fn echo(request: Value) -> Echo {
+    let request: Request = serde_json::from_value(request).unwrap();
+    Echo::start(request).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn plan(echo: &Echo, flow: &Value, connections: u64) -> Plan {
+    let spec = json!({"kind": "flow", "target": echo.tcp.to_string(), "flow": flow, "connections": connections});
+    let spec = serde_json::from_value(spec).unwrap();
+    Plan::check(spec, &Allowed::default()).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn measure(echo: &Echo, flow: &Value, connections: u64) -> Outcome {
+    let context = Context::new(Box::new(Nobody));
+    run(&plan(echo, flow, connections), &context).unwrap()
+}
+
+#[test]
+fn each_way_is_kept_full_and_each_request_is_answered() {
+    let echo = echo(json!({}));
+    for direction in ["up", "down"] {
+        let asked =
+            json!({"direction": direction, "seconds": 0.5, "warmup_s": 0.2, "requests_per_s": 20});
+        let outcome = measure(&echo, &asked, 2);
+        let Outcome {
+            errors,
+            attempted,
+            succeeded,
+            ..
+        } = &outcome;
+        assert!(errors.is_empty(), "{direction}: {errors:?}");
+        assert_eq!((*attempted, *succeeded), (20, 20), "{direction}");
+        let duration_s = outcome.duration_s;
+        assert!((duration_s - 0.5).abs() < 1e-6, "{duration_s}");
+        let flow = outcome.flow.unwrap();
+        assert_eq!((flow.bytes.len(), flow.tunnels.len()), (7, 2));
+        assert_eq!(outcome.bytes, flow.bytes[2..].iter().sum::<u64>());
+        // Loopback carries more than 8 Mbit/s on any machine.
+        assert!(outcome.bytes > 500_000, "{direction}: {flow:?}");
+        for tunnel in flow.tunnels {
+            assert_eq!(tunnel.died, None);
+            assert!(tunnel.sent >= tunnel.received && tunnel.received > 0);
+        }
+    }
+}
+
+#[test]
+fn without_a_way_there_are_requests_alone() {
+    let echo = echo(json!({}));
+    let asked = json!({"seconds": 0.5, "requests_per_s": 40});
+    let outcome = measure(&echo, &asked, 1);
+    assert_eq!((outcome.attempted, outcome.succeeded), (20, 20));
+    let tunnel = outcome.flow.unwrap().tunnels.remove(0);
+    // The last one asks what had come.
+    assert_eq!(tunnel.received, 21 * 1_024);
+}
+
+#[test]
+fn a_tunnel_that_is_not_read_stands_still_and_lives() {
+    let echo = echo(json!({}));
+    let asked = json!({"direction": "down", "seconds": 1.5, "reads": false});
+    let plan = plan(&echo, &asked, 1);
+    let sent = || echo.state().counted.tcp_bytes;
+    let outcome = std::thread::scope(|scope| {
+        let probe = scope.spawn(|| run(&plan, &Context::new(Box::new(Nobody))).unwrap());
+        std::thread::sleep(Duration::from_millis(600));
+        let before = sent();
+        std::thread::sleep(Duration::from_millis(400));
+        assert!(
+            before > 0 && before == sent(),
+            "{before} and then {}",
+            sent()
+        );
+        probe.join().unwrap()
+    });
+    assert_eq!((outcome.attempted, outcome.bytes), (0, 0));
+    assert_eq!(outcome.flow.unwrap().tunnels[0].died, None);
+}
+
+#[test]
+fn a_tunnel_that_ends_has_died_and_so_have_its_requests() {
+    let echo = echo(json!({}));
+    let asked = json!({"direction": "down", "seconds": 1.0, "requests_per_s": 10});
+    let plan = plan(&echo, &asked, 1);
+    let outcome = std::thread::scope(|scope| {
+        let probe = scope.spawn(|| run(&plan, &Context::new(Box::new(Nobody))).unwrap());
+        std::thread::sleep(Duration::from_millis(450));
+        echo.stop();
+        probe.join().unwrap()
+    });
+    assert_eq!(outcome.attempted, 10, "{:?}", outcome.errors);
+    let succeeded = outcome.succeeded;
+    assert!((1..=9).contains(&succeeded), "{succeeded}");
+    let died = outcome.flow.unwrap().tunnels[0].died.unwrap();
+    let ends = [ErrorKind::Closed, ErrorKind::ConnectionReset];
+    assert!(ends.contains(&died.kind), "{died:?}");
+    assert!(died.at_s > 0.2 && died.at_s < 1.0, "{died:?}");
+    assert_eq!(outcome.errors.keys().collect::<Vec<_>>(), [&died.kind]);
+}
+
+#[test]
+fn a_far_end_without_flows_ends_the_tunnel() {
+    let echo = echo(json!({"engine": "events"}));
+    let outcome = measure(&echo, &json!({"seconds": 0.2}), 1);
+    assert_eq!(outcome.succeeded, 0);
+    assert!(outcome.flow.unwrap().tunnels[0].died.is_some());
+    assert!(outcome.duration_s < 1.0, "{}", outcome.duration_s);
+}
+
+#[test]
+fn a_congestion_control_that_the_kernel_has_not_is_named() {
+    let echo = echo(json!({}));
+    let asked = json!({"seconds": 0.2, "congestion": "nonsuch"});
+    let context = Context::new(Box::new(Nobody));
+    let error = run(&plan(&echo, &asked, 1), &context).unwrap_err();
+    assert!(error.message.contains("nonsuch"), "{}", error.message);
+    let asked = json!({"seconds": 0.2, "congestion": "cubic"});
+    let known = measure(&echo, &asked, 1);
+    assert_eq!(known.attempted, known.succeeded);
+}
