@@ -43,7 +43,7 @@ const limitOver = (link, count) => ({
  * @property {import('./meter.js').Echo} [far] the far end, where it is not the run's
  *
  * @typedef {{ proxied: Via, direct: Via }} Vias
- * @typedef {{ echo: import('./meter.js').Echo | null, ends: import('../link/link.js').Ends | null } & import('../scenario.js').Begun} Data
+ * @typedef {{ echo: import('./meter.js').Echo | null, linkEnds: import('../link/link.js').Ends | null } & import('../scenario.js').Begun} Data
  */
 
 /**
@@ -94,7 +94,7 @@ export class Plane {
     this.repeats = new Repeats(partsOf(window), environment.placement, data.neighbourStays);
     const { proxy } = environment;
     // Over a link both are at its ends, and the control goes over it too.
-    const at = data.ends ? { ...data.ends.near, far: data.ends.far } : {};
+    const at = data.linkEnds ? { ...data.linkEnds.near, far: data.linkEnds.far } : {};
     const vias = definition.vias?.(data) ?? {
       proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window, ...at },
       direct: { proxy: null, instance: null, usage_window: null, watched_by: data.window, ...at },
@@ -309,8 +309,8 @@ export function planeScenario(definition) {
         wait: echoWait(placement),
       };
       const echo = needed ? startEcho({ host: address === 'ipv6' ? '::1' : '127.0.0.1', ...spec }) : null;
-      const ends = link && !definition.ownInstances ? ownEnds(link, spec) : null;
-      const data = /** @type {any} */ ({ ...prepared, echo, ends, window: null });
+      const linkEnds = link && !definition.ownInstances ? ownEnds(link, spec) : null;
+      const data = /** @type {any} */ ({ ...prepared, echo, linkEnds, window: null });
       if (definition.reaches) {
         const fault = unreached(new Plane(environment, definition, address, data), definition.reaches);
         if (fault) {
@@ -318,7 +318,7 @@ export function planeScenario(definition) {
           stop(fault);
         }
       }
-      return scenario.begin(() => ({ ...prepared, echo, ends }));
+      return scenario.begin(() => ({ ...prepared, echo, linkEnds }));
     },
 
     /** @param {Prepared & Data} data */

@@ -21,12 +21,13 @@ func TestOurScriptsSayWhatTheyNeed(t *testing.T) {
 	for name, needs := range map[string]string{
 		"dataplane/queue-sweep": anyTestbed, "dataplane/tproxy": ownTestbed,
 		"protocols/matrix": "any protocol engine", "protocols/interop": "any protocol engine",
+		"link/protocols": "any protocol engine", "link/loss": "any protocol engine",
 	} {
 		if found[name] != needs {
 			t.Errorf("%s: %s", name, found[name])
 		}
 	}
-	if _, ok := found["pulsar/ingest"]; ok || len(found) != 7 {
+	if _, ok := found["pulsar/ingest"]; ok || len(found) != 9 {
 		t.Error(found)
 	}
 }
