@@ -154,7 +154,8 @@ class Relay {
     }
     truth.messages += 1;
     const message = JSON.parse(text);
-    truth.topics.add(message.topic); // as the real one does: a message makes its topic
+    // As the real one does: a message makes its topic. One whose client has gone while it waited for its turn is not stored.
+    if (!response.socket?.destroyed) truth.topics.add(message.topic);
     truth.arrivals.push({ at: readAt, payload: message.payload });
     this.deliver(message);
     response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"message_id":"1"}');

@@ -29,7 +29,10 @@ after(async () => {
 const overLink = (about, text, use) =>
   test(about, async (context) => {
     const link = await Link.start(sidecar, text);
-    if (!link) return context.skip('there can be no link here');
+    if (!link) {
+      context.skip('there can be no link here');
+      return;
+    }
     try {
       await use(link, context);
     } finally {
@@ -129,7 +132,10 @@ async function goodput(link, congestion, seconds) {
 
 for (const congestion of ['cubic', 'bbr'])
   overLink(`${congestion} fills a line that loses nothing`, 'rtt:50ms,rate:20mbit', async (link, context) => {
-    if (!CONGESTION.includes(congestion)) return context.skip(`the kernel has no ${congestion}`);
+    if (!CONGESTION.includes(congestion)) {
+      context.skip(`the kernel has no ${congestion}`);
+      return;
+    }
     const share = (await goodput(link, congestion, 4)) / 20;
     context.diagnostic(`${share.toFixed(3)} of the line`);
     // Payload is 0.965 of the line at most; bbr looks for a shorter queue now and then.
@@ -137,7 +143,10 @@ for (const congestion of ['cubic', 'bbr'])
   });
 
 overLink('reno moves what Mathis says', 'rtt:50ms,rate:100mbit,loss:1%', async (link, context) => {
-  if (!CONGESTION.includes('reno')) return context.skip('the kernel has no reno');
+  if (!CONGESTION.includes('reno')) {
+    context.skip('the kernel has no reno');
+    return;
+  }
   const theory = mathisMbit({ rtt_ms: 50, loss: 0.01 });
   const mbit = await goodput(link, 'reno', 10);
   context.diagnostic(`${mbit.toFixed(2)} Mbit/s, and Mathis says ${theory.toFixed(2)}`);

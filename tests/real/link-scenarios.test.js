@@ -35,7 +35,7 @@ test('rows over a link: round trips, what users get, and the link alone beside i
       assert.ok(wire === null || (wire > 1 && wire < 2), `${row}: ${wire}`);
     }
     assert.equal(rowsOf(sectionOf(result, 'over_link_controls')).length, 4);
-    assert.equal(result.parameters.link, LINK);
+    assert.equal(result.run.link.text, LINK);
   } finally {
     bench.remove();
   }

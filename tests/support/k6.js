@@ -30,7 +30,7 @@ export function start(command, args, options = {}) {
 
 /** What a child needs of this process's environment, without anything that would steer a scenario. */
 export function cleanEnvironment() {
-  const needed = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'];
+  const needed = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ', 'CARGO_HOME', 'RUSTUP_HOME'];
   return Object.fromEntries(needed.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 

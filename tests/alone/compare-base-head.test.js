@@ -74,9 +74,12 @@ function assertNothingLeft() {
 test('a commit that burns 2 ms for each piece of data is found, and both commits are told', async () => {
   const run = await compared(sides('slow', ['--runs', '12']), variables);
   try {
-    assert.equal(run.code, 99, run.output.stdout + run.output.stderr);
     const { a, b, verdict, headline } = run.result();
-    assert.equal(verdict, 'fail');
+    // Never a pass: where others take the CPU nothing is compared, and that is said.
+    const disturbed = run.code === 3;
+    if (disturbed) assert.match(run.output.stdout, /of the \d+ runs of [AB] can be used; .*neighbours/);
+    else assert.equal(run.code, 99, run.output.stdout + run.output.stderr);
+    assert.equal(verdict, disturbed ? 'inconclusive' : 'fail');
     for (const [side, name, ref] of [
       [a, 'base', 'main'],
       [b, 'head', 'slow'],
@@ -85,7 +88,8 @@ test('a commit that burns 2 ms for each piece of data is found, and both commits
       assert.match(side.contents.program, /^[0-9a-f]{64}$/);
     }
     assert.notEqual(a.contents.program, b.contents.program);
-    assert.match(headline, /^head \(slow, [0-9a-f]{10}\) is \d+ % slower than base \(main, [0-9a-f]{10}\)/);
+    if (!disturbed)
+      assert.match(headline, /^head \(slow, [0-9a-f]{10}\) is \d+ % slower than base \(main, [0-9a-f]{10}\)/);
     assert.match(run.text('compare.md'), /\| SHA-256 +\| program [0-9a-f]{12} +\| program [0-9a-f]{12} +\|/);
     assert.ok(run.has('logs/build-base.log') && run.has('logs/build-head.log'));
     assertNothingLeft();

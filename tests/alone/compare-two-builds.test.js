@@ -23,6 +23,15 @@ const make = (...args) =>
 /** What make says besides its own line. @param {string} stderr */
 const linesOf = (stderr) => stderr.split('\n').filter((line) => line !== '' && !line.startsWith('make: ***'));
 
+/**
+ * So many runs at least, each of them used unless others took the CPU.
+ * @param {{ used: boolean, message: string }[]} runs @param {number} least
+ */
+function assertMeasured(runs, least) {
+  assert.ok(runs.length >= least, JSON.stringify(runs));
+  for (const one of runs) assert.ok(one.used || /neighbours/.test(one.message), JSON.stringify(one));
+}
+
 test('two sides that are the same are not measured, however they are written', async () => {
   const copy = join(folder.path, 'copy');
   cpSync(join(ROOT, 'testbeds/panel'), copy, { recursive: true });
@@ -54,10 +63,7 @@ test('a panel from a folder that was changed is told from the one that was not',
     assert.notEqual(a.contents.source, b.contents.source);
     assert.equal(a.contents.python, b.contents.python);
     assert.match(b.versions.panel, /^source .*files [0-9a-f]{12}$/);
-    assert.deepEqual(
-      [a, b].map((side) => side.runs.filter((/** @type {any} */ one) => one.used).length),
-      [2, 2],
-    );
+    for (const side of [a, b]) assertMeasured(side.runs, 2);
   } finally {
     run.remove();
   }
@@ -70,7 +76,7 @@ test('an A/A is measured where it is asked for', async () => {
     assert.equal(run.code, 3, run.output.stdout + run.output.stderr);
     const { a, b } = run.result();
     assert.deepEqual(a.contents, b.contents);
-    assert.ok(a.runs[0].used && b.runs[0].used);
+    for (const side of [a, b]) assertMeasured(side.runs, 1);
   } finally {
     run.remove();
   }
@@ -109,7 +115,7 @@ test('make installs a wheel beside the pinned relay, named for its content, and 
     assert.equal(b.versions.wheel, digest);
     assert.equal(b.versions['pulsar-relay'], '0.2.1');
     assert.notEqual(a.contents.python, b.contents.python);
-    assert.ok(a.runs[0].used && b.runs[0].used);
+    for (const side of [a, b]) assertMeasured(side.runs, 1);
     assert.match(readFileSync(join(environment, '.installed'), 'utf8'), /^$/);
   } finally {
     rmSync(environment, { recursive: true, force: true });
@@ -186,11 +192,7 @@ test('two panels that are up are compared by their URLs, each with a password of
       assert.equal(run.code, 3, run.output.stdout + run.output.stderr);
       const { a, b } = run.result();
       assert.deepEqual([a.spec, b.spec], urls);
-      for (const side of [a, b])
-        assert.ok(
-          side.runs.every((/** @type {any} */ one) => one.used),
-          JSON.stringify(side.runs),
-        );
+      for (const side of [a, b]) assertMeasured(side.runs, 2);
       for (const text of run.texts()) for (const password of passwords) assert.ok(!text.includes(password));
     } finally {
       run.remove();
