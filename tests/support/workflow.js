@@ -95,6 +95,7 @@ export class Runner {
     this.env = {
       PATH: path,
       HOME: process.env.HOME ?? '/',
+      ...(process.env.RUSTUP_HOME && { RUSTUP_HOME: process.env.RUSTUP_HOME }),
       GITHUB_WORKSPACE: this.workspace,
       GITHUB_STEP_SUMMARY: this.summary,
       RUNNER_TEMP: this.temp,
