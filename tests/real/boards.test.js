@@ -162,6 +162,16 @@ const leftOut = () =>
 /** @param {string[]} scenarios */
 const measured = (scenarios) => scenarios.filter((name) => !leftOut().includes(name));
 
+/**
+ * Whether all that a scenario has measured is in its sections, as goodput has no latency: boards show nothing of it.
+ * @param {string} scenario
+ */
+function hasSectionsAlone(scenario) {
+  if (!run.has(`link-${scenario}.json`)) return false;
+  const { operations, sections } = run.result(`link-${scenario}`);
+  return sections.length > 0 && operations.every((/** @type {any} */ { requests }) => requests === 0);
+}
+
 /** @param {import('../../grafana/stand-in.js').Target} target @param {string} asked */
 async function fault({ refId, alias = '' }, asked) {
   const series = await ask(asked);
@@ -184,7 +194,7 @@ async function fault({ refId, alias = '' }, asked) {
 async function faults(board, values) {
   const found = [];
   for (const { panel, values: own, of } of standing(board, values)) {
-    if (measured([own.scenario].flat()).length === 0) continue;
+    if (measured([own.scenario].flat()).every(hasSectionsAlone)) continue;
     if (ABOUT[panel.id]?.every((scenario) => !own.scenario.includes(scenario))) continue;
     if ([own.scenario].flat().every((scenario) => NOT_ABOUT[panel.id]?.includes(scenario))) continue;
     for (const target of panel.targets) {
