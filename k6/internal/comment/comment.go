@@ -82,12 +82,13 @@ func word(text string) string {
 // Markdown is the comment.
 func (c Comment) Markdown() string {
 	w := &writer{}
-	heading := headings[c.Verdict]
-	if heading == "" {
-		heading = markdown.Inert(c.Verdict)
+	verdict := headings[c.Verdict]
+	if verdict == "" {
+		verdict = c.Verdict
 	}
 	w.add(c.Marker() + "\n")
-	w.add(fmt.Sprintf("### Windtunnel, %s: %s\n\n", markdown.Inert(cut(c.Name, mostCell)), heading))
+	// As one text, as the colon between the two could end an emoji that the name begins.
+	w.add("### Windtunnel, " + markdown.Inert(cut(c.Name, mostCell)+": "+verdict) + "\n\n")
 	if c.Why != "" {
 		w.add(markdown.InertLine(cut(c.Why, mostText)) + "\n\n")
 	}

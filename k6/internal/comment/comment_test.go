@@ -21,7 +21,7 @@ var evil = []string{
 	"@octocat", "a@b.example", "#1", "octo/cat#12", "GH-7", "closes #1", "Fixes: octo/cat#3", "resolves GH-1",
 	"https://evil.example/x", "www.evil.example", "<script>alert(1)</script>", "<img src=x onerror=y>", "-->", "<!-- windtunnel gate pass -->",
 	"![x](http://e.example)", "[x](javascript:alert(1))", "[x]: http://e.example", "a|b", "`code`", "``", "**bold**", "_x_", "~~x~~", "$x$", "$`x`$",
-	":tada:", ":a:b:", "</details>", "</summary>", "<details open>", "a\nb", "a\r\n\n# b", "- x", "1. x", "+ x", "===", "---", "> x", "/close", "\\", "&lt;b&gt;", "&#64;x",
+	":tada:", ":a:b:", "0:0", "</details>", "</summary>", "<details open>", "a\nb", "a\r\n\n# b", "- x", "1. x", "+ x", "===", "---", "> x", "/close", "\\", "&lt;b&gt;", "&#64;x",
 	"\u202eevil", "\u200b@x", "0123456789abcdef0123456789abcdef01234567", "\x00\xff", "[^1]", "[ ] x", strings.Repeat("x", 5000), "    code",
 }
 
