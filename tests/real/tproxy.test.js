@@ -48,9 +48,7 @@ for (const [TESTBED, processes, values] of /** @type {[string, string[], unknown
       assert.ok([0, 3, 99].includes(code), bench.output.stdout);
       const result = bench.result('dataplane-tproxy');
       // Of what else uses the machine a run may be told inconclusive, and of datagrams some may be lost.
-      const odd = faultsOf(result).filter(
-        (reason) => !/\d × (lost|unexpected) in|^udp: |^tcp: P\d/.test(reason),
-      );
+      const odd = faultsOf(result).filter((reason) => !/\d × (lost|late) in|^udp: |^tcp: P\d/.test(reason));
       assert.deepEqual(odd, []);
       for (const [name, least] of /** @type {[string, number][]} */ ([
         ['tcp', 400],

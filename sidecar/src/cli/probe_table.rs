@@ -28,6 +28,7 @@ pub fn outcome(outcome: &Outcome) -> String {
     for (count, name) in [
         (anomalies.duplicated, "duplicated"),
         (anomalies.out_of_order, "out of order"),
+        (anomalies.late, "late"),
         (anomalies.unexpected, "unexpected"),
     ] {
         if count > 0 {

@@ -44,7 +44,10 @@ pub struct Anomalies {
     /// Arrived with a sequence number below one that had arrived. It may be an answer all the same.
     #[serde(skip_serializing_if = "zero")]
     pub out_of_order: u64,
-    /// Never sent, or so late that it counts as lost.
+    /// The first answer to a datagram that counts as lost already.
+    #[serde(skip_serializing_if = "zero")]
+    pub late: u64,
+    /// Never sent.
     #[serde(skip_serializing_if = "zero")]
     pub unexpected: u64,
 }

@@ -142,7 +142,8 @@ impl<C: Content> Part<'_, C> {
             Answer::Duplicate => self.tally.anomalies.duplicated += 1,
             // One of the warm-up is no news.
             Answer::Unknown if (number as usize) < progress.first => {}
-            Answer::Late | Answer::Unknown => self.tally.anomalies.unexpected += 1,
+            Answer::Late => self.tally.anomalies.late += 1,
+            Answer::Unknown => self.tally.anomalies.unexpected += 1,
             // Only after a pause: otherwise it is given up before.
             Answer::InTime { sent_ns, .. }
                 if now.saturating_sub(sent_ns) >= progress.timeout_ns =>
