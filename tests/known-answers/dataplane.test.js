@@ -72,7 +72,9 @@ test('socks-udp counts exactly what is lost and what comes twice', async () => {
     });
     const [row, direct] = [operation(result, 'udp'), operation(result, 'udp_direct')];
     // The far end drops exactly 100 of each 1,000 that reach it; 50 a probe are warm-up, in four probes.
-    const lost = (row.errors.lost ?? 0) + (direct.errors.lost ?? 0);
+    // What came late, on a busy machine, did come.
+    const dropped = (/** @type {any} */ { errors }) => (errors.lost ?? 0) - (errors.late ?? 0);
+    const lost = dropped(row) + dropped(direct);
     assert.ok(lost >= 200 - 40 && lost <= 220, `${lost} of 2,000 lost`);
     assert.equal(row.requests, 1000);
     assert.equal(row.success, 1000 - row.errors.lost);
