@@ -5,6 +5,11 @@ import { fixedProfile } from './profiles.js';
 
 /** Base of every run; a scenario and an environment only say what differs. */
 const SHORT_RUN = /** @type {Bounds} */ ({ failed: 0, errors: 0 });
+/** Names of bounds on how long something takes. */
+const LATENCIES = /^(p\(|avg|med|max|min)/;
+/** @param {string} name of a bound */
+export const isOfLatency = (name) => LATENCIES.test(name);
+
 /** In long runs on a shared network a stray failure is no verdict. */
 const LONG_RUN = /** @type {Bounds} */ ({ failed: 0.001, anomalies: 0 });
 

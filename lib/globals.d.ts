@@ -314,7 +314,13 @@ declare module 'k6/x/windtunnel/judge' {
     answer?: string;
     headline?: { value: string; of: string; detail?: string };
     notes?: string[];
-    plot?: { kind: 'line' | 'bars' | 'curves'; x: string; y: string[] };
+    plot?: {
+      kind: 'line' | 'bars' | 'curves' | 'course';
+      x: string;
+      y: string[];
+      below?: { title: string; y: string[] };
+      marks?: string;
+    };
   }
   /**
    * One k6 process of several: `start_offset_ms` after the common start its load began, `clock_offset_ms` sets its clock forward

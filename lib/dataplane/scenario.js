@@ -6,6 +6,7 @@ import { endsOf, linkOf, rttSeconds } from '../link/link.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
+import { isOfLatency } from '../bounds.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { ask, cancelProbes, measure, startEcho, stopEcho } from './meter.js';
@@ -245,13 +246,11 @@ const LOST_OVER_LINK = 0.5;
 function overLink({ operations, reaches = [] }) {
   const losing = reaches.includes('udp') ? { failed: LOST_OVER_LINK, errors: undefined } : {};
   const of = (/** @type {PlaneOperation} */ operation) => {
-    const kept = Object.entries(operation.bounds ?? {}).filter(([name]) => !LATENCIES.test(name));
+    const kept = Object.entries(operation.bounds ?? {}).filter(([name]) => !isOfLatency(name));
     return { ...operation, bounds: { ...Object.fromEntries(kept), ...losing } };
   };
   return Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, of(one)]));
 }
-
-const LATENCIES = /^(p\(|avg|med|max|min)/;
 
 /** The ends of the link of the pair that the bench has started. @param {string} link @param {object} spec of the far end */
 function ownEnds(link, spec) {

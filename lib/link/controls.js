@@ -37,10 +37,10 @@ export const controlOperations = () => ({
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {import('../protocols/sides.js').Side} side whose pair it is
  * @param {(way: Way) => T} use
- * @param {string} [link] the run's unless given
+ * @param {{ link?: string, operation?: string }} [about] the run's link, and DIRECT, unless given
  * @returns {T}
  */
-export function withDirect(plane, side, use, link) {
+export function withDirect(plane, side, use, { link, operation = DIRECT } = {}) {
   const row = /** @type {import('../protocols/matrix.js').Row} */ (
     MATRIX.find(({ row: name }) => name === PAIR)
   );
@@ -48,7 +48,7 @@ export function withDirect(plane, side, use, link) {
   try {
     if ('failed' in started)
       throw new Error(`the link alone: ${started.failed.outcome}: ${started.failed.detail}`);
-    return use(new Way(plane, started.started, DIRECT, { direct: true }));
+    return use(new Way(plane, started.started, operation, { direct: true }));
   } finally {
     stopSides([started]);
   }

@@ -1,4 +1,5 @@
 /** Which rows of the matrix a link can be between, and the bounds that scripts/link/thresholds.json has for them. */
+import { isOfLatency } from '../bounds.js';
 import { loadPlane } from '../dataplane/environment.js';
 import { MATRIX, hasHop } from '../protocols/matrix.js';
 import { comesInBySocks } from '../protocols/instances.js';
@@ -21,6 +22,26 @@ export function linkThresholds(scenario, operations) {
   const known = MATRIX.flatMap(({ row }) => [operationOf(row), operationOf(row, { name: 'candidate' })]);
   const asked = Object.entries(own).filter(([name]) => name in operations || !known.includes(name));
   return { ...environment, thresholds: { ...others, [scenario]: Object.fromEntries(asked) } };
+}
+
+/**
+ * What a changed or a full link makes late is no error of a row; it has no latency either. So who bounds an operation's latency bounds
+ * what had none, too, and asks that there is one.
+ * @template {import('../scenario.js').Operations} One
+ * @param {Record<string, One>} operations
+ * @param {ReturnType<typeof linkThresholds>} environment
+ * @param {string} scenario
+ * @returns {Record<string, One>}
+ */
+export function boundWhole(operations, { thresholds }, scenario) {
+  const all = thresholds[scenario] ?? {};
+  const whole = (/** @type {string} */ name, /** @type {One} */ operation) => {
+    const own = Object.keys(all[name] ?? {});
+    if (!own.some(isOfLatency)) return operation;
+    const errors = own.includes('failed') ? undefined : 0;
+    return { ...operation, optional: false, bounds: { ...operation.bounds, errors } };
+  };
+  return Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, whole(name, one)]));
 }
 
 /**

@@ -34,6 +34,8 @@ export class Way {
     /** @type {Record<string, number>} by kind */
     this.errors = {};
     this.attempted = 0;
+    /** @type {string | null} why something could not be measured at all, in the words of the first that could not */
+    this.why = null;
   }
 
   get id() {
@@ -64,6 +66,17 @@ export class Way {
   }
 
   /**
+   * The same of a probe that runs beside another one of this way: what the system uses meanwhile is counted once, by the other.
+   * @param {Spec} spec
+   * @param {{ tcp: string, udp: string }} far
+   */
+  beside(spec, far) {
+    const own = /** @type {Spec} */ (this.spec(spec, far));
+    for (const name of ['instance', 'usage_window', 'watched_by']) delete own[name];
+    return own;
+  }
+
+  /**
    * What a probe came to: its errors are the way's.
    * @param {import('../dataplane/meter.js').Ended} ended
    * @param {string[]} [expected] kinds that the link, or the probe's own limit, makes
@@ -71,6 +84,7 @@ export class Way {
    */
   taken(ended, expected = []) {
     if ('error' in ended) {
+      this.why ??= ended.error.message;
       this.note({ [ended.error.kind]: ended.planned.operations }, ended.planned.operations);
       return null;
     }
@@ -105,14 +119,24 @@ export class Way {
     this.set(`${CLEAN},rtt:${ms}ms`);
   }
 
-  /** As it was started. */
-  restart() {
-    ask('POST', `/instances/${this.id}/link`, { restart: true });
+  /** As it was started. @param {string} [later] items of a timetable, as LINK has them */
+  restart(later) {
+    ask('POST', `/instances/${this.id}/link`, { restart: true, ...(later ? { later } : {}) });
   }
 
   /** What its link has done so far. @returns {Both} */
   counts() {
     return ask('GET', `/instances/${this.id}/link`);
+  }
+
+  /** What its link has done since it was started, in each tenth of a second. @returns {import('./over-time.js').OverTime} */
+  overTime() {
+    return ask('GET', `/instances/${this.id}/link/samples`);
+  }
+
+  /** Of the line that the run's link has. @param {'up' | 'down'} direction @returns {number | null} bits a second; null: it has none */
+  rate(direction) {
+    return this.plane.data.link?.about.settings[direction].rate_bit_s ?? null;
   }
 
   /**

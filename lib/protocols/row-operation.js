@@ -21,16 +21,17 @@ export const rowOperation = (title, latencyIs = OF_TRIPS) => ({
  * Of each row, the sides whose engine runs it.
  * @param {Row[]} rows
  * @param {Side[]} sides
+ * @param {string} [latencyIs]
  * @returns {Record<string, import('../scenario.js').Operations>}
  */
-export const rowOperations = (rows, sides) =>
+export const rowOperations = (rows, sides, latencyIs) =>
   Object.fromEntries(
     rows.flatMap((row) =>
       sides
         .filter(({ engine }) => row.engines[engine] === true)
         .map((side) => [
           operationOf(row.row, side),
-          rowOperation(side.name === 'candidate' ? `${row.row}, candidate` : row.row),
+          rowOperation(side.name === 'candidate' ? `${row.row}, candidate` : row.row, latencyIs),
         ]),
     ),
   );

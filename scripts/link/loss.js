@@ -6,9 +6,11 @@
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { spreadOf } from '../../lib/dataplane/sweep.js';
 import { CONGESTION, controlOf, controlOperations, withDirect } from '../../lib/link/controls.js';
-import { curveSection, keepPoint } from '../../lib/link/curves.js';
-import { CurvePoint, outcomesOf } from '../../lib/link/curve-point.js';
+import { curveSaid, curveSection, keepPoint } from '../../lib/link/curves.js';
+import { curveOf } from '../../lib/link/curve-point.js';
+import { outcomesOf } from '../../lib/link/one-row.js';
 import { pointsOf } from '../../lib/link/points.js';
 import { DEFAULT_LINK, linkThresholds, overLink } from '../../lib/link/rows.js';
 import { goodput } from '../../lib/link/parts.js';
@@ -42,6 +44,11 @@ const curves = [
   ...CONGESTION.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
 ];
 
+/** @param {string} operation */
+const figuresOf = (operation) => ({
+  goodput_down_mbit: spreadOf(Object.values(curveSaid(operation)).flat()),
+});
+
 /** Rounds of the links' loss differ, and are the same for all rows. @param {string} link @param {number} round */
 const seeded = (link, round) => `${link},seed:${round + 1}`;
 
@@ -67,8 +74,7 @@ const script = planeScenario({
   round(_round, index, plane) {
     const [round, place] = [Math.floor(index / (able.length + 1)), index % (able.length + 1)];
     const link = seeded(String(plane.data.link?.about.text), round);
-    if (place < able.length)
-      return new CurvePoint(plane, { row: able[place], side: baseline }, flow).all(points, link);
+    if (place < able.length) return curveOf(plane, { row: able[place], side: baseline }, flow, points, link);
     return withDirect(
       plane,
       baseline,
@@ -80,7 +86,7 @@ const script = planeScenario({
               keepPoint(controlOf(congestion), point, goodput(way, far, { ...flow, congestion }));
             }
         }),
-      link,
+      { link },
     );
   },
   more: (_metrics, { link }) => {
@@ -91,7 +97,7 @@ const script = planeScenario({
       mbit: side?.rate_bit_s ? side.rate_bit_s / 1e6 : null,
     };
     return {
-      protocols: { compared: false, rows: outcomesOf(rows, baseline) },
+      protocols: { compared: false, rows: outcomesOf(rows, baseline, figuresOf) },
       sections: [curveSection('loss', curves, points, path), curveSection('rtt', curves, points, path)],
     };
   },

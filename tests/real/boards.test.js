@@ -126,14 +126,22 @@ async function hasNoBound(query) {
   return kind === 'operation_ms' && !texts.some((text) => /^operation_ms p\(95\)/.test(text));
 }
 
+/**
+ * The result of a scenario of one of some systems.
+ * @param {string} scenario
+ * @param {string[]} systems
+ */
+function resultOf(scenario, systems) {
+  const system = systems.find((one) => run.has(`${one}-${scenario}.json`));
+  return system ? run.result(`${system}-${scenario}`) : null;
+}
+
 /** Whether all that a query is about are rows of protocols, by their results. @param {string} where expanded */
 async function hasNoThreshold(where) {
   const scenarios = await ask(`SHOW TAG VALUES FROM "results" WITH KEY = "scenario" WHERE ${where}`);
   const names = scenarios.flatMap(({ values }) => values.map(([, name]) => String(name)));
   return (
-    names.length > 0 &&
-    names.every((name) => run.has(`protocols-${name}.json`)) &&
-    names.every((name) => run.result(`protocols-${name}`).thresholds.length === 0)
+    names.length > 0 && names.every((name) => resultOf(name, ['protocols', 'link'])?.thresholds.length === 0)
   );
 }
 
@@ -144,9 +152,8 @@ const PERCENTILE = /"(p\d\d)_ms" AS "through the proxy".* "scenario" =~ \/\^([a-
 function hasNoPercentile(query) {
   const [, percentile, scenario] = PERCENTILE.exec(query) ?? [];
   if (!scenario) return false;
-  const system = ['dataplane', 'protocols'].find((one) => run.has(`${one}-${scenario}.json`));
   /** @type {{ name: string, latency_ms: Record<string, number | null> | null }[]} */
-  const operations = run.result(`${system}-${scenario}`).operations;
+  const operations = resultOf(scenario, ['dataplane', 'protocols', 'link']).operations;
   const asked = operations.filter(({ name }) => !name.endsWith('direct'));
   return (
     asked.length > 0 && asked.every(({ latency_ms: latency }) => (latency?.[percentile] ?? null) === null)
@@ -163,13 +170,15 @@ const leftOut = () =>
 const measured = (scenarios) => scenarios.filter((name) => !leftOut().includes(name));
 
 /**
- * Whether all that a scenario has measured is in its sections, as goodput has no latency: boards show nothing of it.
+ * Whether all that a scenario has measured is in its sections, as goodput has no latency, and one change of a link has one: boards show
+ * nothing of it.
  * @param {string} scenario
  */
 function hasSectionsAlone(scenario) {
   if (!run.has(`link-${scenario}.json`)) return false;
   const { operations, sections } = run.result(`link-${scenario}`);
-  return sections.length > 0 && operations.every((/** @type {any} */ { requests }) => requests === 0);
+  const tells = (/** @type {any} */ { latency_ms: latency }) => (latency?.p95 ?? null) !== null;
+  return sections.length > 0 && !operations.some(tells);
 }
 
 /** @param {import('../../grafana/stand-in.js').Target} target @param {string} asked */

@@ -25,8 +25,8 @@ test('after an outage the time counts from when the link is back', () => {
     until: 5,
   });
   assert.ok(Math.abs(before - 10) < 1e-9 && Math.abs(after - 10) < 1e-9);
-  // 1.5 s more of nothing: a second of which 0.2 s are silent has 80 %.
-  assert.ok(recoveredS !== null && Math.abs(recoveredS - 1.3) < 0.051, String(recoveredS));
+  // 1.5 s more of nothing.
+  assert.ok(recoveredS !== null && Math.abs(recoveredS - 1.5) < 0.051, String(recoveredS));
   assert.ok(Math.abs(silentS - 3.5) < 1e-9);
 });
 
@@ -46,6 +46,38 @@ test('a short burst is no recovery', () => {
   const bursts = course([10, 3], [0, 2], [10, 0.5], [0, 3], [10, 3]);
   const { recoveredS } = recoveryOf(bursts, { at: 3, until: 5 });
   assert.ok(recoveredS !== null && recoveredS > 3, String(recoveredS));
+});
+
+test('what comes at once after a silence has not come before it', () => {
+  const { recoveredS } = recoveryOf(course([10, 3], [0, 2.7], [90, 0.1], [10, 4]), { at: 3, until: 5 });
+  assert.ok(recoveredS !== null && Math.abs(recoveredS - 0.7) < 0.051, String(recoveredS));
+});
+
+test('what came at once before a change is no rate to come back to', () => {
+  const burst = course([10, 3], [60, 0.5], [10, 1.5], [0, 2], [10, 5]);
+  const outage = { at: 5, until: 7 };
+  assert.equal(recoveryOf(burst, outage).recoveredS, null);
+  assert.equal(recoveryOf(burst, { ...outage, lineMbit: 10 }).recoveredS, 0);
+  assert.equal(recoveryOf(burst, { ...outage, lineMbit: null }).recoveredS, null);
+});
+
+test('a transfer that goes on for a while and stops then has not recovered', () => {
+  const { after, recoveredS } = recoveryOf(course([10, 3], [10, 4], [0, 3]), { at: 3, until: 3 });
+  assert.deepEqual([after, recoveredS], [0, null]);
+});
+
+test('a change that is felt late counts from the last whole second of silence on', () => {
+  const late = recoveryOf(course([10, 3], [5, 2], [0, 2.5], [5, 4]), { at: 3, until: 3, rate: 0.5 });
+  assert.ok(late.recoveredS !== null && Math.abs(late.recoveredS - 4.5) < 0.051, String(late.recoveredS));
+  // Half a second is a packet that is sent again.
+  const short = recoveryOf(course([10, 3], [5, 2], [0, 0.5], [5, 4]), { at: 3, until: 3, rate: 0.5 });
+  assert.equal(short.recoveredS, 0);
+});
+
+test('who looks for a second alone looks at what came after the change', () => {
+  const { after, recoveredS } = recoveryOf(course([10, 3], [0, 2], [10, 1]), { at: 3, until: 5 });
+  assert.ok(Math.abs(after - 10) < 1e-9);
+  assert.equal(recoveredS, 0);
 });
 
 test('bytes are lost with tunnels that died alone', () => {

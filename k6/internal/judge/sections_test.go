@@ -45,13 +45,16 @@ func TestASectionHasFiguresOfOperations(t *testing.T) {
 
 func TestASectionThatIsNoTableIsAnError(t *testing.T) {
 	for about, text := range map[string]string{
-		"row 1 has 1 cells for 2 columns": `{"name": "s", ` + columns + `, "rows": [["a"]]}`,
-		"two columns a":                   `{"name": "s", "columns": [{"name": "a"}, {"name": "a"}], "rows": []}`,
-		"curves of text and of ms":        `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "curves", "x": "much", "y": ["what", "much"]}}`,
-		"no column wait to plot":          `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "bars", "x": "what", "y": ["wait"]}}`,
-		"no operation receive":            `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "receive", "figure": "p50_ms"}]]}`,
-		"no operation direct":             `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "send", "figure": "p50_ms", "by": "direct"}]]}`,
-		"no figure p51_ms":                `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "send", "figure": "p51_ms"}]]}`,
+		"row 1 has 1 cells for 2 columns":   `{"name": "s", ` + columns + `, "rows": [["a"]]}`,
+		"two columns a":                     `{"name": "s", "columns": [{"name": "a"}, {"name": "a"}], "rows": []}`,
+		"only a course has a part below it": `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "curves", "x": "what", "y": ["much"], "marks": "what"}}`,
+		"2 columns below 1":                 `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "course", "x": "much", "y": ["much"], "below": {"title": "T", "y": ["much", "much"]}}}`,
+		"no column lost to plot":            `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "course", "x": "much", "y": ["much"], "below": {"title": "T", "y": ["lost"]}}}`,
+		"curves of text and of ms":          `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "curves", "x": "much", "y": ["what", "much"]}}`,
+		"no column wait to plot":            `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "bars", "x": "what", "y": ["wait"]}}`,
+		"no operation receive":              `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "receive", "figure": "p50_ms"}]]}`,
+		"no operation direct":               `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "send", "figure": "p50_ms", "by": "direct"}]]}`,
+		"no figure p51_ms":                  `{"name": "s", ` + columns + `, "rows": [["a", {"operation": "send", "figure": "p51_ms"}]]}`,
 	} {
 		e := complete()
 		e.Sections = []result.Section{shown(text)}

@@ -22,12 +22,13 @@ func TestOurScriptsSayWhatTheyNeed(t *testing.T) {
 		"dataplane/queue-sweep": anyTestbed, "dataplane/tproxy": ownTestbed,
 		"protocols/matrix": "any protocol engine", "protocols/interop": "any protocol engine",
 		"link/protocols": "any protocol engine", "link/loss": "any protocol engine",
+		"link/loaded": "any protocol engine", "link/change": "any protocol engine",
 	} {
 		if found[name] != needs {
 			t.Errorf("%s: %s", name, found[name])
 		}
 	}
-	if _, ok := found["pulsar/ingest"]; ok || len(found) != 9 {
+	if _, ok := found["pulsar/ingest"]; ok || len(found) != 11 {
 		t.Error(found)
 	}
 }

@@ -42,7 +42,7 @@ type curvePoint struct {
 // 0.1 and 10 could not be told apart else. Whiskers are ranges.
 func curvePlot(s result.Section) string {
 	x := s.Place(s.Plot.X)
-	all, most := curvesOf(s)
+	all, most := curvesOf(s, s.Plot.Y)
 	if len(all) == 0 {
 		return ""
 	}
@@ -71,9 +71,9 @@ func curvePlot(s result.Section) string {
 	return wideFrame(curvesWidth, s.Title, told(s, x, all), curvesBottom+42, body.String())
 }
 
-// curvesOf are the columns that have a number in any row, and the most of all, ranges included.
-func curvesOf(s result.Section) (all []curve, most float64) {
-	for i, y := range s.Plot.Y {
+// curvesOf are those of some columns that have a number in any row, and the most of all, ranges included.
+func curvesOf(s result.Section, columns []string) (all []curve, most float64) {
+	for i, y := range columns {
 		at := s.Place(y)
 		c := curve{name: s.Columns[at].Title, class: fmt.Sprintf("k%d", i%curveColours)}
 		if i >= curveColours {

@@ -10,15 +10,15 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// sectionCharts draws the sections that say how: curves together, else each column of numbers by itself, as they may have different units.
+// sectionCharts draws the sections that say how: curves and courses together, else each column of numbers by itself, as they may have different units.
 func sectionCharts(r result.Result) []string {
 	var all []string
 	for _, s := range r.Sections {
 		if s.Plot == nil {
 			continue
 		}
-		if s.Plot.Kind == "curves" {
-			if svg := curvePlot(s); svg != "" {
+		if together, known := map[string]func(result.Section) string{"curves": curvePlot, "course": coursePlot}[s.Plot.Kind]; known {
+			if svg := together(s); svg != "" {
 				all = append(all, svg)
 			}
 			continue

@@ -115,6 +115,35 @@ func TestCurvesShareOneChart(t *testing.T) {
 	}
 }
 
+func TestACourseHasTheQueueBelowIt(t *testing.T) {
+	s := sectionFrom(t, `{"name": "s", "title": "Outage <2 s>", "columns": [{"name": "at", "title": "After", "unit": "s"}, {"name": "mark", "title": "The link", "unit": "text"},
+		{"name": "a", "title": "one", "unit": "Mbit/s"}, {"name": "b", "title": "none", "unit": "Mbit/s"}, {"name": "aq", "title": "queue", "unit": "KiB"}, {"name": "bq", "title": "queue, none", "unit": "KiB"}],
+		"rows": [[-1, "", 8, null, 100, null], [0, "dead", 0, null, 0, null], [3, "back", 8, null, 50, null], [null, "lost", 9, null, 9, null]],
+		"plot": {"kind": "course", "x": "at", "y": ["a", "b"], "below": {"title": "Queue", "y": ["aq", "bq"]}, "marks": "mark"}}`)
+	svg := sectionCharts(result.Result{Sections: []result.Section{s}})
+	if len(svg) != 1 {
+		t.Fatal(svg)
+	}
+	// From -1 to 3 a quarter of the width is a second; 8 of 8 is at the top, 0 at the bottom, and 50 of 100 in the middle below.
+	for _, want := range []string{
+		`<polyline points="58.0,48.0 191.0,230.0 590.0,48.0"><title>one</title>`, `<g class="curve k0"><polyline points="58.0,268.0 191.0,360.0 590.0,314.0">`,
+		`<line class="mark" x1="191.0" y1="40.0" x2="191.0" y2="360.0"/>`, `>back</text>`, `>-1</text>`, `>0</text>`, "Outage &lt;2 s&gt;, Mbit/s", "Queue, KiB",
+	} {
+		if !strings.Contains(svg[0], want) {
+			t.Errorf("no %s in %s", want, svg[0])
+		}
+	}
+	for _, not := range []string{">none<", "lost", "NaN", ">-0<"} {
+		if strings.Contains(svg[0], not) {
+			t.Errorf("%s in %s", not, svg[0])
+		}
+	}
+	s.Rows = s.Rows[:1]
+	if svg := sectionCharts(result.Result{Sections: []result.Section{s}}); len(svg) != 0 {
+		t.Error("one moment has a course")
+	}
+}
+
 func TestNamesOfCurvesDoNotOverlap(t *testing.T) {
 	for _, c := range []struct{ places, want []float64 }{
 		{[]float64{50, 52, 100}, []float64{50, 64, 100}},

@@ -52,9 +52,19 @@ type Glance struct {
 
 // Plotting says how a section is drawn: the columns Y over the column X.
 type Plotting struct {
-	Kind string   `json:"kind"` // line, bars, curves
+	Kind string   `json:"kind"` // line, bars, curves, course
 	X    string   `json:"x"`
 	Y    []string `json:"y"`
+	// Below is drawn under Y, over the same X. Of a course; nil where there is nothing.
+	Below *Lower `json:"below,omitempty"`
+	// Marks is a column of texts: a row that has one is marked by it. Of a course; "" where there are no marks.
+	Marks string `json:"marks,omitempty"`
+}
+
+// Lower is the lower part of a course, with an axis of its own: each column belongs to that of the upper part in its place.
+type Lower struct {
+	Title string   `json:"title"`
+	Y     []string `json:"y"`
 }
 
 // Check tells what is wrong with a section: a column named twice, a row of another length, a plot of what is not there.
@@ -74,7 +84,7 @@ func (s Section) Check() error {
 	if s.Plot == nil {
 		return nil
 	}
-	for _, name := range append([]string{s.Plot.X}, s.Plot.Y...) {
+	for _, name := range s.Plot.columns() {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("section %s: no column %s to plot", s.Name, name)
 		}
@@ -82,14 +92,39 @@ func (s Section) Check() error {
 	return s.checkUnits()
 }
 
-// checkUnits: what is drawn over one axis has one unit.
-func (s Section) checkUnits() error {
-	if s.Plot.Kind != "curves" {
+// columns are the names of all that it needs.
+func (p Plotting) columns() []string {
+	all := slices.Concat([]string{p.X}, p.Y, p.below())
+	if p.Marks != "" {
+		all = append(all, p.Marks)
+	}
+	return all
+}
+
+func (p Plotting) below() []string {
+	if p.Below == nil {
 		return nil
 	}
-	for _, name := range s.Plot.Y {
-		if own, first := s.Columns[s.Place(name)].Unit, s.Columns[s.Place(s.Plot.Y[0])].Unit; own != first {
-			return fmt.Errorf("section %s: curves of %s and of %s cannot have one axis", s.Name, first, own)
+	return p.Below.Y
+}
+
+// checkUnits: what is drawn over one axis has one unit.
+func (s Section) checkUnits() error {
+	p := s.Plot
+	course := p.Kind == "course"
+	switch {
+	case !course && (p.Below != nil || p.Marks != ""):
+		return fmt.Errorf("section %s: only a course has a part below it, or marks", s.Name)
+	case p.Below != nil && len(p.Below.Y) != len(p.Y):
+		return fmt.Errorf("section %s: %d columns below %d", s.Name, len(p.Below.Y), len(p.Y))
+	case !course && p.Kind != "curves":
+		return nil
+	}
+	for _, axis := range [][]string{p.Y, p.below()} {
+		for _, name := range axis {
+			if own, first := s.Columns[s.Place(name)].Unit, s.Columns[s.Place(axis[0])].Unit; own != first {
+				return fmt.Errorf("section %s: curves of %s and of %s cannot have one axis", s.Name, first, own)
+			}
 		}
 	}
 	return nil

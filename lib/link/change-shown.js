@@ -1,0 +1,173 @@
+/** What the scenario `change` shows: a table of what each transfer met, and its course around each change with the queue below it. */
+import { spreadOf } from '../dataplane/sweep.js';
+import { rangeOf, sectionOf } from '../section.js';
+import { metSaid } from './change.js';
+import { ENOUGH } from './recovery.js';
+
+/**
+ * @typedef {import('./changes.js').Change} Change
+ * @typedef {import('./change.js').Met} Met
+ * @typedef {{ name: string, title: string }} Named a row, or a control
+ * @typedef {{ of: string, met: Met[] }} Row of all rounds
+ */
+
+/** @param {string} name @param {Change} change @returns {Met[]} */
+const metOf = (name, change) => (metSaid(name)[change.name] ?? []).filter((met) => met !== null);
+
+/** @param {Row} row @param {(met: Met) => number | null} of */
+const range = ({ met }, of) => rangeOf(spreadOf(met.map(of)));
+
+/** @param {Row} row @param {(met: Met) => number} of */
+const sum = ({ met }, of) => met.reduce((all, one) => all + of(one), 0);
+
+const NOTES = [
+  `Recovered: from when the link is as it stays, until the first second in which the transfer carries, on average and in its first tenth, ${ENOUGH * 100} % of what it should: of what it carried in the two seconds before the change, and no more than the line did, by as much as the rate of the line has changed; where it was silent for a second or more meanwhile, after that. Where it did not, or carries less in the last two seconds that were looked at, it is in "Not recovered" and in no time. Times are in tenths of a second, and one start is one sample.`,
+  'Silent: the longest time without a byte. Died: tunnels that ended, or through which nothing came for 3 s before the end; with each transfer there are four more that hardly carry anything, whose slowest answer is in the last column. Lost: bytes of the transfer that its sender had got rid of, and that never arrived, because its tunnel died.',
+  'Each figure is of processes that were started for it; plain TCP goes straight from one end of the link to the other. Payload goes downwards through one tunnel that is kept full.',
+];
+
+/** @param {Named[]} all @param {Change[]} changes @param {string[]} notes */
+const tableOf = (all, changes, notes) =>
+  sectionOf({
+    name: 'change',
+    title: 'A transfer while the link changes',
+    columns: [
+      { name: 'of', title: 'Row and change', unit: 'text' },
+      {
+        name: 'before',
+        title: 'Before',
+        unit: 'Mbit/s',
+        digits: 2,
+        of: (row) => range(row, ({ recovery }) => recovery.before),
+      },
+      {
+        name: 'silent',
+        title: 'Silent',
+        unit: 's',
+        digits: 1,
+        of: (row) => range(row, ({ recovery }) => recovery.silentS),
+      },
+      {
+        name: 'recovered',
+        title: 'Recovered after',
+        unit: 's',
+        digits: 1,
+        compare: 'lower',
+        of: (row) => range(row, ({ recovery }) => recovery.recoveredS),
+      },
+      {
+        name: 'not_recovered',
+        title: 'Not recovered',
+        unit: 'count',
+        of: (row) => sum(row, ({ recovery }) => (recovery.recoveredS === null ? 1 : 0)),
+      },
+      {
+        name: 'looked',
+        title: 'Looked for',
+        unit: 's',
+        digits: 1,
+        of: (row) => range(row, ({ recovery }) => recovery.lookedS),
+      },
+      {
+        name: 'after',
+        title: 'At the end',
+        unit: 'Mbit/s',
+        digits: 2,
+        of: (row) => range(row, ({ recovery }) => recovery.after),
+      },
+      { name: 'tunnels', title: 'Tunnels', unit: 'count', of: (row) => sum(row, ({ tunnels }) => tunnels) },
+      { name: 'died', title: 'Died', unit: 'count', of: (row) => sum(row, ({ died }) => died) },
+      {
+        name: 'lost',
+        title: 'Lost',
+        unit: 'KiB',
+        of: (row) => sum(row, ({ lost_bytes }) => lost_bytes) / 1024,
+      },
+      {
+        name: 'quiet',
+        title: 'Slowest answer',
+        unit: 'ms',
+        digits: 0,
+        of: (row) => range(row, ({ quiet_most_ms }) => quiet_most_ms),
+      },
+    ],
+    rows: all.flatMap(({ name, title }) =>
+      changes
+        .map((change) => ({ of: `${title}: ${change.title.toLowerCase()}`, met: metOf(name, change) }))
+        .filter(({ met }) => met.length > 0),
+    ),
+    notes: [...notes, ...NOTES],
+  });
+
+/**
+ * The first round's courses.
+ * @param {Named[]} all
+ * @param {Change} change
+ */
+function courseOf(all, change) {
+  const shown = all.flatMap((one) => {
+    const [met] = metOf(one.name, change);
+    return met ? [{ ...one, course: met.course }] : [];
+  });
+  if (shown.length === 0) return [];
+  const times = [...new Set(shown.flatMap(({ course }) => course.map(({ from_s: from }) => from)))];
+  const at = (/** @type {Met['course']} */ course, /** @type {number} */ time) =>
+    course.find(({ from_s: from }) => from === time);
+  return [
+    sectionOf({
+      name: `course_${change.name}`,
+      title: change.title,
+      columns: [
+        {
+          name: 'at',
+          title: 'After the change',
+          unit: 's',
+          digits: 1,
+          of: (/** @type {number} */ time) => time,
+        },
+        { name: 'mark', title: 'The link', unit: 'text', of: (time) => markOf(change, time) },
+        ...shown.map(({ name, title, course }) => ({
+          name,
+          title,
+          unit: 'Mbit/s',
+          digits: 2,
+          of: (/** @type {number} */ time) => at(course, time)?.mbit ?? null,
+        })),
+        ...shown.map(({ name, title, course }) => ({
+          name: `${name}_queue`,
+          title: `queue, ${title}`,
+          unit: 'KiB',
+          digits: 0,
+          of: (/** @type {number} */ time) => at(course, time)?.queue_kib ?? null,
+        })),
+      ],
+      rows: times.sort((a, b) => a - b),
+      notes: [
+        'Payload in each half second, by when it began, and the most that waited in the queue of the link downwards meanwhile; of the first round.',
+      ],
+      plot: {
+        kind: /** @type {const} */ ('course'),
+        x: 'at',
+        y: shown.map(({ name }) => name),
+        below: { title: 'Queue of the link, most', y: shown.map(({ name }) => `${name}_queue`) },
+        marks: 'mark',
+      },
+    }),
+  ];
+}
+
+/** @param {Change} change @param {number} time s after it */
+function markOf({ mark, back, lasts }, time) {
+  if (time === 0) return mark;
+  return back && time === lasts ? 'back' : '';
+}
+
+/**
+ * @param {Named[]} all rows, and controls behind them
+ * @param {Change[]} changes
+ * @param {string[]} notes on what was not measured
+ */
+export const changeSections = (all, changes, notes) => [
+  tableOf(all, changes, notes),
+  ...changes.flatMap((change) => courseOf(all, change)),
+];

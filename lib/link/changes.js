@@ -1,0 +1,77 @@
+/** Changes of a link that a transfer meets: what is set when, and what should come of it. */
+
+/**
+ * @typedef {import('./link.js').About['settings']} Settings of both directions
+ *
+ * @typedef {object} Change
+ * @property {string} name
+ * @property {string} title
+ * @property {string} mark in a chart
+ * @property {number} lasts s; 0: it stays
+ * @property {number} rate of the line afterwards, as a multiple of before
+ * @property {(settings: Settings) => string | null} items as LINK has them; null where the link has nothing of the kind
+ * @property {string} [back] items that end it
+ */
+
+/** @type {Change[]} */
+export const CHANGES = [
+  {
+    name: 'outage',
+    title: 'An outage of 2 s',
+    mark: 'dead',
+    lasts: 2,
+    rate: 1,
+    items: () => 'dead:yes',
+    back: 'dead:no',
+  },
+  {
+    name: 'half',
+    title: 'A rate that halves',
+    mark: 'half the rate',
+    lasts: 0,
+    rate: 0.5,
+    items: ({ up, down }) =>
+      up.rate_bit_s && down.rate_bit_s
+        ? `up.rate:${Math.round(up.rate_bit_s / 2000)}kbit,down.rate:${Math.round(down.rate_bit_s / 2000)}kbit`
+        : null,
+  },
+  {
+    name: 'double',
+    title: 'A round trip that doubles',
+    mark: 'twice the RTT',
+    lasts: 0,
+    rate: 1,
+    items: ({ up, down }) =>
+      up.delay_ns + down.delay_ns > 0
+        ? `up.delay:${(2 * up.delay_ns) / 1e6}ms,down.delay:${(2 * down.delay_ns) / 1e6}ms`
+        : null,
+  },
+];
+
+/**
+ * A change as the link's timetable.
+ * @param {Change} change
+ * @param {Settings} settings
+ * @param {number} at s after the link's start
+ * @returns {string | null} null where the link has nothing of the kind
+ */
+export function timetableOf({ items, back, lasts }, settings, at) {
+  const own = items(settings);
+  if (own === null) return null;
+  const from = own.split(',').map((item) => `@${at}s/${item}`);
+  return [...from, ...(back ? [`@${at + lasts}s/${back}`] : [])].join(',');
+}
+
+/**
+ * When a change was made and when it was as it stays, by the link's own word.
+ * @param {Change} change
+ * @param {import('./over-time.js').OverTime} link
+ * @param {number} fromUnixUs
+ * @returns {{ at: number, until: number } | null} s after that moment; null where it was not made
+ */
+export function madeAt({ back }, link, fromUnixUs) {
+  const shift = (link.began_unix_us - fromUnixUs) / 1e6;
+  const times = link.changes.map(({ at_s: at }) => at + shift);
+  if (times.length === 0 || (back && times.length < 2)) return null;
+  return { at: times[0], until: back ? times[times.length - 1] : times[0] };
+}

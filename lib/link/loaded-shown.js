@@ -1,0 +1,145 @@
+/** What the scenario `loaded` shows: all figures in a table, and round trips by load as curves. */
+import { sectionOf } from '../section.js';
+import { perMinute, responsiveness } from './rpm.js';
+
+/**
+ * @typedef {import('./loads.js').Load} Load
+ * @typedef {import('./loaded.js').Cells} Cells
+ * @typedef {{ name: string, title: string, cells: Cells }} Shown a row, or a control
+ */
+
+/**
+ * How many round trips a new tunnel's first reply takes where nothing is in its way.
+ * @param {Cells} cells
+ * @returns {number | null}
+ */
+export function tripsAtRest({ rest }) {
+  const [kept, fresh] = [rest?.kept.p50, rest?.fresh.p50];
+  return kept && fresh ? fresh / kept : null;
+}
+
+/** @param {Cells} cells */
+function roundedTrips(cells) {
+  const trips = tripsAtRest(cells);
+  return trips === null ? null : Math.round(trips);
+}
+
+/** @param {Shown} shown @param {Load} load */
+function rowOf({ title, cells }, { name, title: beside, transfers }) {
+  const { goodput, died, queue_ms, same, kept, fresh } = cells[name];
+  const loaded = transfers > 0 ? (same?.ms ?? null) : kept.ms;
+  return {
+    of: `${title}, ${beside}`,
+    goodput,
+    queue_ms,
+    same_ms: transfers > 0 ? loaded : null,
+    kept_ms: kept.ms,
+    kept_most: kept.most,
+    fresh_ms: fresh.ms,
+    same_rpm: transfers > 0 ? perMinute(loaded) : null,
+    kept_rpm: perMinute(kept.ms),
+    rpm: responsiveness(loaded, fresh.ms, roundedTrips(cells)),
+    trips: name === 'rest' ? tripsAtRest(cells) : null,
+    samples: (same?.samples ?? 0) + kept.samples + fresh.samples,
+    failed: (same?.failed ?? 0) + kept.failed + fresh.failed,
+    outlasted: kept.outlasted + fresh.outlasted,
+    died,
+  };
+}
+
+const ms = (/** @type {string} */ name, /** @type {string} */ title) => ({
+  name,
+  title,
+  unit: 'ms',
+  digits: 0,
+  compare: /** @type {const} */ ('lower'),
+});
+const aMinute = (/** @type {string} */ name, /** @type {string} */ title) => ({
+  name,
+  title,
+  unit: 'count',
+  digits: 0,
+  compare: /** @type {const} */ ('higher'),
+});
+const count = (/** @type {string} */ name, /** @type {string} */ title) => ({ name, title, unit: 'count' });
+
+const NOTES = [
+  'A round trip is of 1 KiB there and back, ten a second on each tunnel whatever comes back when, counted from when the request was meant to be sent; each figure is the mean without the slowest 5 %. On a loaded tunnel a request goes between the payload of the transfer itself. "Another tunnel" was opened beside the transfers and carries nothing else: with a mux it may be another stream of the same connection.',
+  'Responsiveness is that of draft-ietf-ippm-responsiveness-08, 5.3.1.1: the mean of 60,000 by the round trip on the loaded tunnels and of 60,000 by that of a new one, whose first reply takes as many round trips as at rest. The draft asks a server of its own by HTTP/2 and TLS; here there is neither, so that its figures are not to be set beside those of other meters.',
+  'Late or lost: what was not answered in 20 s. It is among the slowest, and where it is more than 5 %, there is no figure. What outlasted the load found its queue being emptied: where many did, figures of other and new tunnels are too small.',
+  'Plain TCP goes straight from one end of the link to the other. Both ends of a measurement keep 32 KiB unsent for each transfer: what waits beyond that waits in the proxy and in the network. The queue is the most that waited at the link at once, and how long the line takes for it.',
+];
+
+/** @param {Shown[]} all @param {Load[]} loads @param {string[]} notes */
+const tableOf = (all, loads, notes) =>
+  sectionOf({
+    name: 'loaded',
+    title: 'Latency under load',
+    columns: [
+      { name: 'of', title: 'Row and load', unit: 'text' },
+      { name: 'goodput', title: 'Goodput', unit: 'Mbit/s', digits: 2 },
+      { name: 'queue_ms', title: 'Queue of the link, most', unit: 'ms', digits: 0 },
+      ms('same_ms', 'Round trip, loaded tunnel'),
+      ms('kept_ms', 'another tunnel'),
+      ms('kept_most', 'the longest'),
+      ms('fresh_ms', 'First reply, new tunnel'),
+      aMinute('same_rpm', 'Round trips a minute, loaded tunnel'),
+      aMinute('kept_rpm', 'another tunnel, a minute'),
+      aMinute('rpm', 'Responsiveness'),
+      { name: 'trips', title: 'Round trips of a first reply', unit: 'x', digits: 1 },
+      count('samples', 'Samples'),
+      count('failed', 'Late or lost'),
+      count('outlasted', 'Outlasted the load'),
+      count('died', 'Died'),
+    ],
+    rows: all.flatMap((shown) =>
+      loads.filter(({ name }) => shown.cells[name]).map((load) => rowOf(shown, load)),
+    ),
+    notes: [...notes, ...NOTES],
+  });
+
+/** @typedef {(cells: Cells, load: Load) => number | null} Figure ms */
+/** @type {{ name: string, title: string, of: Figure, notes: string[] }[]} */
+const CHARTS = [
+  {
+    name: 'loaded_same',
+    title: 'A round trip on a loaded tunnel',
+    of: (cells, { name, transfers }) => (transfers > 0 ? cells[name]?.same : cells[name]?.kept)?.ms ?? null,
+    notes: ['At rest: on a tunnel that carries nothing else.'],
+  },
+  {
+    name: 'loaded_fresh',
+    title: 'The first reply of a new tunnel',
+    of: (cells, { name }) => cells[name]?.fresh.ms ?? null,
+    notes: [],
+  },
+];
+
+/** @param {Shown[]} all @param {Load[]} loads */
+const chartsOf = (all, loads) =>
+  CHARTS.map(({ name, title, of, notes }) =>
+    sectionOf({
+      name,
+      title,
+      columns: [
+        { name: 'load', title: 'Beside', unit: 'text', of: (/** @type {Load} */ load) => load.title },
+        ...all.map(({ name: way, title: of_, cells }) => ({
+          ...ms(way, of_),
+          of: (/** @type {Load} */ load) => of(cells, load),
+        })),
+      ],
+      rows: loads,
+      notes,
+      plot: { kind: /** @type {const} */ ('curves'), x: 'load', y: all.map(({ name: way }) => way) },
+    }),
+  );
+
+/**
+ * @param {Shown[]} all rows, and controls behind them
+ * @param {Load[]} loads
+ * @param {string[]} notes on rows that were not measured
+ */
+export const loadedSections = (all, loads, notes) => [
+  tableOf(all, loads, notes),
+  ...(all.length > 0 ? chartsOf(all, loads) : []),
+];

@@ -1,0 +1,190 @@
+/** Latency beside a load: what is sent through a way, and the figures that are made of what came back. */
+import { measureAll } from '../dataplane/meter.js';
+import { spreadOf } from '../dataplane/sweep.js';
+import { queueFrom } from './over-time.js';
+import { mbitBetween } from './recovery.js';
+import { trimmedMean } from './rpm.js';
+
+/** On each tunnel that is open. */
+const REQUESTS_PER_S = 10;
+/** New tunnels, so few that they are no load by themselves. */
+const NEW_PER_S = 4;
+/** How many of these are on their way at once at the most. */
+const NEW_AT_ONCE = 32;
+/** What a full queue makes late, or drops again and again, is a figure and no error of the row. */
+const LATE = ['timeout', 'cut'];
+
+/**
+ * @typedef {import('../dataplane/meter.js').Ended} Ended
+ * @typedef {import('../dataplane/meter.js').Measured} Measured
+ *
+ * @typedef {object} Load what latency is measured beside
+ * @property {string} name
+ * @property {string} title
+ * @property {'neither' | 'up' | 'down'} direction
+ * @property {number} transfers at once, each on a tunnel of its own
+ *
+ * @typedef {object} Sizes
+ * @property {number} warmup_s
+ * @property {number} seconds
+ * @property {number} tail_s so much longer a load lasts than is asked beside it: what was asked last must not find the queue empty
+ *
+ * @typedef {{ from: number, to: number }} Span ms since 1970
+ *
+ * @typedef {object} Trips of requests that were meant to begin in the measured part
+ * @property {number | null} ms the mean without the slowest 5 %; null where more than these never came
+ * @property {number | null} p50 ms
+ * @property {number | null} most ms
+ * @property {number} samples
+ * @property {number} failed in all
+ * @property {number} outlasted those that ended after the load: with more of it they would have taken longer
+ *
+ * @typedef {{ series: Pick<Measured, 'values' | 'ends'>, late: Record<string, number> }} Recorded of the loaded tunnels; late: by kind
+ *
+ * @typedef {object} Cell a way beside a load
+ * @property {number | null} goodput Mbit/s of all transfers; null at rest
+ * @property {number} died of the transfers' tunnels
+ * @property {number | null} queue_ms how long the link's queue was at the most; null of a line without a rate
+ * @property {Trips | null} same on the tunnels that carry the load; null at rest
+ * @property {Trips} kept on a tunnel beside them that carries nothing else
+ * @property {Trips} fresh until the first reply of a new tunnel
+ */
+
+/**
+ * From most upwards to most downwards, with rest between them, so that they are an axis.
+ * @param {number[]} transfers how many at once
+ * @returns {Load[]}
+ */
+export function loadsOf(transfers) {
+  const rising = [...new Set(transfers)].sort((a, b) => a - b);
+  const of = (/** @type {'up' | 'down'} */ direction) =>
+    rising.map((count) => ({
+      name: `${direction}_${count}`,
+      title: `${count} ${direction}`,
+      direction,
+      transfers: count,
+    }));
+  const rest = { name: 'rest', title: 'at rest', direction: /** @type {const} */ ('neither'), transfers: 0 };
+  return [...of('up').reverse(), rest, ...of('down')];
+}
+
+/** @param {{ ms: number, end: number }[]} samples @param {number} failed @param {number} [over] when the load was @returns {Trips} */
+export function tripsOf(samples, failed, over = Infinity) {
+  const values = samples.map(({ ms }) => ms);
+  const spread = spreadOf(values);
+  return {
+    ms: trimmedMean(values, failed),
+    p50: spread?.median ?? null,
+    most: spread?.max ?? null,
+    samples: values.length,
+    failed,
+    outlasted: samples.filter(({ end }) => end > over).length,
+  };
+}
+
+/**
+ * The samples that began in a span of time.
+ * @param {{ values: number[], ends: number[] }} series ns, and ms since 1970
+ * @param {Span} span
+ * @returns {{ ms: number, end: number }[]} end: ms since 1970
+ */
+export const begunIn = ({ values, ends }, { from, to }) =>
+  values
+    .map((ns, index) => ({ ms: ns / 1e6, end: ends[index] }))
+    .filter(({ ms, end }) => end - ms >= from && end - ms < to);
+
+/**
+ * Sends a load, and requests beside it: on a tunnel that was opened before it, and on new ones.
+ * @param {import('./way.js').Way} way
+ * @param {import('../dataplane/meter.js').Echo} far that carries flows
+ * @param {Load} load
+ * @param {Sizes} sizes
+ * @param {string} [congestion] of both ends' own sockets
+ * @returns {{ cell: Cell, recorded: Recorded | null }} recorded: null at rest, and where nothing was measured
+ */
+export function besideLoad(way, far, load, sizes, congestion) {
+  const { warmup_s, seconds, tail_s } = sizes;
+  const limit_s = warmup_s + seconds + tail_s + 60;
+  const [first, ...others] = specsOf(load, sizes, congestion).map((spec) => ({ ...spec, limit_s }));
+  const specs = [way.spec(first, far), ...others.map((spec) => way.beside(spec, far))];
+  const ended = measureAll(specs);
+  const [kept, , loaded] = ended.map((one) => way.taken(one, LATE));
+  const flow = flowOf(loaded) ?? flowOf(kept);
+  const from = flow ? flow.began_unix_us / 1000 + warmup_s * 1000 : 0;
+  const span = { from, to: from + seconds * 1000 };
+  const over = loaded ? overAt(loaded, span.to + tail_s * 1000) : Infinity;
+  const trips = (/** @type {number} */ place, /** @type {string} */ series) =>
+    tripsOfEnded(ended[place], series, span, over);
+  const course = loaded && flow ? { bytes: flow.bytes, bucketS: flow.bucket_ms / 1000 } : null;
+  const cell = {
+    goodput: course && mbitBetween(course, warmup_s, warmup_s + seconds),
+    died: flowOf(loaded)?.tunnels.filter((/** @type {any} */ { died }) => died).length ?? 0,
+    queue_ms: flow ? queueMs(way, load, flow, sizes) : null,
+    same: load.transfers > 0 ? trips(2, 'round_trip') : null,
+    kept: trips(0, 'round_trip'),
+    fresh: trips(1, 'total'),
+  };
+  return { cell, recorded: loaded ? recordedOf(loaded, span) : null };
+}
+
+/**
+ * As an operation takes it: the requests of the measured part alone, and all that came too late.
+ * @param {Measured} loaded @param {Span} span @returns {Recorded}
+ */
+export function recordedOf({ outcome, values, ends }, span) {
+  const samples = begunIn({ values: values.round_trip ?? [], ends: ends.round_trip ?? [] }, span);
+  return {
+    series: {
+      values: { round_trip: samples.map(({ ms }) => ms * 1e6) },
+      ends: { round_trip: samples.map(({ end }) => end) },
+    },
+    late: Object.fromEntries(Object.entries(outcome.errors).filter(([kind]) => LATE.includes(kind))),
+  };
+}
+
+/** When a load was over: its tunnels are full until their last answer is there. @param {Measured} loaded @param {number} planned @returns {number} ms since 1970 */
+const overAt = ({ ends }, planned) =>
+  (ends.round_trip ?? []).reduce((last, end) => Math.max(last, end), planned);
+
+/** @param {Load} load @param {Sizes} sizes @param {string} [congestion] */
+function specsOf({ direction, transfers }, { warmup_s, seconds, tail_s }, congestion) {
+  const flow = { warmup_s, seconds, requests_per_s: REQUESTS_PER_S, ...(congestion ? { congestion } : {}) };
+  const kept = { kind: 'flow', flow: { ...flow, direction: 'neither' } };
+  const fresh = {
+    kind: 'handshake',
+    first_reply: true,
+    payload_bytes: 64,
+    connections: NEW_AT_ONCE,
+    loop: { open: { rate_per_s: NEW_PER_S } },
+    count: Math.round(NEW_PER_S * (warmup_s + seconds)),
+  };
+  const loaded = {
+    kind: 'flow',
+    connections: transfers,
+    flow: { ...flow, direction, seconds: seconds + tail_s },
+  };
+  return transfers > 0 ? [kept, fresh, loaded] : [kept, fresh];
+}
+
+/** @param {Ended} ended @param {string} series @param {Span} span @param {number} over @returns {Trips} */
+function tripsOfEnded(ended, series, span, over) {
+  if ('error' in ended) return tripsOf([], ended.planned.operations);
+  const { outcome, values, ends } = ended;
+  const failed = Object.values(outcome.errors).reduce((sum, count) => sum + count, 0);
+  return tripsOf(begunIn({ values: values[series] ?? [], ends: ends[series] ?? [] }, span), failed, over);
+}
+
+/** @param {Measured | null | undefined} measured @returns {any} what a flow brings besides (sidecar/README.md) */
+export const flowOf = (measured) => /** @type {any} */ (measured?.outcome)?.flow ?? null;
+
+/** @param {import('./way.js').Way} way @param {Load} load @param {any} flow @param {Sizes} sizes */
+function queueMs(way, { direction }, { began_unix_us: began }, { warmup_s, seconds }) {
+  const side = direction === 'up' ? 'up' : 'down';
+  const samples = way.overTime();
+  const count = Math.round((seconds * 1000) / samples.every_ms);
+  const most = Math.max(...queueFrom(samples, side, began + warmup_s * 1e6, count));
+  return waitMs(most, way.rate(side));
+}
+
+/** How long so many bytes wait for a line. @param {number} bytes @param {number | null} bits a second @returns {number | null} ms; null of a line without a rate */
+export const waitMs = (bytes, bits) => (bits ? (bytes * 8000) / bits : null);

@@ -1,0 +1,99 @@
+/**
+ * What does a transfer do while the link changes?
+ *
+ * A transfer downwards, and four quiet tunnels beside it, through an outage of 2 s, a rate that halves and a round trip that doubles
+ * (LINK before that), row by row, beside plain TCP by cubic and bbr: time to recover, tunnels that died, bytes lost. docs/link.md
+ */
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
+import { stop } from '../../lib/dataplane/meter.js';
+import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { spreadOf } from '../../lib/dataplane/sweep.js';
+import { changeControls, changeRow, metSaid, possible } from '../../lib/link/change.js';
+import { changeSections } from '../../lib/link/change-shown.js';
+import { CHANGES as KNOWN } from '../../lib/link/changes.js';
+import { controlOf } from '../../lib/link/controls.js';
+import { CONTROLS } from '../../lib/link/loaded.js';
+import { endNotes, outcomesOf } from '../../lib/link/one-row.js';
+import { boundWhole, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
+import { startsRows } from '../../lib/protocols/instances.js';
+import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
+import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+
+/** Nothing is lost on it, so that what a transfer carries before a change is known; a rate that no machine is too slow for. */
+const LINK = 'transatlantic,rate:20mbit';
+const PROFILES = {
+  smoke: { rounds: 1, at_s: 2, seconds: 4, changes: 'outage' },
+  quick: { rounds: 1, at_s: 4, seconds: 10, changes: 'outage,half,double' },
+  full: { rounds: 5, at_s: 8, seconds: 30, changes: 'outage,half,double' },
+};
+
+const base = sizesOf(PROFILES, 'a transfer is followed change by change, so that its shape does not apply');
+const rounds = envCount('ROUNDS', base.rounds);
+const sizes = { at_s: base.at_s, after_s: envNumber('SECONDS', base.seconds) };
+const asked = envList('CHANGES', base.changes);
+const changes = KNOWN.filter(({ name }) => asked.includes(name));
+/** A smoke looks whether all works; another profile has the rows of the registry. */
+const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan' : undefined;
+const baseline = baselineOf();
+const rows = selectedRows('link/change', SMOKE_ROWS).filter(overLink);
+const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
+const latencyIs = 'from when the link is as it stays until a transfer has recovered from its change';
+const all = {
+  ...rowOperations(rows, [baseline], latencyIs),
+  ...Object.fromEntries(CONTROLS.map((name) => [controlOf(name), rowOperation(`TCP, ${name}`, latencyIs)])),
+};
+const environment = linkThresholds('change', all);
+const operations = boundWhole(all, environment, 'change');
+
+/** @param {string} operation */
+const figuresOf = (operation) => {
+  const met = Object.values(metSaid(operation)).flat();
+  return { goodput_down_mbit: spreadOf(met.map((one) => one?.recovery.before ?? null)) };
+};
+
+const script = planeScenario({
+  ...startsRows,
+  system: 'link',
+  link: LINK,
+  name: 'change',
+  title: 'A transfer while the link changes',
+  environment,
+  // In each round all rows in turn, and the link alone.
+  load: roundsLoad(equalRounds(rounds * (able.length + 1))),
+  parameters: {
+    rows: rows.map(({ row }) => row).join(','),
+    engine: baseline.engine,
+    rounds,
+    changes: changes.map(({ name }) => name).join(','),
+    ...sizes,
+  },
+  operations,
+  round(_round, index, plane) {
+    if (possible(plane.data.link, changes).length === 0)
+      stop(
+        `CHANGES=${asked.join(',')}: ${plane.data.link?.about.text} has nothing that could change so: take CHANGES=outage, or another LINK`,
+      );
+    const [round, place] = [Math.floor(index / (able.length + 1)), index % (able.length + 1)];
+    const link = `${plane.data.link?.about.text},seed:${round + 1}`;
+    if (place < able.length) changeRow(plane, { row: able[place], side: baseline }, changes, sizes, link);
+    else changeControls(plane, baseline, changes, sizes, link);
+  },
+  more: (_metrics, { link }) => {
+    const had = possible(link, changes);
+    const named = [
+      ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
+      ...CONTROLS.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
+    ];
+    const left = changes
+      .filter((change) => !had.includes(change))
+      .map(({ title }) => `${title}: not on this link, which has none.`);
+    return {
+      protocols: { compared: false, rows: outcomesOf(rows, baseline, figuresOf) },
+      sections: changeSections(named, had, [...endNotes(rows, baseline, CONTROLS), ...left]),
+    };
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

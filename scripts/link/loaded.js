@@ -1,0 +1,91 @@
+/**
+ * How long does a small request take while something else fills the tunnel?
+ *
+ * Round trips on a tunnel that carries transfers, on another one beside it, and of new tunnels, at rest and beside 1 and more
+ * transfers (TRANSFERS) in each direction over LINK, row by row, beside plain TCP by cubic and bbr on the same link. docs/link.md
+ */
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
+import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { spreadOf } from '../../lib/dataplane/sweep.js';
+import { controlOf } from '../../lib/link/controls.js';
+import { CONTROLS, cellsSaid, loadControls, loadRow, recordedLoad } from '../../lib/link/loaded.js';
+import { loadedSections } from '../../lib/link/loaded-shown.js';
+import { loadsOf } from '../../lib/link/loads.js';
+import { endNotes, outcomesOf } from '../../lib/link/one-row.js';
+import { boundWhole, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { currentProfile, envList, envNumber, sizesOf } from '../../lib/profiles.js';
+import { startsRows } from '../../lib/protocols/instances.js';
+import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
+import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+
+/** Its deep queue sets apart what fills it and what does not: links/throttled.toml. */
+const LINK = 'throttled';
+const PROFILES = {
+  smoke: { transfers: '1', warmup_s: 1, seconds: 1, tail_s: 1 },
+  quick: { transfers: '1,8', warmup_s: 4, seconds: 5, tail_s: 5 },
+  full: { transfers: '1,8', warmup_s: 8, seconds: 20, tail_s: 10 },
+};
+
+const base = sizesOf(PROFILES, 'latency is measured load by load, so that its shape does not apply');
+const transfers = envList('TRANSFERS', base.transfers);
+const loads = loadsOf(transfers.map(Number));
+const sizes = { warmup_s: base.warmup_s, seconds: envNumber('SECONDS', base.seconds), tail_s: base.tail_s };
+/** A smoke looks whether all works; another profile has the rows of the registry. */
+const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan' : undefined;
+const baseline = baselineOf();
+const rows = selectedRows('link/loaded', SMOKE_ROWS).filter(overLink);
+const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
+const latencyIs = `from when a request of 1 KiB was meant to be sent on a tunnel that is kept full (${recordedLoad(loads)?.title}) to its answer received`;
+const all = {
+  ...rowOperations(rows, [baseline], latencyIs),
+  ...Object.fromEntries(CONTROLS.map((name) => [controlOf(name), rowOperation(`TCP, ${name}`, latencyIs)])),
+};
+/** Requests are sent at a fixed rate. */
+const open = Object.fromEntries(
+  Object.entries(all).map(([name, one]) => [name, { ...one, loop: /** @type {const} */ ('open') }]),
+);
+const environment = linkThresholds('loaded', all);
+const operations = boundWhole(open, environment, 'loaded');
+
+/** @param {string} operation */
+const figuresOf = (operation) => ({ rtt_ms: spreadOf([cellsSaid(operation).rest?.kept.p50 ?? null]) });
+
+const script = planeScenario({
+  ...startsRows,
+  system: 'link',
+  link: LINK,
+  name: 'loaded',
+  title: 'Latency under load',
+  environment,
+  // The link alone first.
+  load: roundsLoad(equalRounds(able.length + 1)),
+  parameters: {
+    rows: rows.map(({ row }) => row).join(','),
+    engine: baseline.engine,
+    transfers: transfers.join(','),
+    ...sizes,
+  },
+  operations,
+  round(_round, index, plane) {
+    if (index === 0) loadControls(plane, baseline, loads, sizes);
+    else loadRow(plane, { row: able[index - 1], side: baseline }, loads, sizes);
+  },
+  more: () => {
+    const named = [
+      ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
+      ...CONTROLS.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
+    ];
+    const shown = named.map((one) => ({ ...one, cells: cellsSaid(one.name) }));
+    return {
+      protocols: { compared: false, rows: outcomesOf(rows, baseline, figuresOf) },
+      sections: loadedSections(
+        shown.filter(({ cells }) => Object.keys(cells).length > 0),
+        loads,
+        endNotes(rows, baseline, CONTROLS),
+      ),
+    };
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;
