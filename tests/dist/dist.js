@@ -94,13 +94,17 @@ async function assertMeasured(run, results) {
   }
 }
 
-test('two builds from two folders are the same bytes', { skip: GIVEN && 'DIST was made before' }, async () => {
-  const first = await build('first');
-  // From nothing: the first may take from Go's cache what was built elsewhere.
-  const second = await build('second', { GOCACHE: inside('go') });
-  assert.match(first, /windtunnel-\d+\.\d+\.\d+-linux-\w+\.tar\.gz\n/);
-  assert.equal(first, second);
-});
+test(
+  'two builds from two folders are the same bytes',
+  { skip: GIVEN && 'DIST was made before' },
+  async () => {
+    const first = await build('first');
+    // From nothing: the first may take from Go's cache what was built elsewhere.
+    const second = await build('second', { GOCACHE: inside('go') });
+    assert.match(first, /windtunnel-\d+\.\d+\.\d+-linux-\w+\.tar\.gz\n/);
+    assert.equal(first, second);
+  },
+);
 
 test('the files are those of SHA256SUMS', () => {
   const sums = readFileSync(join(release, 'SHA256SUMS'), 'utf8');
