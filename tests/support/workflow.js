@@ -105,13 +105,13 @@ export class Runner {
 
   /**
    * One job of a workflow, its only one unless it is named.
-   * @param {string} file @param {Context} context @param {string} [name]
+   * @param {string} file @param {Context} context @param {string} [which]
    * @returns {Promise<Job>}
    */
-  async job(file, context, name) {
+  async job(file, context, which) {
     const workflow = parse(readFileSync(join(ROOT, file), 'utf8'));
     const job =
-      name === undefined ? /** @type {any} */ (Object.values(workflow.jobs)[0]) : workflow.jobs[name];
+      which === undefined ? /** @type {any} */ (Object.values(workflow.jobs)[0]) : workflow.jobs[which];
     const defaults = Object.fromEntries(
       Object.entries(workflow.on.workflow_call?.inputs ?? {}).map(([name, of]) => [
         name,
