@@ -91,10 +91,10 @@ async function run(
       'actions/upload-artifact': async () => {},
       'actions/attest-build-provenance': async () => writeFileSync(said, 'attested\n', { flag: 'a' }),
       'actions/download-artifact': async (given) => {
-        if (given.name) return (writeRelease(given.path), change?.(given.path));
-        for (const [i, name] of ['first', 'second'].entries())
-          writeRelease(join(given.path, `dist-${name}`), copies[i]);
-        change?.(join(given.path, 'dist-first'));
+        if (!given.name) writeRelease(join(given.path, 'dist-second'), copies[1]);
+        const first = given.name ? given.path : join(given.path, 'dist-first');
+        writeRelease(first, copies[0]);
+        change?.(first);
       },
     },
     {
