@@ -74,7 +74,7 @@ func write(of release, folders []string, out io.Writer) error {
 			return err
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add:        image,
+			Add:        plain{image},
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}},
 		})
 	}
@@ -101,6 +101,12 @@ func write(of release, folders []string, out io.Writer) error {
 	}
 	return archive.Close()
 }
+
+// plain is an image without a type of artifact, which the library else names in an index: skopeo drops it there, as of images it says
+// nothing, and the index would have another digest where it is pushed.
+type plain struct{ v1.Image }
+
+func (plain) ArtifactType() (string, error) { return "", nil }
 
 func imageOf(of release, architecture, folder string) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {

@@ -100,6 +100,9 @@ func TestWrite(t *testing.T) {
 	var of []string
 	for _, one := range images.Manifests {
 		of = append(of, one.Platform.String())
+		if one.ArtifactType != "" {
+			t.Errorf("the index calls an image an artifact of %s", one.ArtifactType)
+		}
 	}
 	if got := strings.Join(of, " "); got != "linux/amd64 linux/arm64" {
 		t.Errorf("images of %s", got)
@@ -111,6 +114,9 @@ func TestWrite(t *testing.T) {
 	config, err := image.ConfigFile()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if command := strings.Join(config.Config.Entrypoint, " "); command != "k6" {
+		t.Errorf("it starts %q", command)
 	}
 	if config.Architecture != "arm64" || config.Config.User != "1000:1000" || config.Config.Labels["org.opencontainers.image.revision"] != "abc" {
 		t.Errorf("the configuration is %+v", config)
