@@ -1,6 +1,6 @@
 /** The release workflow's own steps, on made events: what is refused, what is published, and when. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -113,6 +113,27 @@ async function run(
   const read = (/** @type {string} */ path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
   return { ...ended, log, said: read(said), password: read(join(own, 'password')), temp: runner.temp };
 }
+
+test('what cannot be built is told before anything is', () => {
+  const programs = join(folder.path, 'bare');
+  program(join(programs, 'rustc'), `echo ${folder.path}/none`);
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
+  for (const [given, code, why] of /** @type {[string[], number, RegExp][]} */ ([
+    [[], 2, /^dist: usage: /],
+    [['mips'], 2, /^dist: mips: give amd64 or arm64\n$/],
+    [
+      ['arm64'],
+      4,
+      /^dist: Rust cannot build for aarch64-unknown-linux-musl: run rustup target add aarch64-unknown-linux-musl\n$/,
+    ],
+  ])) {
+    const out = given.length > 0 ? [join(folder.path, 'out')] : [];
+    const done = spawnSync(join(ROOT, 'setup/dist'), [...out, ...given], { env, encoding: 'utf8' });
+    assert.equal(done.status, code, done.stderr);
+    assert.match(done.stderr, why);
+    assert.equal(existsSync(join(folder.path, 'out')), false);
+  }
+});
 
 test('a build takes the toolchains of docker/Dockerfile, after the tag', async () => {
   const dockerfile = readFileSync(join(ROOT, 'docker/Dockerfile'), 'utf8');
