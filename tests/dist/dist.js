@@ -22,15 +22,20 @@ const made = (pattern) =>
   join(release, readdirSync(release).find((name) => pattern.test(name)) ?? assert.fail(String(pattern)));
 const ARCHIVE = new RegExp(`^windtunnel-.*-linux-${ARCHITECTURE}[.]tar[.]gz$`);
 
+const COMMIT = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+
 /**
  * Builds a release from a clone, and returns its checksums.
  * @param {string} name
  * @param {Record<string, string>} [env] more of it
  */
 async function build(name, env = {}) {
-  execFileSync('git', ['clone', '--quiet', '--no-hardlinks', ROOT, inside(`${name}/checkout`)]);
+  const checkout = inside(`${name}/checkout`);
+  execFileSync('git', ['clone', '--quiet', '--no-hardlinks', ROOT, checkout]);
+  // Somebody may have committed meanwhile.
+  execFileSync('git', ['-C', checkout, 'checkout', '--quiet', COMMIT]);
   const began = performance.now();
-  const run = start(inside(`${name}/checkout/setup/dist`), [inside(`${name}/out`), ARCHITECTURE], {
+  const run = start(join(checkout, 'setup/dist'), [inside(`${name}/out`), ARCHITECTURE], {
     cwd: folder.path,
     env: { ...process.env, DIST_TARGET: inside(`${name}/target`), ...env },
   });
