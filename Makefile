@@ -27,7 +27,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/sides docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
+SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/release ci/sides docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/dist/container tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -285,8 +285,9 @@ dist: ready-for-bench ## Make the archives of a release, for users without toolc
 	@setup/dist '$(or $(TO),dist)'
 
 .PHONY: test-dist
-test-dist: runners ## Build a release twice, from two folders, and run it against a relay where there is nothing else; apart from `test`, as it takes minutes
+test-dist: runners ## Build a release twice, from two folders, and run it where there is nothing else; DIST= names a folder that was made before; apart from `test`, as it takes minutes
 	+@$(call build,bin/sidecar testbed needs pulsar-relay)
+	+@! tests/kubernetes/possible >/dev/null || $(MAKE) --silent bin/kubernetes/debian/.unpacked
 	node --test tests/dist/dist.js
 
 .PHONY: build
@@ -459,6 +460,7 @@ test-sidecar: ready-for-test build ## Test the sidecar
 test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
 	cd k6 && go test -trimpath ./...
 	cd setup/sbom && go test -trimpath ./...
+	cd setup/image && go test -trimpath ./...
 
 .PHONY: test-scripts
 test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/trend/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
@@ -497,6 +499,7 @@ lint-go: bin/k6
 	cd k6 && go vet -trimpath ./...
 	cd testbeds/naive-client && go vet -trimpath ./...
 	cd setup/sbom && go vet -trimpath ./...
+	cd setup/image && go vet -trimpath ./...
 	@setup/version >/dev/null
 	bin/k6 x validate
 	bin/k6 x variables --check

@@ -1,5 +1,6 @@
-// Command sbom writes a CycloneDX list of what is in a release: the Go modules in a k6 binary, which Go's linker wrote into it, and the
-// crates that `cargo tree` names on standard input, a line `NAME vVERSION` each. Usage: sbom VERSION K6 < crates > sbom.cdx.json
+// Command sbom writes a CycloneDX list of what is in a release: the Go modules in a k6 binary, which Go's linker wrote into it, the
+// crates that `cargo tree` names on standard input, a line `NAME vVERSION` each, and both standard libraries, whose versions are those of
+// the toolchains. Usage: sbom VERSION K6 RUST < crates > sbom.cdx.json; RUST is the toolchain's version.
 package main
 
 import (
@@ -16,18 +17,18 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: sbom VERSION K6 < crates > sbom.cdx.json")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: sbom VERSION K6 RUST < crates > sbom.cdx.json")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1], os.Args[2], os.Stdin, os.Stdout); err != nil {
+	if err := write(os.Args[1], os.Args[2], os.Args[3], os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(4)
 	}
 }
 
 // write writes the list; equal inputs give equal bytes: it has no time and no serial number.
-func write(version, k6 string, crates io.Reader, out io.Writer) error {
+func write(version, k6, rust string, crates io.Reader, out io.Writer) error {
 	parts, err := modules(k6)
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func write(version, k6 string, crates io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	parts = append(parts, ofCargo...)
+	parts = append(append(parts, ofCargo...), part("generic", "rust-std", rust))
 	slices.SortFunc(parts, func(a, b cdx.Component) int { return cmp.Compare(a.PackageURL, b.PackageURL) })
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{BOMRef: "windtunnel", Type: cdx.ComponentTypeApplication, Name: "windtunnel", Version: version}}

@@ -16,7 +16,7 @@ func TestWrite(t *testing.T) {
 	}
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := write("1.2.3", own, strings.NewReader("serde v1.0.229\nanstream v1.0.0\n"), out); err != nil {
+		if err := write("1.2.3", own, "1.95.0", strings.NewReader("serde v1.0.229\nanstream v1.0.0\n"), out); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestWrite(t *testing.T) {
 	for _, c := range *bom.Components {
 		there[c.PackageURL] = true
 	}
-	for _, want := range []string{"pkg:cargo/serde@1.0.229", "pkg:cargo/anstream@1.0.0"} {
+	for _, want := range []string{"pkg:cargo/serde@1.0.229", "pkg:cargo/anstream@1.0.0", "pkg:generic/rust-std@1.95.0"} {
 		if !there[want] {
 			t.Errorf("%s is not in %v", want, there)
 		}
@@ -40,7 +40,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("the version is %s", bom.Metadata.Component.Version)
 	}
 	for _, crates := range []string{"", "serde\n"} {
-		if err := write("1", own, strings.NewReader(crates), &second); err == nil {
+		if err := write("1", own, "1", strings.NewReader(crates), &second); err == nil {
 			t.Errorf("the crates %q are taken", crates)
 		}
 	}

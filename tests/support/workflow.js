@@ -103,10 +103,15 @@ export class Runner {
     };
   }
 
-  /** The one job of a workflow. @param {string} file @param {Context} context @returns {Promise<Job>} */
-  async job(file, context) {
+  /**
+   * One job of a workflow, its only one unless it is named.
+   * @param {string} file @param {Context} context @param {string} [which]
+   * @returns {Promise<Job>}
+   */
+  async job(file, context, which) {
     const workflow = parse(readFileSync(join(ROOT, file), 'utf8'));
-    const [job] = /** @type {any[]} */ (Object.values(workflow.jobs));
+    const job =
+      which === undefined ? /** @type {any} */ (Object.values(workflow.jobs)[0]) : workflow.jobs[which];
     const defaults = Object.fromEntries(
       Object.entries(workflow.on.workflow_call?.inputs ?? {}).map(([name, of]) => [
         name,
@@ -186,7 +191,7 @@ export class Runner {
       'bash',
       ['--noprofile', '--norc', '-eo', 'pipefail', '-c', filled(step.run, context)],
       {
-        cwd: this.workspace,
+        cwd: join(this.workspace, filled(step['working-directory'] ?? '.', context)),
         env: { ...this.env, ...env, ...all(step.env, context), GITHUB_OUTPUT: output },
         stdio: ['ignore', 'pipe', 'pipe'],
       },

@@ -23,6 +23,7 @@ const COMMANDS = [
   'cc',
   'influxd',
   'curl',
+  'git',
   'mariadbd',
   'ip',
   'iptables',
@@ -92,6 +93,18 @@ test('what a cluster for tests needs stops neither a bench nor the other tests',
     assert.deepEqual(missing(use, WHOLE, commands), { status: 0, stderr: '' });
   const told = 'make: missing or too old: openssl: make setup, or apt-get install openssl\n';
   assert.deepEqual(missing('kubernetes', WHOLE, commands), { status: 4, stderr: told });
+});
+
+test('where make itself is missing, what installs it is not make', () => {
+  const told = missing(
+    'bench',
+    WHOLE,
+    COMMANDS.filter((name) => name !== 'make'),
+  ).stderr;
+  assert.equal(
+    told,
+    'make: missing or too old: make: setup/prerequisites install, or apt-get install make\n',
+  );
 });
 
 test('a toolchain alone is no package', () => {
