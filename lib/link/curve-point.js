@@ -1,7 +1,7 @@
 /** One row of the matrix at the points of a curve, each with processes of its own. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { startSides, stopSides } from '../protocols/instances.js';
-import { older } from '../protocols/excuse.js';
+import { older, withFault } from '../protocols/excuse.js';
 import { shown, worst } from '../protocols/outcome.js';
 import { operationOf } from '../protocols/row-operation.js';
 import { spreadOf } from '../dataplane/sweep.js';
@@ -83,7 +83,11 @@ export const outcomesOf = (rows, side) =>
       row: row.row,
       multiplex: row.multiplex,
       told_mbit_per_s: null,
-      baseline: { ...shown(older(row, outcome)), known: null, figures: { goodput_down_mbit: spreadOf(all) } },
+      baseline: {
+        ...shown(withFault(row, side, older(row, outcome))),
+        known: null,
+        figures: { goodput_down_mbit: spreadOf(all) },
+      },
       candidate: null,
       round_trips: null,
       turns: 1,
