@@ -184,6 +184,12 @@ benchmark-meters: runners ## Compare our probes with sockperf, iperf3 and a plai
 benchmark-link: bin/sidecar ## Compare links with ping, iperf3 and sockperf through them
 	@python3 benchmarks/link/compare.py
 
+.PHONY: benchmark-link-repeat
+benchmark-link-repeat: ## How far runs over a link with one seed agree: make benchmark-link-repeat [LINK=far] [PROTOCOL=trojan,hysteria2] [RUNS=6]
+	@$(call need,node,install Node.js 20.19 or newer)
+	+@$(call build,bin/sidecar testbed needs protocols --var protocol=trojan)
+	@node --import ./tests/fakes/register.js benchmarks/link/repeat.js
+
 .PHONY: benchmark-neighbours
 benchmark-neighbours: runners ## What somebody else on the CPU does to a measurement, and when it is seen: make benchmark-neighbours [ROUNDS=40]
 	@$(call need,node,install Node.js 20.19 or newer)

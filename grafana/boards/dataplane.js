@@ -3,6 +3,7 @@ import { baselineRow } from './rows/baseline.js';
 import { throughputRow } from './rows/dataplane.js';
 import { errorRow } from './rows/errors.js';
 import { generatorRow } from './rows/generator.js';
+import { linkRow } from './rows/link.js';
 import { processRow } from './rows/processes.js';
 import { protocolRow } from './rows/protocols.js';
 import { requestRow } from './rows/requests.js';
@@ -22,6 +23,8 @@ export const dataplane = () =>
       errorRow(),
       generatorRow(),
       processRow(),
+      // Few runs have one.
+      linkRow({ collapsed: true }),
       // As many as there are operations: what is there once comes before.
       requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),

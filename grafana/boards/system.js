@@ -5,6 +5,7 @@ import { componentRow } from './rows/components.js';
 import { deliveryRow } from './rows/deliveries.js';
 import { errorRow } from './rows/errors.js';
 import { generatorRow } from './rows/generator.js';
+import { linkRow } from './rows/link.js';
 import { processRow } from './rows/processes.js';
 import { requestRow } from './rows/requests.js';
 import { statusRow } from './rows/status.js';
@@ -16,6 +17,7 @@ const ROWS = {
   components: componentRow,
   deliveries: deliveryRow,
   errors: errorRow,
+  link: () => linkRow(),
   generator: generatorRow,
   processes: processRow,
   // As many as there are operations: what is there once comes before.

@@ -1,7 +1,7 @@
 /** A row of the matrix over a link, or plain TCP, for one thing that is measured of it; how it ended each time. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { startSides, stopSides } from '../protocols/instances.js';
-import { older } from '../protocols/excuse.js';
+import { older, withFault } from '../protocols/excuse.js';
 import { shown, worst } from '../protocols/outcome.js';
 import { operationOf } from '../protocols/row-operation.js';
 import { controlOf, withDirect } from './controls.js';
@@ -85,7 +85,7 @@ const endOf = (outcome, missing) =>
 function endOfRow(row, side) {
   const lack = row.engines[side.engine];
   if (lack !== true) return { outcome: 'impossible here', detail: lack };
-  return older(row, worst(said()[PREFIX + row.row] ?? []));
+  return withFault(row, side, older(row, worst(said()[PREFIX + row.row] ?? [])));
 }
 
 /**

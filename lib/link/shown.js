@@ -1,7 +1,7 @@
 /** What the scenario `protocols` over a link shows of its rows, and what the judge decides by. */
 import { said } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
-import { older } from '../protocols/excuse.js';
+import { older, withFault } from '../protocols/excuse.js';
 import { shown } from '../protocols/outcome.js';
 import { nameOf, DELAYS } from './batch.js';
 import { CONGESTION, DIRECT, controlsSaid } from './controls.js';
@@ -30,7 +30,7 @@ function notedOf(entry) {
   const lack = entry.row.engines[entry.side.engine];
   if (lack !== true) return none({ outcome: 'impossible here', detail: lack });
   const noted = said()[nameOf(entry)] ?? none({ outcome: 'not reached', detail: null });
-  return { ...noted, outcome: older(entry.row, noted.outcome) };
+  return { ...noted, outcome: withFault(entry.row, entry.side, older(entry.row, noted.outcome)) };
 }
 
 /** @param {import('../protocols/outcome.js').Outcome} outcome @returns {Noted} */

@@ -5,6 +5,7 @@ import { moreOften } from 'k6/x/windtunnel/difference';
  * @typedef {import('./matrix.js').Row} Row
  * @typedef {import('./sides.js').Side} Side
  * @typedef {import('./result.js').SideResult} SideResult
+ * @typedef {import('./outcome.js').Outcome} Outcome
  */
 
 /** A known fault excuses this share of a turn's operations, and no figure that is judged. */
@@ -32,6 +33,19 @@ const hasFew = ({ outcome, figures }) =>
  */
 export const knownOf = ({ known }, { engine, binary, server }) =>
   binary === '' && !server ? (known?.[engine] ?? null) : null;
+
+/**
+ * Errors with the fault that may explain them, where they are not excused: over a link it may break every tunnel.
+ * @param {Pick<Row, 'known'>} row
+ * @param {Side} side
+ * @param {Outcome} outcome
+ * @returns {Outcome}
+ */
+export function withFault(row, side, outcome) {
+  const fault = knownOf(row, side);
+  if (outcome.outcome !== 'errors' || fault === null) return outcome;
+  return { ...outcome, detail: `${outcome.detail}; known of ${side.engine}: ${fault}` };
+}
 
 /**
  * @param {Pick<Row, 'known'>} row

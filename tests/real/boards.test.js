@@ -27,6 +27,8 @@ const ABOUT = {
   803: ['matrix', 'chain'],
   804: ['matrix'],
 };
+/** The panels of the row Link, which are about scenarios with one; tests/real/link-board.test.js holds its figures. */
+const OF_LINK = [1001, 1002, 1003];
 /** Panels that are about all scenarios but some. @type {Record<number, string[]>} */
 const NOT_ABOUT = { 701: ['interop'] };
 /** docs/streaming.md: sets of tags of one k6, of an operation's histogram, and of what is no operation's. */
@@ -122,6 +124,8 @@ async function hasNoBound(query) {
   );
   const thresholds = await ask(`SHOW TAG VALUES FROM "thresholds" WITH KEY = "threshold" WHERE ${where}`);
   const texts = thresholds.flatMap(({ values }) => values.map(([, text]) => String(text)));
+  // Rows over a link have bounds on round trips, if any.
+  if (/"system" =~ \/\^link\$\//.test(where)) return !texts.some((text) => text.startsWith(`${kind} `));
   if (texts.length === 0) return hasNoThreshold(where);
   return kind === 'operation_ms' && !texts.some((text) => /^operation_ms p\(95\)/.test(text));
 }
@@ -181,6 +185,23 @@ function hasSectionsAlone(scenario) {
   return sections.length > 0 && !operations.some(tells);
 }
 
+/** Whether a scenario of the second run went over a link. @param {string} scenario */
+const hasLink = (scenario) =>
+  ['dataplane', 'protocols', 'link'].some(
+    (system) =>
+      run.has(`${system}-${scenario}.json`) && Boolean(run.result(`${system}-${scenario}`).run.link),
+  );
+
+/** Whether a panel is about none of the scenarios. @param {number} id of the panel @param {string[]} scenarios */
+function isOfOthers(id, scenarios) {
+  if (OF_LINK.includes(id)) return !scenarios.some(hasLink);
+  return (
+    measured(scenarios).every(hasSectionsAlone) ||
+    ABOUT[id]?.every((scenario) => !scenarios.includes(scenario)) ||
+    scenarios.every((scenario) => NOT_ABOUT[id]?.includes(scenario))
+  );
+}
+
 /** @param {import('../../grafana/stand-in.js').Target} target @param {string} asked */
 async function fault({ refId, alias = '' }, asked) {
   const series = await ask(asked);
@@ -203,9 +224,7 @@ async function fault({ refId, alias = '' }, asked) {
 async function faults(board, values) {
   const found = [];
   for (const { panel, values: own, of } of standing(board, values)) {
-    if (measured([own.scenario].flat()).every(hasSectionsAlone)) continue;
-    if (ABOUT[panel.id]?.every((scenario) => !own.scenario.includes(scenario))) continue;
-    if ([own.scenario].flat().every((scenario) => NOT_ABOUT[panel.id]?.includes(scenario))) continue;
+    if (isOfOthers(panel.id, [own.scenario].flat())) continue;
     for (const target of panel.targets) {
       const asked = expanded(target.query, own, time);
       const what = await fault(target, asked);

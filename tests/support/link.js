@@ -1,10 +1,13 @@
-/** A link of its own, and probes from its one end to a far end at its other, past the pair that it was made for. */
+/** A link of its own, and probes from its one end to a far end at its other, through the pair that it was made for or past it. */
+import { entryOf } from '../../lib/protocols/way.js';
 import { probe } from './rows.js';
 
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
 /** Nothing over a link of these tests takes so long. */
 const PATIENCE = { timeout_ms: 20_000, handshake_timeout_ms: 20_000 };
+/** The far end listens at all addresses of its end, of which a server reaches its own. */
+const [EVERYWHERE, HOME] = ['0.0.0.0', '127.0.0.1'];
 
 /** @typedef {import('./rows.js').Sidecar} Sidecar */
 
@@ -17,10 +20,15 @@ export class Link {
     this.far = {};
   }
 
-  /** @param {Sidecar} sidecar @param {string} text @returns {Promise<Link | null>} null where there can be none here */
-  static async start(sidecar, text) {
+  /**
+   * @param {Sidecar} sidecar
+   * @param {string} text
+   * @param {object} [variables] of the row whose pair it is between
+   * @returns {Promise<Link | null>} null where there can be none here
+   */
+  static async start(sidecar, text, variables = { protocol: 'socks' }) {
     const { status, body } = await sidecar.ask('POST', '/testbeds/protocols/start', {
-      variables: { protocol: 'socks' },
+      variables,
       link: { text },
     });
     if (status === CANNOT) return null;
@@ -28,12 +36,20 @@ export class Link {
     return new Link(sidecar, body);
   }
 
+  /** @param {object} change sidecar/README.md */
+  async change(change) {
+    const { status, body } = await this.sidecar.ask('POST', `/instances/${this.instance.id}/link`, change);
+    if (status !== 200) throw new Error(`${JSON.stringify(change)}: ${JSON.stringify(body)}`);
+  }
+
   /** @param {string} items such as loss:2% */
   async set(items) {
-    const { status, body } = await this.sidecar.ask('POST', `/instances/${this.instance.id}/link`, {
-      set: items,
-    });
-    if (status !== 200) throw new Error(`${items}: ${JSON.stringify(body)}`);
+    await this.change({ set: items });
+  }
+
+  /** As it was started. */
+  async restart() {
+    await this.change({ restart: true });
   }
 
   /** What it has done so far. */
@@ -47,18 +63,42 @@ export class Link {
    * @param {string} [series]
    */
   async probe(spec, series = 'total') {
-    const engine = spec.kind === 'flow' ? 'blocking' : 'events';
+    return this.taken(spec, series, { address: this.instance.link.far.address, way: {} });
+  }
+
+  /**
+   * The same through the pair.
+   * @param {any} spec
+   * @param {string} [series]
+   */
+  async through(spec, series = 'total') {
+    return this.taken(spec, series, {
+      address: HOME,
+      way: { proxy: { address: entryOf(this.instance).address } },
+    });
+  }
+
+  /** The far end that a probe needs. @param {any} spec */
+  async farOf({ kind }) {
+    const engine = kind === 'flow' ? 'blocking' : 'events';
     const { id, link } = this.instance;
     this.far[engine] ??= (
       await this.sidecar.ask('POST', '/echoes', {
-        host: link.far.address,
+        host: EVERYWHERE,
         namespace: { instance: id, name: link.far.namespace },
         engine,
       })
     ).body;
+    return this.far[engine][kind === 'udp' ? 'udp' : 'tcp'].split(':').pop();
+  }
+
+  /** @param {any} spec @param {string} series @param {{ address: string, way: object }} to */
+  async taken(spec, series, { address, way }) {
+    const { id, link } = this.instance;
     const ended = await probe(this.sidecar, {
-      target: this.far[engine][spec.kind === 'udp' ? 'udp' : 'tcp'],
+      target: `${address}:${await this.farOf(spec)}`,
       namespace: { instance: id, name: link.near.namespace },
+      ...way,
       ...PATIENCE,
       ...spec,
     });

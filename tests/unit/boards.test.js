@@ -21,6 +21,7 @@ test('grafana/dashboards is up to date', () => {
   assert.deepEqual(outdated(), [], 'run make boards');
   assert.deepEqual(Object.keys(committed()).toSorted(), [
     'dataplane.json',
+    'link.json',
     'overview.json',
     'panel.json',
     'relay.json',

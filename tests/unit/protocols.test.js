@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
-import { besideBaseline, excused, knownOf } from '../../lib/protocols/excuse.js';
+import { besideBaseline, excused, knownOf, withFault } from '../../lib/protocols/excuse.js';
 import { MIB, SHORT_BYTES, bytesFor } from '../../lib/protocols/transfer.js';
 
 const TARGETS = { throughput: 0.9, latency: 1.2, first_reply: 2, round_trips: 2, memory: 1, tolerance: 0.05 };
@@ -97,6 +97,23 @@ const FIGURES = { rtt_ms: SPREAD, mbit_64k: SPREAD, failed_share: { median: 0, m
 
 /** @param {object} [more] @returns {any} */
 const side = (more) => ({ outcome: 'measured', detail: null, known: null, figures: FIGURES, ...more });
+
+test('over a link errors name the known fault that may explain them, and nothing else does', () => {
+  const about = { known: { xray: 'breaks uploads' } };
+  const own = /** @type {any} */ ({ engine: 'xray', binary: '', server: null });
+  const errors = /** @type {const} */ ({ outcome: 'errors', detail: '60 × connection_reset' });
+  assert.deepEqual(withFault(about, own, errors), {
+    outcome: 'errors',
+    detail: '60 × connection_reset; known of xray: breaks uploads',
+  });
+  for (const [another, ended] of /** @type {[any, any][]} */ ([
+    [{ ...own, engine: 'sing-box' }, errors],
+    [{ ...own, binary: '/x/xray' }, errors],
+    [own, { outcome: 'measured', detail: null }],
+    [own, { outcome: 'crashed', detail: 'signal 9' }],
+  ]))
+    assert.deepEqual(withFault(about, another, ended), ended);
+});
 
 test('a known fault excuses a few operations of its own side, and no figure', () => {
   const failed = (/** @type {number} */ max) => ({ ...FIGURES, failed_share: { ...SPREAD, max } });

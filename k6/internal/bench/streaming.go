@@ -70,12 +70,12 @@ func (b *session) addOutput(set map[string]string) {
 	set["K6_OUT"] = strings.Join(outputs, ",")
 }
 
-// sample streams each second what k6 and the testbed use, until stop is called.
+// sample streams each second what k6 and the testbed use, and what links carry, until stop is called.
 func (b *session) sample(j job, instance sidecar.Instance, k6 map[string]int) (stop func()) {
 	if b.stream == nil || b.sidecar == nil {
 		return func() {}
 	}
-	return b.sidecar.Sample(instance.ID, k6, environment.Probed(j.scenario.System), func(spans []stream.Span, at time.Time, over bool) {
-		b.stream.Used(b.of(j), spans, at, over)
+	return b.sidecar.Sample(instance.ID, k6, environment.Probed(j.scenario.System), func(look stream.Look, at time.Time, over bool) {
+		b.stream.Used(b.of(j), look, at, over)
 	})
 }

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,61 @@ func TestIncomparableAreRefused(t *testing.T) {
 	}
 	if Refusal(q.A, q.B, noBeds) == "" || Refusal(q.A, q.B, ports) != "" {
 		t.Error("the type of a port is not seen")
+	}
+}
+
+// overALink has a result be of a run over one.
+func overALink(r *result.Result) {
+	cubic, rate := "cubic", int64(50_000_000)
+	end := result.LinkEnd{Address: "198.18.2.1", Settings: result.NetworkSettings{CongestionControl: &cubic}}
+	r.Run.Link = &result.Link{Text: "far", Title: "180 ms", Seed: 7, MTU: 1500, Near: end, Far: end,
+		Settings: result.LinkSettings{Up: result.LinkSide{RateBitS: &rate}}}
+	r.Run.Parameters["link"] = "far"
+}
+
+// TestUnlikeLinksAreRefused has sides over links that are alike but for one thing.
+func TestUnlikeLinksAreRefused(t *testing.T) {
+	bbr := "bbr"
+	for want, change := range map[string]func(*result.Run){
+		"":                                func(r *result.Run) { r.Link.Near.Address, r.Link.Title = "198.18.6.1", "another" },
+		"parameter link (far and —)":      func(r *result.Run) { r.Link = nil; delete(r.Parameters, "link") },
+		"parameter link (far and lossy)":  func(r *result.Run) { r.Parameters["link"] = "lossy" },
+		`settings of the link ({"seed":7`: func(r *result.Run) { r.Link.Seed = 2 },
+		`"rate_bit_s":50000000`:           func(r *result.Run) { r.Link.Settings.Up.RateBitS = nil },
+		`"loss":0.01`:                     func(r *result.Run) { r.Link.Settings.Down.Loss = 0.01 },
+		`settings of the link's ends ({"near":{"tcp_congestion_control":"cubic"`: func(r *result.Run) {
+			r.Link.Far.Settings.CongestionControl = &bbr
+		},
+	} {
+		q := pairsOf(2, noise(1), noise(2))
+		for i := range q.B {
+			overALink(q.A[i].Result)
+			overALink(q.B[i].Result)
+			change(&q.B[i].Result.Run)
+		}
+		if got := Refusal(q.A, q.B, noBeds); want == "" && got != "" || !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAComparisonTellsItsLink(t *testing.T) {
+	q := pairsOf(2, noise(1), noise(2))
+	for _, m := range append(slices.Clone(q.A), q.B...) {
+		overALink(m.Result)
+	}
+	c := Make(q)
+	if c.Link == nil || c.Link.Seed != 7 {
+		t.Fatalf("%+v", c.Link)
+	}
+	text := fmt.Sprint(c.same())
+	for _, want := range []string{"[Link far (180 ms), seed 7]", "[Kernel settings of the near end congestion control cubic]"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if strings.Contains(text, "[link far]") {
+		t.Errorf("its words are there twice: %s", text)
 	}
 }
 

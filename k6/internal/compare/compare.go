@@ -87,7 +87,7 @@ func duration(all []result.Result) float64 {
 // about takes over what all runs share.
 func (c *Comparison) about(r result.Result) {
 	c.System, c.Scenario, c.Title, c.Profile = r.Run.System, r.Run.Scenario, r.Run.Title, r.Run.Profile
-	c.Parameters, c.Placement, c.Host, c.Windtunnel = r.Run.Parameters, r.Run.Placement, r.Run.Host, r.Run.Versions["windtunnel"]
+	c.Parameters, c.Placement, c.Host, c.Link, c.Windtunnel = r.Run.Parameters, r.Run.Placement, r.Run.Host, r.Run.Link, r.Run.Versions["windtunnel"]
 }
 
 func side(spec string, runs []Measured, beds func(string) testbed.Testbed) Side {

@@ -60,6 +60,7 @@ type Comparison struct {
 	Parameters     map[string]any    `json:"parameters"`
 	Placement      *result.Placement `json:"placement"`
 	Host           *result.Host      `json:"host"`
+	Link           *result.Link      `json:"link,omitempty"` // the same on both sides; its ends' addresses are of the first run
 	Windtunnel     string            `json:"windtunnel"`
 	PlannedPairs   int               `json:"planned_pairs"`
 	Interleaved    bool              `json:"interleaved"`

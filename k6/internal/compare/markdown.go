@@ -305,6 +305,9 @@ func (c Comparison) legend() []string {
 	}
 }
 
+// linkParameter is the words of the link, among the parameters.
+const linkParameter = "link"
+
 func (c Comparison) same() [][]string {
 	table := [][]string{{"Profile", c.Profile}, {"Windtunnel", orDash(c.Windtunnel)}}
 	if p := c.Placement; p != nil {
@@ -316,7 +319,22 @@ func (c Comparison) same() [][]string {
 			table = append(table, []string{"Kernel settings", settings})
 		}
 	}
+	if c.Link != nil {
+		table = append(table, []string{"Link", c.Link.Words()})
+		for _, end := range []struct {
+			name string
+			of   result.NetworkSettings
+		}{{"near", c.Link.Near.Settings}, {"far", c.Link.Far.Settings}} {
+			settings := &result.Settings{NetworkSettings: end.of}
+			if text := settings.Text(); text != "" {
+				table = append(table, []string{"Kernel settings of the " + end.name + " end", text})
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
+		if name == linkParameter && c.Link != nil {
+			continue // its words have it
+		}
 		table = append(table, []string{strings.ReplaceAll(name, "_", " "), format.Any(c.Parameters[name])})
 	}
 	return table

@@ -12,14 +12,14 @@ import (
 )
 
 // Sample calls used each second with what an instance, "" for none, and the processes of k6 by their names have used since it was last called, by windows of
-// its own, until stop is called; the last time over is true. Probed says that the sidecar's own threads probe, and that the
-// scenario starts instances by itself. Where that cannot be had nothing is said: the scenario's own window tells.
-func (s *Sidecar) Sample(instance string, k6 map[string]int, probed bool, used func(spans []stream.Span, at time.Time, over bool)) (stop func()) {
+// its own, until stop is called; the last time over is true. Probed says that the sidecar's own threads probe, that the
+// scenario starts instances by itself, and that there may be links. Where that cannot be had nothing is said: the scenario's own window tells.
+func (s *Sidecar) Sample(instance string, k6 map[string]int, probed bool, used func(look stream.Look, at time.Time, over bool)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s := sampler{sidecar: s, probed: probed, known: map[string]bool{instance: true}}
+		s := sampler{sidecar: s, probed: probed, known: map[string]bool{instance: true}, links: map[string]stream.Link{}}
 		defer s.close()
 		request := windowRequest{Instance: instance, PIDs: k6, Sidecar: s.probed}
 		if !s.open(request) {
@@ -32,11 +32,11 @@ func (s *Sidecar) Sample(instance string, k6 map[string]int, probed bool, used f
 			case <-time.After(time.Until(time.Now().Truncate(time.Second).Add(time.Second))):
 			}
 			at := time.Now()
-			spans, gone := s.look()
+			look, gone := s.look()
 			if gone {
 				return
 			}
-			used(spans, at, over)
+			used(look, at, over)
 		}
 	}()
 	return func() { cancel(); <-done }
@@ -49,6 +49,7 @@ type sampler struct {
 	probed  bool
 	known   map[string]bool // instances
 	windows []*openWindow
+	links   map[string]stream.Link // by their instances, as they were last seen
 }
 
 type openWindow struct {
@@ -64,19 +65,19 @@ func (s *sampler) open(request windowRequest) bool {
 	return err == nil
 }
 
-// look returns a span of each window since it was last read. Gone says that there will be no more: the first
+// look returns a span of each window and of each link since it was last read. Gone says that there will be no more: the first
 // window is no longer there, or the sidecar has ended.
-func (s *sampler) look() (spans []stream.Span, gone bool) {
+func (s *sampler) look() (found stream.Look, gone bool) {
 	var open []*openWindow
 	for i, w := range s.windows {
 		now, err := s.sidecar.usage(w.id)
 		var status *statusError
 		unknown := errors.As(err, &status) && status.code == http.StatusNotFound
 		if i == 0 && unknown || !s.sidecar.Alive() {
-			return nil, true
+			return stream.Look{}, true
 		}
 		if span := (stream.Span{Before: w.last, Now: now}); err == nil && !span.TooShort() { // else the next one has it
-			spans = append(spans, span)
+			found.Spans = append(found.Spans, span)
 			w.last = now
 		}
 		if i == 0 || !unknown && !now.Closed {
@@ -85,23 +86,30 @@ func (s *sampler) look() (spans []stream.Span, gone bool) {
 	}
 	s.windows = open
 	if s.probed {
-		s.openNew()
+		found.Links = s.lookAtInstances()
 	}
-	return spans, false
+	return found, false
 }
 
-// openNew opens windows over instances that are new.
-func (s *sampler) openNew() {
-	ids, err := s.sidecar.instances()
+// lookAtInstances opens windows over instances that are new, and returns a span of each link that there is.
+func (s *sampler) lookAtInstances() (links []stream.LinkSpan) {
+	instances, err := s.sidecar.instances()
 	if err != nil {
-		return
+		return nil
 	}
-	for _, id := range ids {
-		if !s.known[id] {
-			s.known[id] = true
-			s.open(windowRequest{Instance: id})
+	before := s.links
+	s.links = map[string]stream.Link{}
+	for _, i := range instances {
+		if !s.known[i.ID] {
+			s.known[i.ID] = true
+			s.open(windowRequest{Instance: i.ID})
+		}
+		if i.Link != nil {
+			links = append(links, stream.LinkSpan{Before: before[i.ID], Now: *i.Link})
+			s.links[i.ID] = *i.Link
 		}
 	}
+	return links
 }
 
 func (s *sampler) close() {

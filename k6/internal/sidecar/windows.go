@@ -43,12 +43,13 @@ func (s *Sidecar) closeWindow(window string) {
 	_ = s.briefly(http.MethodPost, "/windows/"+window+"/close", map[string]any{}, nil)
 }
 
-func (s *Sidecar) instances() ([]string, error) {
-	var running []struct{ ID string }
-	err := s.briefly(http.MethodGet, "/instances", nil, &running)
-	ids := make([]string, len(running))
-	for i, one := range running {
-		ids[i] = one.ID
-	}
-	return ids, err
+// running is an instance; Link is nil where it was started without one.
+type running struct {
+	ID   string
+	Link *stream.Link
+}
+
+func (s *Sidecar) instances() (all []running, err error) {
+	err = s.briefly(http.MethodGet, "/instances", nil, &all)
+	return all, err
 }

@@ -105,16 +105,17 @@ func (s *Stream) RunEnded(of Of, verdict string) {
 	})
 }
 
-// Used writes what was used between two looks at windows of the sidecar: of the second that ended last, or,
+// Used writes what was used and carried between two looks at windows and links of the sidecar: of the second that ended last, or,
 // at the end of all, of what there is of this one. At is when the later look began: a slow one would date it
 // into the second of the next.
-func (s *Stream) Used(of Of, spans []Span, at time.Time, over bool) {
+func (s *Stream) Used(of Of, look Look, at time.Time, over bool) {
 	s.write(func(b *influx.Batch, _ time.Time) {
 		if !over {
 			at = at.Add(-time.Second / 2)
 		}
 		b.Spare = true
-		used(b, of, spans, at.Truncate(time.Second))
+		used(b, of, look.Spans, at.Truncate(time.Second))
+		linked(b, of, look.Links, at.Truncate(time.Second))
 	})
 }
 

@@ -66,6 +66,30 @@ func TestTooShortATimeSaysNothing(t *testing.T) {
 	wantLines(t, &b, "")
 }
 
+func TestWhatLinksDoIsOfAllOfThem(t *testing.T) {
+	link := func(rate string, deliveredUp, droppedUp, queuedUp, lostDown int64) (l Link) {
+		text := fmt.Sprintf(`{"settings": {"up": {"rate_bit_s": %s}, "down": {"rate_bit_s": null}},
+			"ever": {"up": {"delivered_bytes": %d, "queue_dropped": %d, "queued_bytes_recent": %d}, "down": {"lost": %d, "dead": 2}}}`,
+			rate, deliveredUp, droppedUp, queuedUp, lostDown)
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	var b influx.Batch
+	linked(&b, of, []LinkSpan{
+		{Before: link("10", 1000, 5, 90, 1), Now: link("20", 1500, 7, 40, 4)},
+		{Now: link("15", 200, 0, 60, 1)}, // a new one
+	}, at)
+	const tags = ",profile=quick,scenario=queue-sweep,system=dataplane,testid=t "
+	wantLines(t, &b,
+		"link,direction=down"+tags+"dead=2i,delivered_bytes=0i,links=2i,lost=4i,queue_dropped=0i,queued_bytes=0i 100000",
+		"link,direction=up"+tags+"dead=0i,delivered_bytes=700i,links=2i,lost=0i,queue_dropped=2i,queued_bytes=60i,rate_bit_s=20i 100000")
+	b = influx.Batch{}
+	linked(&b, of, nil, at)
+	wantLines(t, &b, "")
+}
+
 func TestBoundsOfThresholds(t *testing.T) {
 	for expression, bound := range map[string]string{"p(95)<250": "bound=250,", "p(99.9)<=0.5": "bound=0.5,", "rate<=0": "bound=0,",
 		"count>=1e3": "bound=1000,", "count==7": "bound=7,", "med < 1.5": "bound=1.5,", "odd": ""} {
@@ -269,7 +293,7 @@ func TestSecondsOfProcessesGoFirst(t *testing.T) {
 	<-warned
 	span := Span{Usage{DurationS: 1}, Usage{DurationS: 2, Host: Host{CPUs: 2}}}
 	for n := range int64(2 * limits.Batches) {
-		s.Used(of, []Span{span}, time.Unix(1000+n, 0), true)
+		s.Used(of, Look{Spans: []Span{span}}, time.Unix(1000+n, 0), true)
 	}
 	missing := s.sender.Outage().Missing
 	if want := fmt.Sprintf("1000-%d", 1000+limits.Batches); missing.String() != want {

@@ -31,6 +31,12 @@ type Process struct {
 	Exit     *string `json:"exit"`
 }
 
+// Look is what was found since the look before: of windows, and of links.
+type Look struct {
+	Spans []Span
+	Links []LinkSpan
+}
+
 // Span is two looks at one window.
 type Span struct{ Before, Now Usage }
 

@@ -10,7 +10,7 @@ use thread_priority::{
 };
 use tun_rs::SyncDevice;
 
-use super::counts::Counts;
+use super::counts::{Carried, Counts};
 use super::ends::End;
 use super::fate::Fates;
 use super::pipe::Pipe;
@@ -62,6 +62,8 @@ pub struct Seen {
     pub settings: Settings,
     /// Up and down.
     pub counts: [Counts; 2],
+    /// Before the last restart, up and down.
+    pub earlier: [Carried; 2],
     /// The moment of the start, or the last restart, and the time since then, ns.
     pub began_ns: u64,
     pub since_ns: u64,
@@ -83,6 +85,11 @@ impl Shared {
         self.samples.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The most that waited in the second before so long after the start, up and down, bytes.
+    pub fn recent_most(&self, after_ns: u64) -> [u64; 2] {
+        self.samples().recent_most(after_ns)
+    }
+
     pub fn sampled(&self) -> Samples {
         self.samples().clone()
     }
@@ -98,6 +105,10 @@ pub struct Carrier {
     /// Of it, how many are made.
     changed: usize,
     began_ns: u64,
+    /// Of the lives before the last restart, up and down.
+    earlier: [Carried; 2],
+    /// Whether something was done since the last sample, which is due in time then.
+    unsampled: bool,
 }
 
 impl Carrier {
@@ -119,6 +130,8 @@ impl Carrier {
             pipes,
             changed: 0,
             began_ns: now_ns(),
+            earlier: Default::default(),
+            unsampled: false,
         }
     }
 
@@ -198,6 +211,7 @@ impl Carrier {
                 None => break,
                 Some(length) if is_for_one(&buffer[..length]) => {
                     self.pipes[end].offer(now_ns(), &buffer[..length]);
+                    self.unsampled = true;
                 }
                 Some(_) => {}
             }
@@ -209,6 +223,7 @@ impl Carrier {
     fn hand_over(&mut self) {
         for (pipe, other) in self.pipes.iter_mut().zip([1, 0]) {
             while let Some((due_ns, bytes)) = pipe.due(now_ns()) {
+                self.unsampled = true;
                 match self.ends[other].device.send(&bytes) {
                     Ok(_) => {
                         pipe.counts.delivered += 1;
@@ -225,7 +240,9 @@ impl Carrier {
         let change = self.timetable.get(self.changed);
         let change = change.map(|change| self.began_ns + change.at_ns);
         let packets = self.pipes.iter().filter_map(Pipe::next_ns);
-        let next = packets.chain(change).min();
+        let sample = self.unsampled.then(|| self.shared.samples().next_ns());
+        let sample = sample.map(|after_ns| self.began_ns + after_ns);
+        let next = packets.chain(change).chain(sample).min();
         next.unwrap_or_else(|| now_ns() + LONG_NS)
     }
 
@@ -261,12 +278,14 @@ impl Carrier {
 
     fn restart(&mut self, settings: Settings, timetable: Vec<Change>) {
         self.set(settings);
-        for (pipe, fates) in self.pipes.iter_mut().zip(fates(&self.spec)) {
-            pipe.restart(fates);
+        for (way, fates) in fates(&self.spec).into_iter().enumerate() {
+            self.earlier[way] = self.earlier[way].and(&self.pipes[way].counts);
+            self.pipes[way].restart(fates);
         }
         (self.timetable, self.changed) = (timetable, 0);
         self.began_ns = now_ns();
         *self.shared.samples() = Samples::default();
+        self.unsampled = false;
     }
 
     fn sample(&mut self) {
@@ -276,6 +295,7 @@ impl Carrier {
             let [up, down] = &mut self.pipes;
             let most = [up.take_recent_most(), down.take_recent_most()];
             samples.take(after_ns, [up.counts, down.counts], most);
+            self.unsampled = false;
         }
     }
 
@@ -283,6 +303,7 @@ impl Carrier {
         let mut seen = self.shared.lock();
         seen.began_ns = self.began_ns;
         seen.counts = [self.pipes[0].counts, self.pipes[1].counts];
+        seen.earlier = self.earlier;
         seen.since_ns = now_ns() - self.began_ns;
         if seen.settings != self.settings {
             seen.settings = self.settings.clone();

@@ -41,6 +41,31 @@ pub struct Counts {
     pub late_sum_ns: u64,
 }
 
+/// What one direction has carried and lost since the link was made, whatever was restarted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Carried {
+    /// Handed over at the other end; copies too.
+    pub delivered: u64,
+    pub delivered_bytes: u64,
+    /// Packets that the full queue did not take, that were lost, and that were lost because the link was dead.
+    pub queue_dropped: u64,
+    pub lost: u64,
+    pub dead: u64,
+}
+
+impl Carried {
+    /// And what was counted besides.
+    pub fn and(self, counts: &Counts) -> Self {
+        Self {
+            delivered: self.delivered + counts.delivered,
+            delivered_bytes: self.delivered_bytes + counts.delivered_bytes,
+            queue_dropped: self.queue_dropped + counts.queue_dropped,
+            lost: self.lost + counts.lost,
+            dead: self.dead + counts.dead,
+        }
+    }
+}
+
 impl Counts {
     /// The link's own losses together.
     pub fn own(&self) -> u64 {

@@ -25,11 +25,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
-use crate::net::clock::{seconds, to_unix_us};
+use crate::net::clock::{now_ns, seconds, to_unix_us};
 use crate::net::placement;
 use crate::net::poller::Waker;
-use carry::{Carrier, Order, Shared};
-use counts::Counts;
+use carry::{Carrier, Order, Seen, Shared};
+use counts::{Carried, Counts};
 use ends::Place;
 pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
 use samples::{EVERY_NS, Made, Sample};
@@ -67,12 +67,28 @@ pub struct State {
     /// From near to far, and back.
     pub up: Counts,
     pub down: Counts,
+    pub ever: Ever,
     /// Whether its thread goes before all others (SCHED_FIFO). Only root may: without it a busy machine makes packets late.
     pub real_time: bool,
     /// CPU time of its thread.
     pub cpu_s: f64,
     /// Why it carries nothing any more; null while it does.
     pub failed: Option<String>,
+}
+
+/// What only grows while the link is there, whatever is restarted, for who looks again and again.
+#[derive(Debug, Clone, Serialize)]
+pub struct Ever {
+    pub up: Way,
+    pub down: Way,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Way {
+    #[serde(flatten)]
+    pub carried: Carried,
+    /// The most that waited for the line in the last 1.2 s, bytes: this alone goes down again.
+    pub queued_bytes_recent: u64,
 }
 
 /// What a link did over time, as JSON has it: a sample of each direction every `every_ms` since its start or restart.
@@ -134,6 +150,7 @@ impl Link {
     pub fn state(&self) -> State {
         let seen = self.shared.seen();
         let [mut up, mut down] = seen.counts;
+        let ever = self.ever(&seen);
         let before = *self.unread_before();
         let now = self.ends.each_ref().map(End::unread);
         up.own_unread = now[0].saturating_sub(before[0]);
@@ -149,9 +166,23 @@ impl Link {
             seconds: seconds(seen.since_ns),
             up,
             down,
+            ever,
             real_time: seen.real_time,
             cpu_s: seconds(self.shared.clock.used_ns()),
             failed: seen.failed,
+        }
+    }
+
+    fn ever(&self, seen: &Seen) -> Ever {
+        let after_ns = now_ns().saturating_sub(seen.began_ns);
+        let recent = self.shared.recent_most(after_ns);
+        let way = |way: usize| Way {
+            carried: seen.earlier[way].and(&seen.counts[way]),
+            queued_bytes_recent: recent[way].max(seen.counts[way].queued_bytes),
+        };
+        Ever {
+            up: way(0),
+            down: way(1),
         }
     }
 

@@ -8,6 +8,8 @@ use super::counts::Counts;
 
 /// Between two samples, ns.
 pub const EVERY_NS: u64 = 100_000_000;
+/// The last ones that are recent: a little more than a second, as who looks each second may be late.
+const RECENT: u64 = 12;
 /// An hour of them is kept, the last ones.
 const KEPT: usize = 36_000;
 
@@ -63,7 +65,25 @@ impl Samples {
 
     /// Whether one is due so long after the start.
     pub fn due(&self, after_ns: u64) -> bool {
-        after_ns >= (self.done() + 1) * EVERY_NS
+        after_ns >= self.next_ns()
+    }
+
+    /// When the next one is due, ns after the start.
+    pub fn next_ns(&self) -> u64 {
+        (self.done() + 1) * EVERY_NS
+    }
+
+    /// The most that waited in the last 1.2 s, up and down, bytes. What is not sampled was idle.
+    pub fn recent_most(&self, after_ns: u64) -> [u64; 2] {
+        let first = (after_ns / EVERY_NS).saturating_sub(RECENT);
+        let skipped = first.saturating_sub(self.gone) as usize;
+        let recent = self.each.iter().skip(skipped);
+        recent.fold([0, 0], |most, [up, down]| {
+            [
+                most[0].max(up.queued_bytes_most),
+                most[1].max(down.queued_bytes_most),
+            ]
+        })
     }
 
     /// Takes those that are due. Where several are, nothing was done in the meantime that anything had to wake for: all of it is
@@ -126,6 +146,19 @@ mod tests {
         assert_eq!((up.queued_bytes_most, down.delivered_bytes), (9, 2));
         samples.take(2 * EVERY_NS + 2, [counts(99, 9), counts(9, 9)], [9, 9]);
         assert_eq!(samples.each.len(), 2);
+    }
+
+    #[test]
+    fn a_queue_is_forgotten_after_a_while() {
+        let mut samples = Samples::default();
+        samples.take(EVERY_NS, [counts(0, 0); 2], [50, 5]);
+        samples.take(2 * EVERY_NS, [counts(0, 0); 2], [20, 9]);
+        assert_eq!(samples.recent_most(3 * EVERY_NS), [50, 9]);
+        // Nothing is sampled for a while.
+        assert_eq!(samples.recent_most((RECENT + 1) * EVERY_NS), [20, 9]);
+        assert_eq!(samples.recent_most((RECENT + 2) * EVERY_NS), [0, 0]);
+        samples.gone = 20;
+        assert_eq!(samples.recent_most((RECENT + 21) * EVERY_NS), [20, 9]);
     }
 
     #[test]

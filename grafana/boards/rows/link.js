@@ -1,0 +1,64 @@
+/** What the link between the ends of a pair carried, what waited for it, and what it lost. */
+import { CHOSEN_SCENARIOS, aSecond, overTime, series } from '../influx.js';
+import { graph } from '../panels.js';
+import { units } from '../units.js';
+
+const NO_LINK = 'A scenario without LINK has none.';
+/** Each direction by itself. */
+const BY = ['direction'];
+/** How losses are called. @type {Record<string, string>} */
+const LOSSES = { queue_dropped: 'queue full', lost: 'lost as asked', dead: 'link dead' };
+
+/** @param {{ collapsed?: boolean }} [look] @returns {import('../board.js').Row} */
+export const linkRow = ({ collapsed = false } = {}) => ({
+  id: 1000,
+  title: 'Link',
+  collapsed,
+  panels: [rate(), queue(), drops()],
+});
+
+/** @param {string} select */
+const ofLinks = (select) => overTime({ select, from: ['link'], where: CHOSEN_SCENARIOS, by: BY });
+
+const rate = () =>
+  graph({
+    id: 1001,
+    title: 'Rate',
+    description: `IP packets that arrived at the other end, headers included: up is from the client to the server. All links that there were at once together; the dashed line is the rate of one, where it has any. ${NO_LINK}`,
+    unit: units.mbit,
+    w: 8,
+  })
+    .withTarget(series('A', ofLinks('sum("delivered_bytes") * 8 / 1000 / $__interval_ms'), '$tag_direction'))
+    .withTarget(series('asked', ofLinks('max("rate_bit_s") / 1000000'), 'asked, $tag_direction'))
+    .overrideByRegexp('/^asked, /', [
+      { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
+      { id: 'custom.fillOpacity', value: 0 },
+    ]);
+
+const queue = () =>
+  graph({
+    id: 1002,
+    title: 'Queue',
+    description: `The most that waited for the line in each second, of several links the most in any. ${NO_LINK}`,
+    unit: units.bytes,
+    w: 8,
+  }).withTarget(series('A', ofLinks('max("queued_bytes")'), '$tag_direction'));
+
+const drops = () =>
+  graph({
+    id: 1003,
+    title: 'Lost packets',
+    description: `Packets a second that the full queue did not take, that were lost as LINK asks, and that came while the link was dead. ${NO_LINK}`,
+    unit: units.amount,
+    w: 8,
+  }).withTarget(
+    series(
+      'A',
+      ofLinks(
+        Object.entries(LOSSES)
+          .map(([field, name]) => `${aSecond(field)} AS "${name}"`)
+          .join(', '),
+      ),
+      '$col, $tag_direction',
+    ),
+  );

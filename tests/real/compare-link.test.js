@@ -1,0 +1,96 @@
+/** Two real proxies compared over a link: the same one for both, told by the comparison, and no other beside it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ON_ANY_MACHINE, startBench } from '../support/bench.js';
+import { compared } from '../support/compare.js';
+import { mayMakeNamespaces } from '../support/namespaces.js';
+import { protocolRow } from '../support/sections.js';
+
+const RTT_MS = 40;
+const SEED = 7;
+const LINK = `rtt:${RTT_MS}ms,rate:50mbit,seed:${SEED}`;
+const PAIRS = 2;
+const ROW = 'vless-tls';
+const SCENARIO = 'dataplane/socks-tcp';
+const SMALL = { PROFILE: 'smoke', ROUND_TRIPS: '20' };
+/** Usage: what cannot be compared is. */
+const REFUSED = 2;
+
+const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
+/** @type {(() => void)[]} */
+const made = [];
+after(() => made.forEach((remove) => remove()));
+
+/** @param {any} result @param {string} operation */
+const p50Of = (result, operation) =>
+  result.operations.find((/** @type {any} */ { name }) => name === operation).latency_ms.p50;
+
+test(
+  'sing-box and xray over the same link; a run over another one is refused beside them',
+  { skip },
+  async () => {
+    const both = await compared(
+      ['--a', 'sing-box-pair', '--b', 'xray-pair', '--scenario', SCENARIO, '--runs', String(PAIRS)],
+      { ...SMALL, LINK },
+    );
+    made.push(both.remove);
+    assert.ok(both.has('compare.json'), both.output.stdout + both.output.stderr);
+    const found = both.result();
+    assert.deepEqual([found.link.text, found.link.seed, found.parameters.link], [LINK, SEED, LINK]);
+    assert.match(both.text('compare.md'), new RegExp(`Link *\\| *${LINK}, seed ${SEED} `));
+    const sides = [found.a, found.b];
+    assert.deepEqual(
+      sides.map(({ testbed }) => testbed.name),
+      ['sing-box-pair', 'xray-pair'],
+    );
+    const files = sides.map(({ runs }) => runs.map((/** @type {any} */ { file }) => join(both.folder, file)));
+    for (const file of files.flat()) {
+      const { default: result } = await import(file, { with: { type: 'json' } });
+      assert.deepEqual([result.run.link.text, result.run.link.seed], [LINK, SEED], file);
+      // A proxy that went past the link would take a part of a millisecond.
+      for (const operation of ['tcp', 'tcp_direct'])
+        assert.ok(
+          p50Of(result, operation) >= RTT_MS,
+          `${file}: ${operation}: ${p50Of(result, operation)} ms`,
+        );
+    }
+    const other = startBench({
+      ...SMALL,
+      ONLY: SCENARIO,
+      TESTBED: 'xray-pair',
+      LINK: LINK.replace('50mbit', '40mbit'),
+    });
+    made.push(other.remove);
+    await other.ended;
+    const refused = await compared([...files[0], '--', join(other.folder, 'dataplane-socks-tcp.json')]);
+    made.push(refused.remove);
+    assert.equal(refused.code, REFUSED, refused.output.stdout);
+    assert.match(
+      refused.lines.join('\n'),
+      /cannot be compared.*settings of the link.*50000000.*40000000.*parameter link/,
+    );
+  },
+);
+
+test('a candidate of the matrix goes over the same link as its baseline', { skip }, async () => {
+  const bench = startBench({
+    ...ON_ANY_MACHINE,
+    ONLY: 'protocols/matrix',
+    PROFILE: 'smoke',
+    PROTOCOL: ROW,
+    CANDIDATE: 'xray',
+    TURNS: '2',
+    TUNNELS: '10',
+    LINK,
+  });
+  made.push(bench.remove);
+  await bench.ended;
+  const result = bench.result('protocols-matrix');
+  assert.deepEqual([result.run.link.text, result.run.link.seed], [LINK, SEED]);
+  const { baseline, candidate } = protocolRow(result, ROW);
+  for (const side of [baseline, candidate]) {
+    assert.equal(side.outcome, 'measured', JSON.stringify(side));
+    assert.ok(side.figures.rtt_ms.min >= RTT_MS, JSON.stringify(side.figures.rtt_ms));
+  }
+});
