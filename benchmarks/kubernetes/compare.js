@@ -87,7 +87,7 @@ const loads = (process.env.PROFILES || 'quick,full').split(',').flatMap((profile
 
 let runs = 0;
 try {
-  cluster.up();
+  await cluster.up();
   // What a node of two CPUs has beside the coordinator and k6-operator.
   Object.assign(cluster.environment, { RUNNERS: '2', RUNNER_CPU: '650m', RUNNER_MEMORY: '512Mi' });
   await cluster.startRelay();

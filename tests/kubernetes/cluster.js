@@ -63,7 +63,7 @@ export class Cluster {
     this.runs = /** @type {string[]} */ ([]);
   }
 
-  up() {
+  async up() {
     execute(join(HERE, 'cluster'), 'up', this.directory);
     // What `docker save` wrote of the stage `runner`, in place of what is made of files of this machine.
     const given = process.env.IMAGE_TAR;
@@ -98,7 +98,7 @@ export class Cluster {
       ONLY: 'pulsar/concurrent',
       ENV: this.writeEnvironment('relay', {}),
     };
-    this.installOperator();
+    await this.installOperator();
     this.environment.KUBECONFIG = this.asUser();
   }
 
@@ -122,11 +122,23 @@ export class Cluster {
     return path;
   }
 
-  installOperator() {
+  async installOperator() {
     writeFileSync(join(this.folder, 'operator.yaml'), this.kubectl('kustomize', join(PARTS, 'operator')));
     this.kubectl('apply', '--server-side', '--filename', join(this.folder, 'operator.yaml'));
     const deployment = 'deployment/k6-operator-controller-manager';
     this.kubectl('rollout', 'status', deployment, '--namespace=k6-operator-system', '--timeout=90s');
+    // The API server serves a new resource some time after it took its definition.
+    await until(() => this.serves('testruns.k6.io'), 'the resource testruns.k6.io');
+  }
+
+  /** Whether the API server lists a resource. @param {string} name */
+  serves(name) {
+    try {
+      this.kubectl('get', name);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** kubectl as the cluster's administrator. @param {string[]} args @returns {string} */

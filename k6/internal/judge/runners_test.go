@@ -304,7 +304,7 @@ func TestOneGeneratorThatDoesNotKeepUpIsNamed(t *testing.T) {
 		"by its own account": {func(own *part) {
 			own.evidence.Usage = nil
 			own.evidence.Runner.CPUS, own.evidence.Runner.CPUs = p(3.9), p(2.0)
-		}, "generator CPU: runner 2: runner 2 used 195.0 % of one core, and may use 2"},
+		}, "generator CPU: runner 2: runner 2 used 195.0 % of one core, of the 200 % that it may"},
 		"late": {func(own *part) {
 			for range 5 {
 				own.late(80)
