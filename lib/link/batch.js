@@ -1,15 +1,15 @@
 /**
  * Some rows of the matrix over a link, each over one of its own. What waits for the link is measured of all of them at once, what
- * fills it of one after the other.
+ * fills it of as many as together are a small part of what a machine carries.
  */
 import { say } from 'k6/x/windtunnel/record';
 import { startSides, stopSides } from '../protocols/instances.js';
 import { operationOf } from '../protocols/row-operation.js';
 import { recordGoodput, recordRoundTrips } from './live.js';
-import { atRest, call, firstBytes, goodput, pages, video } from './parts.js';
+import { atRest, call, firstBytes, goodputs, pages, video } from './parts.js';
 import { toldRate } from './rows.js';
 import { roundTripsOf, countOf } from './slope.js';
-import { Way } from './way.js';
+import { PROBES_AT_ONCE, Way } from './way.js';
 
 /**
  * @typedef {import('../protocols/matrix.js').Row} Row
@@ -33,6 +33,9 @@ import { Way } from './way.js';
 export const DELAYS = { short: 20, long: 120 };
 /** Once more where a slope is no whole number. */
 const TRIES = 3;
+
+/** Mbit/s of all lines that are full at once (docs/link.md has what that costs: nothing that was seen). */
+export const FULL_MBIT = 200;
 
 /** What was said of a row's side begins so; no row is called so. */
 const PREFIX = '-over ';
@@ -138,7 +141,7 @@ export class Batch {
       callS,
       this.figuresOf,
     );
-    for (const way of ways) this.fill(way);
+    this.fill(ways);
   }
 
   /** @param {Way} way @param {Took} took over the long link */
@@ -171,18 +174,27 @@ export class Batch {
     }
   }
 
-  /** Both directions, one after the other. @param {Way} way */
-  fill(way) {
+  /** As many at once as the machine carries without any being slower for it; each direction by itself. @param {Way[]} ways */
+  fill(ways) {
     const { warmup_s, goodput_s: seconds } = this.sizes;
-    const figures = this.figuresOf(way);
-    way.withFlows((far) => {
-      for (const direction of /** @type {const} */ (['down', 'up'])) {
-        const mbit = goodput(way, far, { direction, warmup_s, seconds });
-        figures[`goodput_${direction}_mbit`] = mbit;
-        recordGoodput(way.operation, direction, mbit);
-      }
-    });
+    const many = fullAtOnce(ways.flatMap((way) => [way.rate('up'), way.rate('down')]));
+    for (let begin = 0; begin < ways.length; begin += many)
+      for (const direction of /** @type {const} */ (['down', 'up']))
+        goodputs(ways.slice(begin, begin + many), { direction, warmup_s, seconds }, (way, mbit) => {
+          this.figuresOf(way)[`goodput_${direction}_mbit`] = mbit;
+          recordGoodput(way.operation, direction, mbit);
+        });
   }
+}
+
+/**
+ * How many lines may be full at once. One of no rate takes what the machine has.
+ * @param {(number | null)[]} rates of one line's directions, bits a second
+ */
+export function fullAtOnce(rates) {
+  if (rates.includes(null)) return 1;
+  const most = Math.max(...rates.map(Number)) / 1e6;
+  return Math.max(1, Math.min(PROBES_AT_ONCE, Math.floor(FULL_MBIT / most)));
 }
 
 /** Of tunnels none of which is the client's first one. @param {Took} took @returns {number | null} */

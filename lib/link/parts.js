@@ -7,7 +7,7 @@ import { recordSeries } from '../dataplane/probe-operation.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { jitterMs } from './call.js';
 import { arrivalsOf, overAt, playedOf, stalledShare } from './player.js';
-import { atOnce } from './way.js';
+import { atOnce, withFlows } from './way.js';
 
 /**
  * @typedef {import('./way.js').Way} Way
@@ -136,22 +136,46 @@ export const call = (ways, seconds, figuresOf) =>
   );
 
 /**
+ * What a tunnel is kept full by, for a probe.
+ * @typedef {{ direction: 'up' | 'down', warmup_s: number, seconds: number, congestion?: string }} Flow
+ */
+
+/** @param {Flow} flow @param {import('../dataplane/meter.js').Echo} far a far end that carries flows */
+const fills = (flow, far) => ({
+  kind: 'flow',
+  target: far.tcp,
+  flow: { requests_per_s: REPORTS_PER_S, ...flow },
+  limit_s: flow.warmup_s + flow.seconds + 30,
+});
+
+/** Its requests wait behind all that fills the tunnel. */
+const OF_A_FULL_TUNNEL = ['timeout', 'cut'];
+
+/** @param {import('./way.js').Measured | null} measured @param {Flow} flow @returns {number | null} Mbit/s */
+const mbitOf = (measured, { seconds }) => measured && (measured.outcome.bytes * 8) / seconds / 1e6;
+
+/**
  * What one tunnel that is kept full moves, alone on the machine.
  * @param {Way} way
  * @param {import('../dataplane/meter.js').Echo} far a far end that carries flows
- * @param {{ direction: 'up' | 'down', warmup_s: number, seconds: number, congestion?: string }} flow
+ * @param {Flow} flow
  * @returns {number | null} Mbit/s of payload in the seconds
  */
-export function goodput(way, far, flow) {
-  const spec = way.spec(
-    {
-      kind: 'flow',
-      flow: { requests_per_s: REPORTS_PER_S, ...flow },
-      limit_s: flow.warmup_s + flow.seconds + 30,
-    },
-    far,
+export const goodput = (way, far, flow) =>
+  mbitOf(way.taken(measure(way.spec(fills(flow, far))), OF_A_FULL_TUNNEL), flow);
+
+/**
+ * The same of one tunnel on each of some ways, all at once: each has a line of its own.
+ * @param {Way[]} ways
+ * @param {Flow} flow
+ * @param {(way: Way, mbit: number | null) => void} take
+ */
+export const goodputs = (ways, flow, take) =>
+  withFlows(ways, (fars) =>
+    atOnce(
+      ways,
+      (way) => fills(flow, /** @type {import('../dataplane/meter.js').Echo} */ (fars.get(way))),
+      (way, measured) => take(way, mbitOf(measured, flow)),
+      OF_A_FULL_TUNNEL,
+    ),
   );
-  // Its requests wait behind all that fills the tunnel.
-  const measured = way.taken(measure(spec), ['timeout', 'cut']);
-  return measured && (measured.outcome.bytes * 8) / flow.seconds / 1e6;
-}

@@ -3,7 +3,7 @@ import { said } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
 import { older, withFault } from '../protocols/excuse.js';
 import { shown } from '../protocols/outcome.js';
-import { nameOf, DELAYS } from './batch.js';
+import { nameOf, DELAYS, FULL_MBIT } from './batch.js';
 import { CONGESTION, DIRECT, controlsSaid } from './controls.js';
 import { VIDEO } from './parts.js';
 import { countOf } from './slope.js';
@@ -130,7 +130,7 @@ const NOTES = [
   `Round trips to the first byte: from dialling the client until 64 bytes are back through a new tunnel, as the slope of that time over the link's round trip, from links of ${DELAYS.short} and ${DELAYS.long} ms and of nothing else; of a client that has opened tunnels before, and, with a fraction, of the very first tunnel of a client that has just been started.`,
   `Page: a document of 32 KiB, then 15 objects as large, over 6 new tunnels. Video: ${VIDEO.mbit} Mbit/s live, a segment each ${VIDEO.segment_s} s, ${VIDEO.ahead} segments ahead; the share of the time from the first picture on that it stood still. Wire by payload: bytes of IP in both directions for each byte of the video, none where not all of it came.`,
   'Call: 50 packets of 160 bytes a second, to the far end and back: lost in either direction, or later than 2 s; jitter is that of RFC 3550, there and back together.',
-  'Down and up: payload through one tunnel that is kept full, alone on the machine, after its warm-up. Congestion control of TCP is that of the host.',
+  `Down and up: payload through one tunnel that is kept full, after its warm-up; of as many rows at once, each with a line of its own, as their lines have ${FULL_MBIT} Mbit/s together. Congestion control of TCP is that of the host.`,
 ];
 
 /**

@@ -174,5 +174,19 @@ export function atOnce(ways, specOf, take, expected) {
   for (const [index, ended] of all.entries()) take(ways[index], ways[index].taken(ended, expected));
 }
 
+/**
+ * With a far end for each way, as Way.withFlows.
+ * @template T
+ * @param {Way[]} ways
+ * @param {(fars: Map<Way, import('../dataplane/meter.js').Echo>) => T} use
+ * @returns {T}
+ */
+export function withFlows([first, ...others], use) {
+  return first.withFlows((far) => {
+    if (others.length === 0) return use(new Map([[first, far]]));
+    return withFlows(others, (fars) => use(fars.set(first, far)));
+  });
+}
+
 /** So many probes the sidecar runs at once (sidecar/src/probe/registry.rs). */
 export const PROBES_AT_ONCE = 8;

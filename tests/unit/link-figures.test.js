@@ -1,6 +1,7 @@
 /** What is made of the samples that probes bring back over a link: known streams, calls and slopes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fullAtOnce } from '../../lib/link/batch.js';
 import { jitterMs } from '../../lib/link/call.js';
 import { arrivalsOf, playedOf, stalledShare } from '../../lib/link/player.js';
 import { itemOf, pointsOf } from '../../lib/link/points.js';
@@ -104,4 +105,15 @@ test('a protocol that has to be told its rate is told that of the slower way', (
   assert.deepEqual(toldRate(row('hysteria2-brutal'), link(null, null)), {});
   assert.deepEqual(toldRate(row('hysteria2-brutal'), null), {});
   assert.deepEqual(toldRate(row('trojan'), link(20e6, 20e6)), {});
+});
+
+test('as many lines are full at once as have 200 Mbit/s together, by the faster direction', () => {
+  const both = (/** @type {number} */ mbit) => [mbit * 1e6, mbit * 1e6];
+  assert.equal(fullAtOnce(both(50)), 4);
+  assert.equal(fullAtOnce([...both(50), ...both(50)]), 4);
+  assert.equal(fullAtOnce([20e6, 200e6]), 1);
+  assert.equal(fullAtOnce(both(300)), 1);
+  assert.equal(fullAtOnce(both(0.008)), 8);
+  // Without a rate a line takes what there is.
+  assert.equal(fullAtOnce([null, 10e6]), 1);
 });
