@@ -7,10 +7,10 @@ import { madeAt, timetableOf } from './changes.js';
 import { controlOf } from './controls.js';
 import { CONTROLS } from './loaded.js';
 import { rttSeconds } from './link.js';
-import { flowOf } from './loads.js';
 import { goesOn, withControl, withRow } from './one-row.js';
 import { queueFrom } from './over-time.js';
 import { BEFORE_S, bytesLost, mbitBetween, recoveryOf } from './recovery.js';
+import { flowOf } from './way.js';
 
 /** Tunnels beside the transfer that hardly carry anything, and how many requests each has a second: users have many such. */
 const QUIET = { tunnels: 4, requests_per_s: 2 };

@@ -4,6 +4,7 @@ import { spreadOf } from '../dataplane/sweep.js';
 import { queueFrom } from './over-time.js';
 import { mbitBetween } from './recovery.js';
 import { trimmedMean } from './rpm.js';
+import { flowOf } from './way.js';
 
 /** On each tunnel that is open. */
 const REQUESTS_PER_S = 10;
@@ -173,9 +174,6 @@ function tripsOfEnded(ended, series, span, over) {
   const failed = Object.values(outcome.errors).reduce((sum, count) => sum + count, 0);
   return tripsOf(begunIn({ values: values[series] ?? [], ends: ends[series] ?? [] }, span), failed, over);
 }
-
-/** @param {Measured | null | undefined} measured @returns {any} what a flow brings besides (sidecar/README.md) */
-export const flowOf = (measured) => /** @type {any} */ (measured?.outcome)?.flow ?? null;
 
 /** @param {import('./way.js').Way} way @param {Load} load @param {any} flow @param {Sizes} sizes */
 function queueMs(way, { direction }, { began_unix_us: began }, { warmup_s, seconds }) {

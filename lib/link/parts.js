@@ -7,7 +7,7 @@ import { recordSeries } from '../dataplane/probe-operation.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { jitterMs } from './call.js';
 import { arrivalsOf, overAt, playedOf, stalledShare } from './player.js';
-import { atOnce, withFlows } from './way.js';
+import { atOnce, flowOf, withFlows } from './way.js';
 
 /**
  * @typedef {import('./way.js').Way} Way
@@ -24,8 +24,6 @@ const CALL = { rate: 50, bytes: 160 };
 const CALL_TIMEOUT_MS = 2000;
 export const VIDEO = { mbit: 5, segment_s: 0.5, ahead: 2 };
 const SEGMENT_BYTES = (VIDEO.mbit * 1e6 * VIDEO.segment_s) / 8;
-/** The far end tells with each answer what has come upwards so far. */
-const REPORTS_PER_S = 20;
 /** The video may go on for so long after the last segment was due. */
 const VIDEO_PATIENCE_S = 4;
 
@@ -144,15 +142,15 @@ export const call = (ways, seconds, figuresOf) =>
 const fills = (flow, far) => ({
   kind: 'flow',
   target: far.tcp,
-  flow: { requests_per_s: REPORTS_PER_S, ...flow },
+  flow: { requests_per_s: 0, ...flow },
   limit_s: flow.warmup_s + flow.seconds + 30,
 });
 
-/** Its requests wait behind all that fills the tunnel. */
-const OF_A_FULL_TUNNEL = ['timeout', 'cut'];
-
-/** @param {import('./way.js').Measured | null} measured @param {Flow} flow @returns {number | null} Mbit/s */
-const mbitOf = (measured, { seconds }) => measured && (measured.outcome.bytes * 8) / seconds / 1e6;
+/** None of a tunnel that died. @param {import('./way.js').Measured | null} measured @param {Flow} flow @returns {number | null} Mbit/s */
+function mbitOf(measured, { seconds }) {
+  if (!measured || flowOf(measured)?.tunnels.some((/** @type {any} */ { died }) => died)) return null;
+  return (measured.outcome.bytes * 8) / seconds / 1e6;
+}
 
 /**
  * What one tunnel that is kept full moves, alone on the machine.
@@ -161,8 +159,7 @@ const mbitOf = (measured, { seconds }) => measured && (measured.outcome.bytes * 
  * @param {Flow} flow
  * @returns {number | null} Mbit/s of payload in the seconds
  */
-export const goodput = (way, far, flow) =>
-  mbitOf(way.taken(measure(way.spec(fills(flow, far))), OF_A_FULL_TUNNEL), flow);
+export const goodput = (way, far, flow) => mbitOf(way.taken(measure(way.spec(fills(flow, far)))), flow);
 
 /**
  * The same of one tunnel on each of some ways, all at once: each has a line of its own.
@@ -176,6 +173,5 @@ export const goodputs = (ways, flow, take) =>
       ways,
       (way) => fills(flow, /** @type {import('../dataplane/meter.js').Echo} */ (fars.get(way))),
       (way, measured) => take(way, mbitOf(measured, flow)),
-      OF_A_FULL_TUNNEL,
     ),
   );

@@ -188,5 +188,8 @@ export function withFlows([first, ...others], use) {
   });
 }
 
+/** @param {Measured | null | undefined} measured @returns {any} what a flow brings besides (sidecar/README.md) */
+export const flowOf = (measured) => /** @type {any} */ (measured?.outcome)?.flow ?? null;
+
 /** So many probes the sidecar runs at once (sidecar/src/probe/registry.rs). */
 export const PROBES_AT_ONCE = 8;

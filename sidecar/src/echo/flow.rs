@@ -7,7 +7,8 @@
 //! From then on both ways are blocks of [`BLOCK`] bytes until the client ends the connection. A block's first u64 is its kind (2 bits, highest)
 //! and a number; what follows is a pattern, and every byte is checked. A *filler* keeps a way full. A *request* goes up, and the far end
 //! sends its *answer* as the next block that it writes: the answer waits behind all that was written before it, and behind
-//! nothing else. It says what the far end had received and sent, and when.
+//! nothing else. It says what the far end had received and sent, and when. Where the way up is kept full the far end *reports* the same
+//! of itself, each [`REPORT_NS`] in which something came, and each [`SILENT_REPORT_NS`] in any case: a request may wait upwards for long.
 
 use std::collections::VecDeque;
 
@@ -22,10 +23,16 @@ pub const NAME_BYTES: usize = 16;
 /// What may wait in the measuring ends' own sockets and is not sent yet, bytes: what waits beyond is in the proxy and in the network.
 pub const UNSENT_BYTES: u32 = 32 * 1024;
 
+/// Between two reports of the far end, ns.
+pub const REPORT_NS: u64 = 100_000_000;
+/// The same while nothing comes, ns.
+pub const SILENT_REPORT_NS: u64 = 1_000_000_000;
+
 const NUMBER: usize = 8;
 const KIND: u64 = 3 << 62;
 const REQUEST: u64 = 1 << 62;
 const ANSWER: u64 = 2 << 62;
+const REPORT: u64 = 3 << 62;
 const BLOCKS_SHIFT: u32 = 8;
 
 /// Which way is kept full.
@@ -80,32 +87,33 @@ impl Header {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Request(u64),
-    Answer(Answer),
+    /// To the request of this number.
+    Answer(u64, Said),
+    Report(Said),
 }
 
+/// By the far end, of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
-    pub number: u64,
-    /// By the far end until then, bytes, all blocks.
+pub struct Said {
+    /// Until then, bytes, all blocks.
     pub received: u64,
     pub sent: u64,
-    /// When the request had come, on the clock of [`now_ns`](crate::net::clock::now_ns), which all of a machine share.
+    /// When, on the clock of [`now_ns`](crate::net::clock::now_ns), which all of a machine share; of an answer, when its request had come.
     pub at_ns: u64,
 }
 
 impl Mark {
     fn encode(self) -> [u8; BLOCK] {
-        let mut block = PATTERN;
-        let (word, more) = match self {
-            Self::Request(number) => (REQUEST | number, [0; 3]),
-            Self::Answer(answer) => (
-                ANSWER | answer.number,
-                [answer.received, answer.sent, answer.at_ns],
-            ),
+        let (word, said) = match self {
+            Self::Request(number) => (REQUEST | number, None),
+            Self::Answer(number, said) => (ANSWER | number, Some(said)),
+            Self::Report(said) => (REPORT, Some(said)),
         };
+        let mut block = PATTERN;
         block[..NUMBER].copy_from_slice(&word.to_be_bytes());
-        if matches!(self, Self::Answer(_)) {
-            for (place, value) in block[NUMBER..].chunks_exact_mut(NUMBER).zip(more) {
+        if let Some(said) = said {
+            let values = [said.received, said.sent, said.at_ns];
+            for (place, value) in block[NUMBER..].chunks_exact_mut(NUMBER).zip(values) {
                 place.copy_from_slice(&value.to_be_bytes());
             }
         }
@@ -213,18 +221,20 @@ impl Incoming {
                 .fold(0, |word, byte| word << 8 | u64::from(*byte))
         };
         let (kind, number) = (value(0) & KIND, value(0) & !KIND);
-        let numbers = if kind == ANSWER { 4 * NUMBER } else { NUMBER };
+        let says = kind == ANSWER || kind == REPORT;
+        let numbers = if says { 4 * NUMBER } else { NUMBER };
         if block[numbers..] != PATTERN[numbers..] {
             return Err(Corrupted);
         }
+        let said = || Said {
+            received: value(1),
+            sent: value(2),
+            at_ns: value(3),
+        };
         match kind {
             REQUEST => tell(Mark::Request(number)),
-            ANSWER => tell(Mark::Answer(Answer {
-                number,
-                received: value(1),
-                sent: value(2),
-                at_ns: value(3),
-            })),
+            ANSWER => tell(Mark::Answer(number, said())),
+            REPORT if number == 0 => tell(Mark::Report(said())),
             0 if number == self.filler => self.filler += 1,
             _ => return Err(Corrupted),
         }
@@ -236,13 +246,14 @@ impl Incoming {
 mod tests {
     use super::*;
 
+    const SAID: Said = Said {
+        received: 5,
+        sent: 6,
+        at_ns: 7,
+    };
+
     fn answer(number: u64) -> Mark {
-        Mark::Answer(Answer {
-            number,
-            received: 5,
-            sent: 6,
-            at_ns: 7,
-        })
+        Mark::Answer(number, SAID)
     }
 
     #[test]
@@ -275,16 +286,18 @@ mod tests {
             if number == 1 {
                 outgoing.mark(Mark::Request(8));
                 outgoing.mark(answer(9));
+                outgoing.mark(Mark::Report(SAID));
             }
         }
-        assert_eq!(stream.len(), (4 * 4 + 2) * BLOCK);
+        assert_eq!(stream.len(), (3 * 4 + 3) * BLOCK);
         assert_eq!(outgoing.sent, stream.len() as u64);
         for piece in [1, 7, 1_000, 1_024, 5_000, stream.len()] {
             let (mut incoming, mut marks) = (Incoming::default(), Vec::new());
             for bytes in stream.chunks(piece) {
                 incoming.take(bytes, |mark| marks.push(mark)).unwrap();
             }
-            assert_eq!(marks, [Mark::Request(8), answer(9)], "pieces of {piece}");
+            let all = [Mark::Request(8), answer(9), Mark::Report(SAID)];
+            assert_eq!(marks, all, "pieces of {piece}");
             assert_eq!(incoming.received, stream.len() as u64);
         }
     }

@@ -1,4 +1,4 @@
-//! The far end of a flow: one thread that reads, answers and, where it is asked to, keeps the way down full.
+//! The far end of a flow: one thread that reads, answers, reports and, where it is asked to, keeps the way down full.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -8,13 +8,15 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::SockRef;
 
 use super::counters::Counters;
-use super::flow::{Answer, Header, Incoming, Mark, Outgoing, UNSENT_BYTES, Way};
+use super::flow::{
+    Header, Incoming, Mark, Outgoing, REPORT_NS, SILENT_REPORT_NS, Said, UNSENT_BYTES, Way,
+};
 use super::shared::Shared;
 use crate::net::clock::now_ns;
 
 const BUFFER: usize = 64 * 1024;
-/// A wait is no longer than this at once, so that the server's end is seen, ms.
-const SLICE_MS: u16 = 100;
+/// A wait is no longer than this at once, so that the server's end is seen and no report is late by more, ms.
+const SLICE_MS: u16 = 50;
 
 /// Until the client ends the connection. `name` is that of a congestion control; empty: the kernel's own.
 pub fn serve(stream: &TcpStream, shared: &Shared, header: Header, name: &[u8]) -> io::Result<()> {
@@ -35,6 +37,11 @@ pub fn serve(stream: &TcpStream, shared: &Shared, header: Header, name: &[u8]) -
         outgoing: Outgoing::new(Vec::new(), blocks),
         incoming: Incoming::default(),
         buffer: vec![0; BUFFER],
+        reported: (header.way == Way::Up).then(|| Said {
+            received: 0,
+            sent: 0,
+            at_ns: now_ns(),
+        }),
     };
     while !shared.ending() && far.turn()? {}
     Ok(())
@@ -46,6 +53,8 @@ struct Far<'a> {
     outgoing: Outgoing,
     incoming: Incoming,
     buffer: Vec<u8>,
+    /// The last report; none where there are none.
+    reported: Option<Said>,
 }
 
 impl Far<'_> {
@@ -61,6 +70,7 @@ impl Far<'_> {
         {
             return Ok(false);
         }
+        self.report();
         if ready.contains(PollFlags::POLLOUT) || self.outgoing.wants() {
             self.write()?;
         }
@@ -79,17 +89,36 @@ impl Far<'_> {
         let outgoing = &mut self.outgoing;
         let taken = self.incoming.take(&self.buffer[..count], |mark| {
             if let Mark::Request(number) = mark {
-                outgoing.mark(Mark::Answer(Answer {
-                    number,
+                let said = Said {
                     received,
                     sent,
                     at_ns,
-                }));
+                };
+                outgoing.mark(Mark::Answer(number, said));
             }
         });
         taken
             .map_err(|_| io::ErrorKind::InvalidData.into())
             .map(|()| true)
+    }
+
+    /// Where one is due; not behind what waits already, as the next one says more.
+    fn report(&mut self) {
+        let Some(last) = self.reported else { return };
+        let said = Said {
+            received: self.incoming.received,
+            sent: self.outgoing.sent,
+            at_ns: now_ns(),
+        };
+        let pause = if said.received > last.received {
+            REPORT_NS
+        } else {
+            SILENT_REPORT_NS
+        };
+        if said.at_ns >= last.at_ns + pause && !self.outgoing.wants() {
+            self.outgoing.mark(Mark::Report(said));
+            self.reported = Some(said);
+        }
     }
 
     fn write(&mut self) -> io::Result<()> {

@@ -253,7 +253,9 @@ fn check_flow(spec: &Spec) -> Result<()> {
     };
     between("seconds", flow.seconds, 0.1, 600.0)?;
     between("warmup_s", flow.warmup_s, 0.0, 60.0)?;
-    between("requests_per_s", flow.requests_per_s, 0.1, 1_000.0)?;
+    if flow.requests_per_s != 0.0 {
+        between("requests_per_s", flow.requests_per_s, 0.1, 1_000.0)?;
+    }
     within("flow.blocks", flow.blocks, 1, MOST_BLOCKS)?;
     if !flow.reads && flow.direction != FlowDirection::Down {
         return Err(Failure::invalid(

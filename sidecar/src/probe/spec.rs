@@ -139,7 +139,7 @@ pub struct FlowSpec {
     /// Before it, as full and with as many requests.
     #[serde(default)]
     pub warmup_s: f64,
-    /// On each tunnel.
+    /// On each tunnel; 0: none.
     #[serde(default = "defaults::requests_per_s")]
     pub requests_per_s: f64,
     /// Whether the probe reads what comes down. A tunnel that it does not read has no requests.
@@ -169,10 +169,15 @@ impl Default for FlowSpec {
 }
 
 impl FlowSpec {
-    /// Requests of the measured part of one tunnel, one more or less.
+    /// Whether there are requests.
+    pub fn asks(&self) -> bool {
+        self.reads && self.requests_per_s > 0.0
+    }
+
+    /// Requests of the measured part of one tunnel, one more or less; a tunnel without any is one operation, so that its failure is seen.
     pub fn marks(&self) -> u64 {
-        if !self.reads {
-            return 0;
+        if !self.asks() {
+            return 1;
         }
         (self.seconds * self.requests_per_s).ceil() as u64 + 1
     }

@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
 use super::progress::Came;
-use crate::echo::flow::{Answer, Header, Incoming, Mark, Outgoing, Way};
+use crate::echo::flow::{Header, Incoming, Mark, Outgoing, Said, Way};
 use crate::echo::not_yet;
 use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::{Timetable, exact_sleeps};
@@ -116,7 +116,7 @@ impl<'a> Line<'a> {
             stream,
             times,
             timetable: Timetable::new(times.began_ns, flow.requests_per_s),
-            asked_all: !flow.reads,
+            asked_all: !flow.asks(),
             next: 0,
             waiting: BTreeMap::new(),
             outgoing: Outgoing::new(first, blocks),
@@ -153,12 +153,19 @@ impl<'a> Line<'a> {
                 self.tally.intended_start(self.times.measured_ns);
             }
             self.ask(now);
-            let over = self.asked_all && now >= self.times.end_ns && self.waiting.is_empty();
+            let over = now >= self.times.end_ns && self.has_heard_all();
             if over || now >= self.times.over_ns {
                 return Ok(());
             }
             self.turn(now)?;
         }
+    }
+
+    /// Whether each request has its answer, and what has come upwards until the end is known.
+    fn has_heard_all(&self) -> bool {
+        let up = self.plan.flow.direction == FlowDirection::Up;
+        let known = !up || self.far_said_ns >= self.times.end_ns;
+        self.asked_all && self.waiting.is_empty() && known
     }
 
     /// When the next request is intended: the last one at the end, to hear what had come until then; it is in no count.
@@ -182,9 +189,10 @@ impl<'a> Line<'a> {
 
     /// Waits, reads, writes.
     fn turn(&mut self, now: u64) -> Result<(), ErrorKind> {
-        let due = self.due_ns();
-        let until = [due, self.times.measured_ns, self.times.end_ns]
+        let due = (!self.asked_all).then(|| self.due_ns());
+        let until = [self.times.measured_ns, self.times.end_ns]
             .into_iter()
+            .chain(due)
             .filter(|moment| *moment > now)
             .fold(now + SLICE_NS, u64::min);
         let wait = TimeSpec::from_duration(Duration::from_nanos(until - now));
@@ -227,18 +235,20 @@ impl<'a> Line<'a> {
             Some(count) => count,
         };
         let now = now_ns();
-        let mut answers = Vec::new();
-        let taken = self.incoming.take(&self.buffer[..count], |mark| {
-            if let Mark::Answer(answer) = mark {
-                answers.push(answer);
-            }
-        });
+        let mut marks = Vec::new();
+        let taken = self
+            .incoming
+            .take(&self.buffer[..count], |mark| marks.push(mark));
         taken.map_err(|_| ErrorKind::Corrupted)?;
         if self.plan.flow.direction != FlowDirection::Up {
             self.came(now, now, count as u64);
         }
-        for answer in answers {
-            self.answered(now, answer)?;
+        for mark in marks {
+            match mark {
+                Mark::Answer(number, said) => self.answered(now, number, said)?,
+                Mark::Report(said) => self.heard(said),
+                Mark::Request(_) => return Err(ErrorKind::Corrupted),
+            }
         }
         Ok(())
     }
@@ -256,17 +266,21 @@ impl<'a> Line<'a> {
         });
     }
 
-    fn answered(&mut self, now: u64, answer: Answer) -> Result<(), ErrorKind> {
-        let Some(intended_ns) = self.waiting.remove(&answer.number) else {
+    fn heard(&mut self, said: Said) {
+        if self.plan.flow.direction == FlowDirection::Up {
+            let bytes = said.received.saturating_sub(self.far_received);
+            self.came(self.far_said_ns, said.at_ns, bytes);
+        }
+        self.far_received = said.received;
+        self.far_sent = said.sent;
+        self.far_said_ns = said.at_ns;
+    }
+
+    fn answered(&mut self, now: u64, number: u64, said: Said) -> Result<(), ErrorKind> {
+        let Some(intended_ns) = self.waiting.remove(&number) else {
             return Err(ErrorKind::Corrupted);
         };
-        if self.plan.flow.direction == FlowDirection::Up {
-            let bytes = answer.received.saturating_sub(self.far_received);
-            self.came(self.far_said_ns, answer.at_ns, bytes);
-        }
-        self.far_received = answer.received;
-        self.far_sent = answer.sent;
-        self.far_said_ns = answer.at_ns;
+        self.heard(said);
         if !self.times.measured(intended_ns) {
             return Ok(());
         }
@@ -327,7 +341,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Requests of the measured part that have no answer: of a dead tunnel also those that it could not take any more.
+    /// Requests of the measured part that have no answer: of a dead tunnel also those that it could not take any more, and one at least.
     fn count_unanswered(&mut self, died: Option<ErrorKind>) {
         let times = self.times;
         let unanswered = self.waiting.values().filter(|at| times.measured(**at));
@@ -336,7 +350,11 @@ impl<'a> Line<'a> {
             (Some(kind), _) => {
                 let due = |number: &u64| self.timetable.intended_ns(*number);
                 let unasked = (self.next..).take_while(|number| due(number) < times.end_ns);
-                unanswered += unasked.filter(|number| times.measured(due(number))).count() as u64;
+                if self.plan.flow.asks() {
+                    unanswered +=
+                        unasked.filter(|number| times.measured(due(number))).count() as u64;
+                }
+                unanswered = unanswered.max(1);
                 kind
             }
             (None, None) => ErrorKind::Timeout,

@@ -64,6 +64,73 @@ fn without_a_way_there_are_requests_alone() {
 }
 
 #[test]
+fn without_requests_it_ends_when_the_far_end_has_said_what_came() {
+    let echo = echo(json!({}));
+    for direction in ["up", "down"] {
+        let asked = json!({"direction": direction, "seconds": 0.5, "requests_per_s": 0});
+        let outcome = measure(&echo, &asked, 1);
+        assert_eq!((outcome.attempted, outcome.errors.len()), (0, 0));
+        assert!(outcome.bytes > 500_000, "{direction}: {outcome:?}");
+    }
+}
+
+#[test]
+fn what_waits_in_front_of_the_far_end_hides_nothing_of_what_came() {
+    let echo = echo(json!({}));
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = proxy.local_addr().unwrap();
+    let target = echo.tcp;
+    std::thread::spawn(move || slow_and_deep(&proxy, target));
+    let flow = json!({"direction": "up", "seconds": 1.0, "warmup_s": 0.5, "requests_per_s": 20});
+    let spec = json!({"kind": "flow", "target": at.to_string(), "flow": flow, "timeout_ms": 500});
+    let plan = Plan::check(serde_json::from_value(spec).unwrap(), &Allowed::default());
+    let context = Context::new(Box::new(Nobody));
+    let outcome = run(
+        &plan.unwrap_or_else(|failure| panic!("{failure}")),
+        &context,
+    )
+    .unwrap();
+    // Requests wait behind seconds of payload; the bytes are those that came.
+    assert!(
+        outcome.errors.contains_key(&ErrorKind::Timeout),
+        "{:?}",
+        outcome.errors
+    );
+    let kib_s = outcome.bytes as f64 / 1024.0;
+    assert!((kib_s / SLOW_KIB_S - 1.0).abs() < 0.3, "{kib_s}");
+}
+
+const SLOW_KIB_S: f64 = 400.0;
+
+/// Takes all that it gets at once, and gives on [`SLOW_KIB_S`] of it.
+fn slow_and_deep(listener: &std::net::TcpListener, target: std::net::SocketAddr) {
+    use std::io::{Read, Write};
+    let (mut near, _) = listener.accept().unwrap();
+    let mut far = TcpStream::connect(target).unwrap();
+    let (mut back, mut to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+    std::thread::spawn(move || std::io::copy(&mut back, &mut to));
+    let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<u8>>(1_000);
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 20 << 10];
+        while let Ok(count) = near.read(&mut buffer) {
+            if count == 0 || sender.send(buffer[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    let began = std::time::Instant::now();
+    let mut given = 0.0;
+    for bytes in receiver {
+        let due = Duration::from_secs_f64(given / 1024.0 / SLOW_KIB_S);
+        std::thread::sleep(due.saturating_sub(began.elapsed()));
+        given += bytes.len() as f64;
+        if far.write_all(&bytes).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
 fn a_tunnel_that_is_not_read_stands_still_and_lives() {
     let echo = echo(json!({}));
     let asked = json!({"direction": "down", "seconds": 1.5, "reads": false});

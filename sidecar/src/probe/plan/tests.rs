@@ -143,7 +143,7 @@ fn a_flow_has_bounds() {
     for wrong in [
         json!({"seconds": 0}),
         json!({"warmup_s": 61}),
-        json!({"requests_per_s": 0}),
+        json!({"requests_per_s": 0.05}),
         json!({"blocks": 65}),
         json!({"congestion": ""}),
         json!({"congestion": "a b"}),
