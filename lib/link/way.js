@@ -33,7 +33,6 @@ export class Way {
     this.direct = direct;
     /** @type {Record<string, number>} by kind */
     this.errors = {};
-    this.attempted = 0;
     /** @type {string | null} why something could not be measured at all, in the words of the first that could not */
     this.why = null;
   }
@@ -85,20 +84,19 @@ export class Way {
   taken(ended, expected = []) {
     if ('error' in ended) {
       this.why ??= ended.error.message;
-      this.note({ [ended.error.kind]: ended.planned.operations }, ended.planned.operations);
+      this.note({ [ended.error.kind]: ended.planned.operations });
       return null;
     }
-    const { errors, attempted, usage, stopped } = ended.outcome;
+    const { errors, usage, stopped } = ended.outcome;
     const counted = Object.fromEntries(Object.entries(errors).filter(([kind]) => !expected.includes(kind)));
-    this.note(counted, attempted);
+    this.note(counted);
     if (usage) recordOwnInstances(usage.total.cpu_s);
     if (stopped === 'limit' && !expected.includes('cut')) recordCut();
     return ended;
   }
 
-  /** @param {Record<string, number>} errors @param {number} attempted */
-  note(errors, attempted) {
-    this.attempted += attempted;
+  /** @param {Record<string, number>} errors */
+  note(errors) {
     for (const [kind, count] of Object.entries(errors)) this.errors[kind] = (this.errors[kind] ?? 0) + count;
     recordErrors(this.operation, knownErrors(errors));
   }
