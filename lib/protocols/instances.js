@@ -17,6 +17,7 @@ import { variablesOf } from './way.js';
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
  * @property {string} logName the folder of its logs
  * @property {string} [link] that it is started over, in place of the run's
+ * @property {any} [within] another instance that was started over a link: it is at home at the link's near end, and goes over none itself
  *
  * @typedef {{ started: any, row?: string } | { failed: import('./outcome.js').Outcome }} Started
  */
@@ -47,29 +48,30 @@ export function startSides(wanted, plane) {
   const { system_cpus: cpus } = plane.environment.placement;
   const { link } = plane.data;
   const able = wanted.filter(({ row }) => !link || comesInBySocks(row));
-  const requests = able.map(({ row, side, server, more, logName, link: own = link?.about.text ?? '' }) => ({
-    path: '/testbeds/protocols/start',
-    body: {
-      log_name: logName,
-      // What stands in the hop is on loopback.
-      ...wantedLink(more?.hop_port ? '' : own),
-      variables: {
-        ...variablesOf(row, target),
-        ...more,
-        ...programOf(side),
-        ...(server ? programOf(server, 'server_') : {}),
-        cpus,
+  const requests = able.map(
+    ({ row, side, server, more, logName, within, link: own = link?.about.text ?? '' }) => ({
+      path: '/testbeds/protocols/start',
+      body: {
+        log_name: logName,
+        // What stands in the hop is on loopback.
+        ...(within ? { namespace: within.ends.near.namespace } : wantedLink(more?.hop_port ? '' : own)),
+        variables: {
+          ...variablesOf(row, target),
+          ...more,
+          ...programOf(side),
+          ...(server ? programOf(server, 'server_') : {}),
+          cpus,
+        },
       },
-    },
-  }));
+    }),
+  );
   const answers = requestAll('POST', requests, START_MOST_MS).map((response, index) => {
-    const { row, side, server, more } = able[index];
+    const { row, side, server, more, within } = able[index];
     if (response.status === 201) {
       const started = /** @type {any} */ (response.json());
-      started.ends = endsOf(started, {
-        engine: 'events',
-        cpus: cpusOf(plane.environment.placement.echo_cpus),
-      });
+      started.ends = within
+        ? within.ends
+        : endsOf(started, { engine: 'events', cpus: cpusOf(plane.environment.placement.echo_cpus) });
       // What stands in the hop is told later where to pass it on to.
       if (!more?.hop_port) awaitTunnel(row, started, plane);
       return { started, row: row.row };
@@ -105,7 +107,7 @@ function failureOf(response) {
 /** All at once; where the sidecar is gone, they are too. @param {Started[]} sides */
 export function stopSides(sides) {
   for (const side of sides)
-    if ('started' in side && side.started.ends) keepUse(side.row ?? '', side.started.id);
+    if ('started' in side && side.started.link) keepUse(side.row ?? '', side.started.id);
   const paths = sides.flatMap((side) => ('started' in side ? [`/instances/${side.started.id}`] : []));
   requestAll(
     'DELETE',

@@ -59,8 +59,10 @@ export class MeasuredChain {
         const last = up[up.length - 1];
         if (last && 'failed' in last) break;
         const more = { next_port: last ? last.started.variables.socks_port : 0 };
+        // The last hop goes over the run's link; those before it are at the near end.
+        const within = last && this.plane.data.link ? last.started : undefined;
         const logName = `chain/hop-${this.hops.length - up.length}-${hop.row}`;
-        up.push(...startSides([{ row: hop, side: this.side, more, logName }], this.plane));
+        up.push(...startSides([{ row: hop, side: this.side, more, within, logName }], this.plane));
       }
       const started = up.flatMap((side) => ('started' in side ? [side.started] : [])).reverse();
       const failed = up.flatMap((side) => ('failed' in side ? [side.failed] : []));

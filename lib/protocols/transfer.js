@@ -1,9 +1,16 @@
 /** How long a bulk transfer has to be for its rate to be told. */
+import { rttSeconds } from '../link/link.js';
 
 export const MIB = 1024 * 1024;
 /** Of the transfer that tells how fast a row is. */
 export const SHORT_BYTES = 8 * MIB;
 const MOST_BYTES = 1024 * MIB;
+/** Round trips of a link that a transfer takes at least: before, it is the start of TCP that is measured. */
+const ROUND_TRIPS_LEAST = 10;
+
+/** What a transfer should take. @param {number} seconds on loopback @param {Parameters<typeof rttSeconds>[0]} link */
+export const secondsOver = (seconds, link) => Math.max(seconds, ROUND_TRIPS_LEAST * rttSeconds(link));
+
 /** How much longer than wanted the slower side may take. */
 const SLOWER_MOST = 4;
 

@@ -3,11 +3,13 @@
  *
  * Each chain of two rows of lib/protocols/matrix.js: the first row's server sends all to the second row's client, and that
  * one's server to the target. Measured in turn with each of the two rows alone, every turn with processes of its own.
- * CPU and memory of a chain are of both hops; that both carry it is told by the CPU that each uses.
+ * CPU and memory of a chain are of both hops; that both carry it is told by the CPU that each uses. With LINK the last hop goes over
+ * it, and the first one stands at its near end.
  */
 import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { linkOf } from '../../lib/link/link.js';
 import { envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { chainsOf } from '../../lib/protocols/chains.js';
 import { digestOf } from '../../lib/protocols/digest.js';
@@ -16,14 +18,22 @@ import { MeasuredChain } from '../../lib/protocols/measured-chain.js';
 import { shownOf } from '../../lib/protocols/result.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { candidateLeft, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
+import { secondsOver } from '../../lib/protocols/transfer.js';
 
 const PROFILES = {
   smoke: { turns: 1, handshakes: 20, round_trips: 200, datagrams: 100, transfer_s: 0.1 },
   quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, transfer_s: 0.25 },
   full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, transfer_s: 0.5 },
 };
+/** The same over a link, where a round trip takes as long as a thousand on loopback, and hardly differs from the next one. */
+const PROFILES_OVER_LINK = {
+  smoke: { turns: 1, handshakes: 3, round_trips: 5, datagrams: 20, transfer_s: 0.5 },
+  quick: { turns: 5, handshakes: 5, round_trips: 20, datagrams: 50, transfer_s: 1 },
+  full: { turns: 10, handshakes: 10, round_trips: 60, datagrams: 200, transfer_s: 2 },
+};
 
-const sizes = sizesOf(PROFILES, 'chains are compared under one load, so that its shape does not apply');
+const profiles = linkOf('protocols/chain') ? PROFILES_OVER_LINK : PROFILES;
+const sizes = sizesOf(profiles, 'chains are compared under one load, so that its shape does not apply');
 const turns = envCount('TURNS', sizes.turns);
 const targets = targetsOf();
 const { baseline } = sidesOf();
@@ -39,7 +49,7 @@ const measured = {};
 /** What is sent in a turn. @param {import('../../lib/protocols/turn.js').Turn} turn @param {MeasuredChain} chain */
 function measure(turn, chain) {
   if (!turn.reach(sizes)) return;
-  const bytes = chain.transferBytes(turn, sizes.transfer_s);
+  const bytes = chain.transferBytes(turn, secondsOver(sizes.transfer_s, turn.plane.data.link));
   turn.bulk(bytes);
   turn.extras(sizes, bytes, chain.row.udp);
 }

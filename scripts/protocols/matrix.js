@@ -10,7 +10,7 @@
 import { mostMinutes } from 'k6/x/windtunnel/difference';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { linkOf, rttSeconds } from '../../lib/link/link.js';
+import { linkOf } from '../../lib/link/link.js';
 import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { MANY_TUNNELS } from '../../lib/protocols/figures.js';
@@ -19,6 +19,7 @@ import { startsRows } from '../../lib/protocols/instances.js';
 import { MeasuredRow } from '../../lib/protocols/measured-row.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { namedProgram, selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
+import { secondsOver } from '../../lib/protocols/transfer.js';
 
 /** Turns of each side, `alone` or `compared`. In the first, `extra`, other sizes of writes, datagrams and tunnels are measured, too. */
 const TURNS = {
@@ -38,8 +39,6 @@ const SIZES_OVER_LINK = {
   quick: { handshakes: 5, round_trips: 8, datagrams: 50, transfer_s: 1 },
   full: { handshakes: 10, round_trips: 20, datagrams: 200, transfer_s: 2 },
 };
-/** Round trips of the link that a transfer takes at least: before, it is the start of TCP that is measured. */
-const TRANSFER_ROUND_TRIPS = 10;
 /** Round trips and transfers of a turn are in so many parts, in turn with those of the other side: A B, B A, A B, B A. */
 const PASSES = 4;
 
@@ -67,8 +66,7 @@ const measures = {
     if (number === 0) both.each((turn) => turn.rest());
     both.drawLots();
     both.keep((turn) => turn.reach(sizes));
-    const seconds = Math.max(sizes.transfer_s, TRANSFER_ROUND_TRIPS * rttSeconds(both.link));
-    const bytes = both.transferBytes(seconds);
+    const bytes = both.transferBytes(secondsOver(sizes.transfer_s, both.link));
     for (let pass = 0; pass < PASSES; pass += 1) {
       // What drifts meanwhile meets both alike.
       const backwards = pass % 2 === 1;

@@ -456,3 +456,40 @@ fn a_user_without_rights_is_told_what_to_do() {
     assert_eq!(done.status.code(), Some(4), "{done:?}");
     one_line(&done.stderr, &["network namespace", "unshare -Ur"]);
 }
+
+#[test]
+fn a_pair_is_at_home_at_an_end_of_anothers_link() {
+    let Some(root) = root() else { return };
+    let server = root.serve();
+    let over = start(&server, "slow");
+    let near = json!({"instance": over, "name": "near"});
+    let inside = server.start("pair", &json!({"namespace": near}).to_string());
+    assert_eq!(inside["outputs"]["SERVER"], "127.0.0.1", "{inside}");
+    assert_eq!(inside["outputs"]["DEVICE"], "lo");
+    assert!(inside["link"].is_null());
+    let network = |instance: &Value, process: &str| {
+        let all = instance["processes"].as_array().unwrap();
+        let found = all.iter().find(|one| one["name"] == process).unwrap();
+        let pid = &found["pid"];
+        std::fs::read_link(format!("/proc/{pid}/ns/net")).unwrap()
+    };
+    let (_, both) = server.get(&format!("/instances/{over}"));
+    for process in ["server", "client"] {
+        assert_eq!(network(&inside, process), network(&both, "client"));
+    }
+    assert_ne!(network(&both, "server"), network(&both, "client"));
+    for (body, status) in [
+        (json!({"namespace": near, "link": {"text": "slow"}}), 422),
+        (
+            json!({"namespace": {"instance": over, "name": "home"}}),
+            422,
+        ),
+        (
+            json!({"namespace": {"instance": "nobody", "name": "near"}}),
+            404,
+        ),
+    ] {
+        let (found, answer) = server.post("/testbeds/pair/start", &body.to_string());
+        assert_eq!(found, status, "{answer}");
+    }
+}

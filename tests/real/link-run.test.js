@@ -6,6 +6,7 @@ import { errorLines, startBench } from '../support/bench.js';
 import { K6, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { mayMakeNamespaces } from '../support/namespaces.js';
 import { until } from '../support/processes.js';
+import { protocolRows } from '../support/sections.js';
 import { startSidecar } from '../support/sidecar.js';
 
 const RTT_MS = 40;
@@ -47,6 +48,29 @@ test('a run over a link tells what it was, and both proxy and control go over it
     // How well a busy machine carries it is told, and not asserted.
     checkOf(result, `link ${LINK}`);
     checkOf(result, "link: the run's pair");
+  } finally {
+    run.remove();
+  }
+});
+
+test('a chain has one link, in its last hop, and each row alone has it too', { skip }, async () => {
+  const run = startBench({ ONLY: 'protocols/chain', PROFILE: 'smoke', CHAINS: 'trojan+socks', LINK });
+  try {
+    await run.ended;
+    const rows = protocolRows(run.result('protocols-chain'));
+    assert.deepEqual(
+      rows.map((/** @type {any} */ { row, baseline }) => [row, baseline.outcome]),
+      [
+        ['trojan', 'measured'],
+        ['socks', 'measured'],
+        ['trojan+socks', 'measured'],
+      ],
+    );
+    for (const { row, baseline } of rows) {
+      const { rtt_ms: tcp, udp_rtt_ms: udp } = baseline.figures;
+      for (const { median } of [tcp, udp])
+        assert.ok(median >= RTT_MS && median < 2 * RTT_MS, `${row}: ${JSON.stringify([tcp, udp])}`);
+    }
   } finally {
     run.remove();
   }

@@ -18,10 +18,11 @@ use crate::failure::{Failure, Result};
 use crate::link;
 use crate::probe::registry::Registry;
 use crate::process::complaints::Complaint;
+use crate::process::namespace::NamespaceOf;
 use crate::process::role::Role;
 use crate::process::supervised::Supervised;
 use crate::process::{programs, rest};
-use crate::testbed::hop::Wanted;
+use crate::testbed::hop::{Over, Wanted};
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
 use crate::testbed::variables::Values;
@@ -35,8 +36,24 @@ struct StartRequest {
     variables: Values,
     /// Between the ends of its hop; none unless given.
     link: Option<Wanted>,
+    /// Both ends of its hop are in this one, which is another instance's, such as an end of its link.
+    namespace: Option<NamespaceOf>,
     /// The folder of its logs, within the sidecar's; its id unless given.
     log_name: Option<String>,
+}
+
+impl StartRequest {
+    fn over(&self) -> Result<Over> {
+        match (&self.link, &self.namespace) {
+            (Some(_), Some(_)) => Err(Failure::invalid(
+                "link and namespace: a hop is over the one or in the other",
+                "leave one of them out",
+            )),
+            (Some(link), None) => Ok(Over::Link(link.clone())),
+            (None, Some(of)) => Ok(Over::Within(of.clone())),
+            (None, None) => Ok(Over::Loopback),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -127,6 +144,7 @@ pub async fn start(
     body: Bytes,
 ) -> Result<(StatusCode, Json<InstanceBody>)> {
     let request: StartRequest = read(&body)?;
+    let over = request.over()?;
     let flag = Arc::new(AtomicBool::new(false));
     let waiting = Abandoned(Arc::clone(&flag));
     let instance = blocking(move || {
@@ -134,7 +152,7 @@ pub async fn start(
         let instance = supervisor.start(
             &name,
             &request.variables,
-            request.link.as_ref(),
+            &over,
             request.log_name.as_deref(),
             &abandoned,
         )?;

@@ -55,7 +55,7 @@ impl Run {
         let instance = supervisor.start(
             &self.name,
             &variables,
-            self.link.wanted().as_ref(),
+            &self.link.wanted().into(),
             None,
             &|| interrupts.interrupted(),
         )?;

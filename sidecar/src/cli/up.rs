@@ -88,7 +88,7 @@ impl Up {
         let instance = supervisor.start(
             &self.name,
             &variables,
-            self.link.wanted().as_ref(),
+            &self.link.wanted().into(),
             None,
             &|| interrupts.interrupted(),
         )?;

@@ -1,4 +1,4 @@
-//! The hop between a pair's client and its server: loopback, or a link between two namespaces.
+//! The hop between a pair's client and its server: loopback, this machine's own or another instance's, or a link between two namespaces.
 
 use std::sync::Arc;
 
@@ -9,8 +9,25 @@ use super::setting::Setting;
 use crate::failure::{Cause, Failure, Result};
 use crate::link::spec::Spec;
 use crate::link::{DEVICE, FAR, FAR_ADDRESS, Link, NEAR};
+use crate::process::namespace::{Namespace, NamespaceOf};
 
 /// What a start asks for.
+#[derive(Debug, Clone, Default)]
+pub enum Over {
+    #[default]
+    Loopback,
+    Link(Wanted),
+    /// Loopback of another instance's namespace, such as an end of its link: what stands there is at home in it.
+    Within(NamespaceOf),
+}
+
+impl From<Option<Wanted>> for Over {
+    fn from(link: Option<Wanted>) -> Self {
+        link.map_or(Self::Loopback, Self::Link)
+    }
+}
+
+/// A link between both ends.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
@@ -21,11 +38,15 @@ pub struct Wanted {
     pub cpus: Vec<usize>,
 }
 
-/// The same, read.
-pub struct Ordered {
-    pub spec: Spec,
-    pub cpus: Vec<usize>,
+/// What was asked for, read and found.
+pub enum Place {
+    Loopback,
+    Link { spec: Spec, cpus: Vec<usize> },
+    Within(Arc<Namespace>),
 }
+
+/// What another instance's namespace is called in the one that is at home in it.
+const WITHIN: &str = "within";
 
 /// What templates know of the hop, as `hop`.
 #[derive(Debug, Clone, Serialize)]
@@ -40,15 +61,17 @@ pub struct Hop {
 }
 
 impl Hop {
-    pub fn new(over_link: bool) -> Self {
-        match over_link {
-            false => Self {
-                server: "127.0.0.1".to_owned(),
-                near: "",
-                far: "",
-                device: "lo",
-            },
-            true => Self {
+    pub fn new(place: &Place) -> Self {
+        let loopback = |end| Self {
+            server: "127.0.0.1".to_owned(),
+            near: end,
+            far: end,
+            device: "lo",
+        };
+        match place {
+            Place::Loopback => loopback(""),
+            Place::Within(_) => loopback(WITHIN),
+            Place::Link { .. } => Self {
                 server: FAR_ADDRESS.to_string(),
                 near: NEAR,
                 far: FAR,
@@ -59,10 +82,12 @@ impl Hop {
 }
 
 impl Setting<'_> {
-    /// Starts the link that was asked for; both ends are namespaces of this start from then on.
-    pub fn make_link(&mut self, parts: &Parts<'_>) -> Result<()> {
-        let Some(Ordered { spec, cpus }) = self.launch.link else {
-            return Ok(());
+    /// Starts the link that was asked for, or moves into the namespace; its ends are namespaces of this start from then on.
+    pub fn make_hop(&mut self, parts: &Parts<'_>) -> Result<()> {
+        let what = match &self.launch.place {
+            Place::Loopback => return Ok(()),
+            Place::Link { .. } => "a link",
+            Place::Within(_) => "another instance's namespace",
         };
         let name = &self.launch.testbed.file.name;
         for end in ["near", "far"] {
@@ -74,10 +99,10 @@ impl Setting<'_> {
             if !is_there {
                 return Err(Failure::invalid(
                     format!(
-                        "testbed {name} has no hop that a link could be: no process runs at its {end} end"
+                        "testbed {name} has no hop that {what} could be: no process runs at its {end} end"
                     ),
                     format!(
-                        "give it namespace = \"{{{{ {field} }}}}\", or start it without a link"
+                        "give it namespace = \"{{{{ {field} }}}}\", or start it without {what}"
                     ),
                 )
                 .because(Cause::NoHop));
@@ -86,14 +111,23 @@ impl Setting<'_> {
         if let Some((_, own)) = parts.namespaces.first() {
             return Err(Failure::invalid(
                 format!(
-                    "testbed {name} has namespaces of its own in this start, such as {}, and no link goes between them",
+                    "testbed {name} has namespaces of its own in this start, such as {}, and {what} goes with none of them",
                     own.name
                 ),
-                "start it without a link, or with other variables",
+                format!("start it without {what}, or with other variables"),
             )
             .because(Cause::NoHop));
         }
-        let link = Link::start(spec.clone(), cpus)?;
+        let (spec, cpus) = match &self.launch.place {
+            Place::Loopback => return Ok(()),
+            Place::Within(namespace) => {
+                self.namespaces
+                    .insert(WITHIN.to_owned(), Arc::clone(namespace));
+                return Ok(());
+            }
+            Place::Link { spec, cpus } => (spec.clone(), cpus),
+        };
+        let link = Link::start(spec, cpus)?;
         for end in [link.near(), link.far()] {
             let name = end.place.namespace.to_owned();
             self.namespaces.insert(name, Arc::clone(&end.namespace));

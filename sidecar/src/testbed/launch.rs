@@ -10,7 +10,7 @@ use regex::Regex;
 
 use super::catalogue::Testbed;
 use super::file::{Process, Value};
-use super::hop::Ordered;
+use super::hop::Place;
 use super::instance::{Instance, stop_all};
 use super::log_folder;
 use super::parts::Parts;
@@ -25,8 +25,8 @@ use crate::process::supervised::Supervised;
 
 pub struct Launch<'a> {
     pub testbed: &'a Testbed,
-    /// Between the ends of its hop.
-    pub link: Option<&'a Ordered>,
+    /// Of its hop.
+    pub place: Place,
     pub root: &'a Path,
     pub id: String,
     /// The logs of all instances, and what this one's folder in it is called.
@@ -113,7 +113,7 @@ impl Launch<'_> {
         setting.check_requirements(&parts)?;
         setting.check_cpus(&parts)?;
         setting.make_namespaces(&parts)?;
-        setting.make_link(&parts)?;
+        setting.make_hop(&parts)?;
         let versions = setting.versions(&parts)?;
         setting.generate()?;
         let (outputs, secret_outputs) = setting.outputs()?;

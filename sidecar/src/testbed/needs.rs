@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::catalogue::Testbed;
 use super::file::{Value, VariableType};
+use super::hop::Place;
 use super::launch::Launch;
 use super::variables::{Values, resolve};
 use crate::failure::{Failure, Result};
@@ -37,7 +38,7 @@ pub fn names(testbed: &Testbed, root: &Path, given: &Values) -> Result<BTreeMap<
 /// A launch that starts nothing.
 fn of_nothing<'a>(testbed: &'a Testbed, root: &'a Path) -> Launch<'a> {
     Launch {
-        link: None,
+        place: Place::Loopback,
         testbed,
         root,
         id: String::new(),

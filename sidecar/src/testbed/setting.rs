@@ -89,7 +89,7 @@ impl Launch<'_> {
             generated: Generated::new(),
             work,
             namespaces: Namespaces::new(),
-            hop: Hop::new(self.link.is_some()),
+            hop: Hop::new(&self.place),
             link: None,
             env,
             chosen,

@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::catalogue::Catalogue;
-use super::hop::{Ordered, Wanted};
+use super::hop::{Over, Place};
 use super::instance::{Instance, Stopped};
 use super::launch::Launch;
 use super::ports;
@@ -93,13 +93,13 @@ impl Supervisor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a testbed, over the link that is wanted, and returns when all its processes are ready. Its logs are in a folder of the name
+    /// Starts a testbed, over the hop that is wanted, and returns when all its processes are ready. Its logs are in a folder of the name
     /// that `log_name` says, or of its id. `abandoned` may become true meanwhile: nobody waits for it any more.
     pub fn start(
         &self,
         name: &str,
         given: &Values,
-        link: Option<&Wanted>,
+        over: &Over,
         log_name: Option<&str>,
         abandoned: &dyn Fn() -> bool,
     ) -> Result<Arc<Instance>> {
@@ -110,7 +110,7 @@ impl Supervisor {
             }
             state.busy += 1;
         }
-        let started = self.launch(name, given, link, log_name, abandoned);
+        let started = self.launch(name, given, over, log_name, abandoned);
         let mut state = self.state();
         state.busy -= 1;
         let result = started.map(|instance| {
@@ -129,23 +129,25 @@ impl Supervisor {
         &self,
         name: &str,
         given: &Values,
-        link: Option<&Wanted>,
+        over: &Over,
         log_name: Option<&str>,
         abandoned: &dyn Fn() -> bool,
     ) -> Result<Instance> {
         let testbed = self.catalogue.load(name)?;
         let variables = resolve(name, &testbed.file.variables, given)?;
-        let link = link.map(|wanted| -> Result<Ordered> {
-            let spec = crate::link::spec::read(&self.catalogue.root, &wanted.text)?;
-            let cpus = wanted.cpus.clone();
-            Ok(Ordered { spec, cpus })
-        });
-        let link = link.transpose()?;
+        let place = match over {
+            Over::Loopback => Place::Loopback,
+            Over::Link(wanted) => Place::Link {
+                spec: crate::link::spec::read(&self.catalogue.root, &wanted.text)?,
+                cpus: wanted.cpus.clone(),
+            },
+            Over::Within(of) => Place::Within(self.namespace(of)?),
+        };
         let id = format!("{name}-{}", random_hex(4)?);
         let cancelled = || self.ending() || abandoned();
         let launch = Launch {
             testbed: &testbed,
-            link: link.as_ref(),
+            place,
             root: &self.catalogue.root,
             logs: &self.log_dir,
             log_name: log_name.unwrap_or(&id),
