@@ -41,7 +41,7 @@ pub struct Wanted {
 /// What was asked for, read and found.
 pub enum Place {
     Loopback,
-    Link { spec: Spec, cpus: Vec<usize> },
+    Link { spec: Box<Spec>, cpus: Vec<usize> },
     Within(Arc<Namespace>),
 }
 
@@ -127,7 +127,7 @@ impl Setting<'_> {
             }
             Place::Link { spec, cpus } => (spec.clone(), cpus),
         };
-        let link = Link::start(spec, cpus)?;
+        let link = Link::start(*spec, cpus)?;
         for end in [link.near(), link.far()] {
             let name = end.place.namespace.to_owned();
             self.namespaces.insert(name, Arc::clone(&end.namespace));

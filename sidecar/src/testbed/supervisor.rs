@@ -138,7 +138,7 @@ impl Supervisor {
         let place = match over {
             Over::Loopback => Place::Loopback,
             Over::Link(wanted) => Place::Link {
-                spec: crate::link::spec::read(&self.catalogue.root, &wanted.text)?,
+                spec: Box::new(crate::link::spec::read(&self.catalogue.root, &wanted.text)?),
                 cpus: wanted.cpus.clone(),
             },
             Over::Within(of) => Place::Within(self.namespace(of)?),
