@@ -2,7 +2,7 @@
  * What a data-plane scenario is made of: one virtual user that asks the sidecar for one
  * probe after the other and turns what they measured into k6's metrics.
  */
-import { endsOf, linkOf, rttSeconds } from '../link/link.js';
+import { endsOf, limitOver, linkOf, rttSeconds } from '../link/link.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
@@ -21,16 +21,6 @@ const WARMUP = 50;
 
 /** The same over a link, where each takes a round trip of it. */
 const WARMUP_OVER_LINK = 5;
-/** Round trips of the link that an operation may take in the mean, one after the other. */
-const ROUND_TRIPS_EACH = 5;
-const LIMIT_S = 60;
-const LIMIT_MOST_S = 3600;
-
-/** How long so many operations may take, the sidecar's own limit included. @param {import('../link/link.js').Calibrated} link @param {number} count */
-const limitOver = (link, count) => ({
-  limit_s: Math.min(LIMIT_MOST_S, Math.ceil(LIMIT_S + count * ROUND_TRIPS_EACH * rttSeconds(link))),
-});
-
 /**
  * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` is the probe's that
  *   its latencies come from; round_trip unless given
@@ -123,7 +113,7 @@ export class Plane {
     const { link } = this.data;
     return measure({
       warmup: link ? WARMUP_OVER_LINK : WARMUP,
-      ...(link ? limitOver(link, Number(spec.count ?? 0)) : {}),
+      ...(link ? { limit_s: limitOver(link, Number(spec.count ?? 0)) } : {}),
       target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
       cpus: cpusOf(placement.probe_cpus),
       wait: placement.wait,
@@ -252,9 +242,19 @@ function overLink({ operations, reaches = [] }) {
   return Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, of(one)]));
 }
 
-/** The ends of the link of the pair that the bench has started. @param {string} link @param {object} spec of the far end */
-function ownEnds(link, spec) {
+/**
+ * The ends of the link of the pair that the bench has started.
+ * @param {string} link
+ * @param {object} spec of the far end
+ * @param {unknown} timeoutMs after which what was sent is lost; undefined where nothing is lost by its time
+ */
+function ownEnds(link, spec, timeoutMs) {
   const instance = __ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null;
+  const rttMs = instance?.link ? rttSeconds({ about: instance.link }) * 1000 : 0;
+  if (rttMs >= Number(timeoutMs ?? Infinity))
+    stop(
+      `TIMEOUT_MS=${timeoutMs}: no answer comes back so soon over LINK=${link}, whose round trip takes ${rttMs} ms: set TIMEOUT_MS=${Math.ceil(3 * rttMs)} or more`,
+    );
   const ends = instance && endsOf(instance, spec);
   return (
     ends ?? stop(`LINK=${link}: the proxy was not started over a link: run it by \`make\` or \`k6 x bench\``)
@@ -308,7 +308,8 @@ export function planeScenario(definition) {
         wait: echoWait(placement),
       };
       const echo = needed ? startEcho({ host: address === 'ipv6' ? '::1' : '127.0.0.1', ...spec }) : null;
-      const linkEnds = link && !definition.ownInstances ? ownEnds(link, spec) : null;
+      const linkEnds =
+        link && !definition.ownInstances ? ownEnds(link, spec, definition.parameters?.timeout_ms) : null;
       const data = /** @type {any} */ ({ ...prepared, echo, linkEnds, window: null });
       if (definition.reaches) {
         const fault = unreached(new Plane(environment, definition, address, data), definition.reaches);

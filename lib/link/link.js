@@ -55,18 +55,33 @@ export const calibrationSeconds = (text) => (text ? CALIBRATION_MOST_MS / 1000 :
 export const rttSeconds = (link) =>
   link ? (link.about.settings.up.delay_ns + link.about.settings.down.delay_ns) / 1e9 : 0;
 
+/** Of what goes there and comes back, the share that a link loses; 0 without a link. @param {Pick<Calibrated, 'about'> | null | undefined} link */
+export const lossBothWays = (link) =>
+  link ? 1 - (1 - link.about.settings.up.loss) * (1 - link.about.settings.down.loss) : 0;
+
 /** In so many round trips of a link whatever works has answered, its full queue and what is lost and sent again included. */
 const ROUND_TRIPS_MOST = 15;
+
+/** Round trips of the link that an operation may take in the mean, one after the other. */
+const ROUND_TRIPS_EACH = 5;
+const LIMIT_S = 60;
+/** The sidecar's own. */
+const LIMIT_MOST_S = 3600;
+
+/** How long a probe of so many operations, one after the other, may take over a link, s. @param {Calibrated} link @param {number} count */
+export const limitOver = (link, count) =>
+  Math.min(LIMIT_MOST_S, Math.ceil(LIMIT_S + count * ROUND_TRIPS_EACH * rttSeconds(link)));
 
 /**
  * Timeouts of a probe that are short enough for loopback, and long enough for a link.
  * @template {Record<string, unknown>} Timeouts
  * @param {Timeouts} timeouts ms
  * @param {Pick<Calibrated, 'about'> | null | undefined} link of a run's data
+ * @param {number} [roundTrips] of the link that are given more than on loopback
  * @returns {Timeouts}
  */
-export const patient = (timeouts, link) => {
-  const extra = Math.ceil(rttSeconds(link) * ROUND_TRIPS_MOST * 1000);
+export const patient = (timeouts, link, roundTrips = ROUND_TRIPS_MOST) => {
+  const extra = Math.ceil(rttSeconds(link) * roundTrips * 1000);
   return /** @type {Timeouts} */ (
     Object.fromEntries(Object.entries(timeouts).map(([name, ms]) => [name, Number(ms) + extra]))
   );

@@ -10,7 +10,7 @@ import {
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
-import { patient } from '../link/link.js';
+import { limitOver, lossBothWays, patient } from '../link/link.js';
 import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, complained, ofProbes } from './outcome.js';
@@ -42,6 +42,10 @@ const OTHERS = {
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
 /** The sidecar's own, of a datagram. */
 const DATAGRAM_PATIENCE = { timeout_ms: 300 };
+/** What carries datagrams may send one again; one that took longer is lost to a call. */
+const DATAGRAM_ROUND_TRIPS = 5;
+/** On loopback a probe that takes longer hangs. */
+const LIMIT_S = 30;
 /** Over a link a MiB may take many seconds. */
 const WARMUP_BYTES_OVER_LINK = 256 * 1024;
 /** Requests over all tunnels, however many are open: enough for a 95th percentile. */
@@ -50,8 +54,9 @@ const TUNNEL_REQUESTS = 1000;
 const REST_S = 0.1;
 /** Per cent of a CPU from which on that is told: it is taken from all that runs beside it. */
 const BUSY_AT_REST = 20;
-/** A datagram may be lost; a path that loses more than this share is broken. */
+/** A datagram may be lost; a path that loses more than this share is broken, over a link this and so many times what the link loses. */
 const LOST_MOST = 0.05;
+const LOST_MOST_OF_LINK = 3;
 
 /** @param {number} value @returns {number | null} */
 const finite = (value) => (Number.isFinite(value) ? value : null);
@@ -115,7 +120,7 @@ export class Turn {
     /** @type {string[]} what it could not carry at once, and probes that were cut */
     this.limits = [];
     this.patience = patient(PATIENCE, plane.data.link);
-    this.patienceOfDatagrams = patient(DATAGRAM_PATIENCE, plane.data.link);
+    this.patienceOfDatagrams = patient(DATAGRAM_PATIENCE, plane.data.link, DATAGRAM_ROUND_TRIPS);
   }
 
   /** @param {any[]} instances that what follows goes through */
@@ -135,14 +140,16 @@ export class Turn {
    */
   probe(spec) {
     const { probe_cpus: cpus, wait } = this.plane.environment.placement;
+    const { link, window } = this.plane.data;
+    const operations = (Number(spec.warmup ?? 0) + Number(spec.count)) / Number(spec.connections ?? 1);
     const windows = this.instances.slice(1).map(({ id }) => openWindow(id));
     const measured = measure({
       cpus: cpusOf(cpus),
       wait,
       keep: SAMPLES_MOST,
       instance: this.instance.id,
-      usage_window: this.plane.data.window,
-      limit_s: 30,
+      usage_window: window,
+      limit_s: link ? limitOver(link, operations) : LIMIT_S,
       ...this.wayTo(spec.kind === 'udp' ? 'udp' : 'tcp'),
       ...spec,
     });
@@ -184,8 +191,13 @@ export class Turn {
 
   /** @param {import('../dataplane/meter.js').Outcome} outcome */
   account({ errors, usage, attempted }) {
-    const { lost = 0, ...others } = errors;
-    this.note({ ...others, ...(lost > attempted * LOST_MOST ? { lost } : {}) }, attempted);
+    const { lost = 0, late = 0, ...others } = errors;
+    const most = LOST_MOST + LOST_MOST_OF_LINK * lossBothWays(this.plane.data.link);
+    const broken = lost + late > attempted * most;
+    this.note(
+      { ...others, ...(broken && lost ? { lost } : {}), ...(broken && late ? { late } : {}) },
+      attempted,
+    );
     if (!usage) return;
     const { peak_rss_bytes: rss, peak_anon_bytes: anon } = usage.total;
     this.peak = { rss: Math.max(this.peak.rss, rss), anon: Math.max(this.peak.anon, anon) };

@@ -94,3 +94,28 @@ test('a candidate of the matrix goes over the same link as its baseline', { skip
     assert.ok(side.figures.rtt_ms.min >= RTT_MS, JSON.stringify(side.figures.rtt_ms));
   }
 });
+
+test(
+  'a datagram that the link loses is one datagram, and ends no probe of the matrix',
+  { skip },
+  async () => {
+    const bench = startBench({
+      ...ON_ANY_MACHINE,
+      ONLY: 'protocols/matrix',
+      PROFILE: 'smoke',
+      PROTOCOL: 'shadowsocks-2022',
+      TUNNELS: '10',
+      LINK: 'rtt:220ms,loss:8%,seed:5',
+    });
+    made.push(bench.remove);
+    await bench.ended;
+    const { outcome, detail, figures } = protocolRow(
+      bench.result('protocols-matrix'),
+      'shadowsocks-2022',
+    ).baseline;
+    assert.equal(outcome, 'measured', detail);
+    const { min, max } = figures.udp_lost_share;
+    // All were sent: what waits for the end of the probe counts as lost, too.
+    assert.ok(max > 0 && max < 0.5, `${min} to ${max} lost`);
+  },
+);

@@ -132,6 +132,12 @@ const refused = /** @type {[string, Record<string, string>, number, RegExp][]} *
   ['a link that there is not', { LINK: 'fra' }, 2, /^LINK: there is no link "fra"; there are .*far/],
   ['a key that there is not', { LINK: 'rrt:10ms' }, 2, /^LINK: rrt:10ms: /],
   ['a rate that no link takes', { LINK: 'rate:100gbit' }, 2, /^LINK: rate:100gbit: /],
+  [
+    'a datagram that is given up before its answer can come',
+    { ONLY: 'dataplane/socks-udp', LINK: 'rtt:400ms' },
+    4,
+    /^TIMEOUT_MS=300: no answer comes back so soon over LINK=rtt:400ms, whose round trip takes 400 ms: set TIMEOUT_MS=1200 or more$/,
+  ],
   ['a proxy that is up already', { LINK: 'far', ENV: up }, 2, /^LINK=far: .* is about a proxy that is up/],
   [
     'an address that leads nowhere',
@@ -154,7 +160,7 @@ for (const [name, variables, code, line] of refused) {
       assert.equal(await run.ended, code, run.output.stderr + run.output.stdout);
       const lines = errorLines(run.output);
       assert.equal(lines.length, 1, lines.join('\n'));
-      assert.match(lines[0].replace(/^dataplane\/socks-tcp: set-up failed: /, ''), line);
+      assert.match(lines[0].replace(/^dataplane\/socks-...: set-up failed: /, ''), line);
     } finally {
       run.remove();
     }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linkParameter, withLink } from '../../lib/link/evidence.js';
-import { linkOf, patient, rttSeconds, wantedLink } from '../../lib/link/link.js';
+import { linkOf, lossBothWays, patient, rttSeconds, wantedLink } from '../../lib/link/link.js';
 
 const figure = (/** @type {number} */ asked) => ({ asked, measured: asked + 0.1, within: 0.2, ok: true });
 const loss = { sent: 2000, missed: 0, counted: 0, per_1000: { ...figure(0), ok: false } };
@@ -48,6 +48,18 @@ test('timeouts grow by what a link takes, and are as they were without one', () 
   const timeouts = { timeout_ms: 300, handshake_timeout_ms: 2000 };
   assert.deepEqual(patient(timeouts, null), timeouts);
   assert.deepEqual(patient(timeouts, LINK), { timeout_ms: 3000, handshake_timeout_ms: 4700 });
+  assert.deepEqual(patient({ timeout_ms: 300 }, LINK, 5), { timeout_ms: 1200 });
+});
+
+test('what a link loses of a round trip is what either way loses', () => {
+  const of = (/** @type {number} */ up, /** @type {number} */ down) =>
+    lossBothWays({
+      about: { ...LINK.about, settings: { up: { ...side, loss: up }, down: { ...side, loss: down } } },
+    });
+  assert.deepEqual(
+    [lossBothWays(null), of(0, 0), of(0, 0.1), of(0.5, 0.5)],
+    [0, 0, 0.09999999999999998, 0.75],
+  );
 });
 
 test('a run over a link shows what was asked of it beside what it is, and one without shows nothing of it', () => {

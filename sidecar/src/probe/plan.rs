@@ -15,6 +15,9 @@ use crate::net::placement;
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
 const MIN_PAYLOAD_BYTES: u64 = 8;
 const MIB: u64 = 1 << 20;
+const STALL_MS: u64 = 3_000;
+/// Datagrams lost one after another, after which a path is taken for dead.
+const SILENT_TIMEOUTS: u64 = 10;
 const MAX_OBJECT_BYTES: u64 = 64 * MIB;
 /// Of all connections of a fetch together.
 const MAX_FETCH_TUNNELS: u64 = 256;
@@ -112,6 +115,11 @@ impl Plan {
             ProbeKind::Dns => 1_000,
             _ => 5_000,
         });
+        let stall_ms = spec.stall_ms.unwrap_or(match spec.kind {
+            // One datagram that is lost is silence for as long as its timeout.
+            ProbeKind::Udp | ProbeKind::Dns => STALL_MS.max(SILENT_TIMEOUTS * timeout_ms),
+            _ => STALL_MS,
+        });
         let fetch = spec.fetch.unwrap_or_default();
         let transfer = match spec.kind {
             ProbeKind::Fetch => fetch.transfer(),
@@ -123,7 +131,7 @@ impl Plan {
             proxy,
             allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
-            stall: Duration::from_millis(spec.stall_ms),
+            stall: Duration::from_millis(stall_ms),
             handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
             limit_ns: (spec.limit_s * 1e9) as u64,
             transfer,
@@ -182,7 +190,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     };
     within("window", spec.window, 1, window)?;
     within("timeout_ms", spec.timeout_ms.unwrap_or(1), 1, 60_000)?;
-    within("stall_ms", spec.stall_ms, 1, 60_000)?;
+    within("stall_ms", spec.stall_ms.unwrap_or(1), 1, 60_000)?;
     within("handshake_timeout_ms", spec.handshake_timeout_ms, 1, 60_000)?;
     within("keep", spec.keep, 0, 4_000_000)?;
     // A comparison that NaN fails too.

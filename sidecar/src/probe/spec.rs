@@ -227,9 +227,10 @@ pub struct Spec {
     /// Of one operation; 300 for udp, 1,000 for dns and 5,000 for the others where it is left out.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
-    /// UDP: so long without any datagram ends the probe.
-    #[serde(default = "defaults::stall_ms")]
-    pub stall_ms: u64,
+    /// So long without any datagram, or byte of the tunnels that are held, ends the probe; where it is left out 3,000, and for
+    /// udp and dns ten of the timeouts if that is more.
+    #[serde(default)]
+    pub stall_ms: Option<u64>,
     #[serde(default = "defaults::handshake_timeout_ms")]
     pub handshake_timeout_ms: u64,
     /// The whole probe.
@@ -283,7 +284,7 @@ impl Spec {
             payload_bytes: defaults::payload_bytes(),
             window: defaults::one(),
             timeout_ms: None,
-            stall_ms: defaults::stall_ms(),
+            stall_ms: None,
             handshake_timeout_ms: defaults::handshake_timeout_ms(),
             limit_s: defaults::limit_s(),
             transfer: None,
@@ -314,9 +315,6 @@ mod defaults {
     }
     pub fn payload_bytes() -> u64 {
         1_024
-    }
-    pub fn stall_ms() -> u64 {
-        3_000
     }
     pub fn handshake_timeout_ms() -> u64 {
         5_000
