@@ -61,8 +61,10 @@ dry_run = $(findstring n,$(filter-out --%,$(firstword $(MAKEFLAGS))))
 # $(call need,COMMAND,WHAT TO INSTALL)
 need = command -v $(1) >/dev/null || { echo "make: $(1) is not installed: $(2)" >&2; exit 4; }
 
-# $(call venv,FOLDER,REQUIREMENTS WITH HASHES)
-venv = @rm -rf $(1) && python3 -m venv $(1) && $(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2) && touch $(1)/.installed
+# $(call venv,FOLDER,REQUIREMENTS WITH HASHES). The list is whole, and pip resolves nothing: for an extra of a package it would take the newest release,
+# which has no hash in the list.
+pip = $(1)/bin/python -m pip --disable-pip-version-check
+venv = @rm -rf $(1) && python3 -m venv $(1) && $(pip) install --quiet --require-hashes --no-deps -r $(2) && { said=$$($(pip) check) || { echo "$$said" >&2; false; }; } && touch $(1)/.installed
 
 .PHONY: help
 help: ## Show this list
