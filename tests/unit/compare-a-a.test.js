@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { count, madeOf, row } from '../../benchmarks/compare-a-a/count.js';
 import { temporaryFolder } from '../support/k6.js';
+import { timely, undisturbed } from '../support/timely.js';
 
 const SLOWED = fileURLToPath(new URL('../../benchmarks/compare-a-a/slowed.py', import.meta.url));
 
@@ -42,27 +46,43 @@ test('the verdicts of comparisons are counted, with how long they took', () => {
   );
 });
 
-test('what is slowed stands still for its share of the time, and goes on', async () => {
-  const { path: folder, remove } = temporaryFolder('slowed');
-  // Of one second of a busy loop: how much of it it had the CPU.
-  const loop =
-    'import os,sys,time\nopen(sys.argv[1]+"/"+str(os.getpid()),"w")\nend=time.monotonic()+1\nwhile time.monotonic()<end: pass\nprint(time.process_time())';
-  const cpu = async (percent) => {
-    const slowing = spawn('python3', [SLOWED, String(percent), folder], {
-      stdio: ['pipe', 'inherit', 'inherit'],
-    });
-    const child = spawn('python3', ['-c', loop, folder]);
-    let said = '';
-    child.stdout.on('data', (data) => (said += data));
-    await once(child, 'close');
-    slowing.stdin.end();
-    const [code] = await once(slowing, 'close');
-    assert.equal(code, 0);
-    return Number(said);
-  };
-  const ratios = [];
-  for (let round = 0; round < 5; round += 1) ratios.push((await cpu(200)) / (await cpu(1)));
-  remove();
-  const [, , median] = ratios.sort((a, b) => a - b);
-  assert.ok(median < 0.8, `by 200 % it ran for ${median} of the time`);
-});
+/**
+ * The share of a program's time in which it is stopped, as the kernel tells it: how much of the CPU it gets is up to others, too.
+ * @param {string} folder that lists it
+ * @param {number} percent
+ */
+async function stopped(folder, percent) {
+  const slowing = spawn('python3', [SLOWED, String(percent), folder], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+  writeFileSync(join(folder, String(child.pid)), '');
+  const state = () => /\) (\w)/.exec(readFileSync(`/proc/${child.pid}/stat`, 'utf8'))?.[1];
+  while (state() !== 'T') await setTimeout(5);
+  const seen = [];
+  while (seen.length < 400) {
+    await setTimeout(5);
+    seen.push(state());
+  }
+  slowing.stdin.end();
+  const [code] = await once(slowing, 'close');
+  assert.equal(code, 0);
+  assert.notEqual(state(), 'T', 'it goes on');
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  return seen.filter((one) => one === 'T').length / seen.length;
+}
+
+test(
+  'what is slowed stands still for its share of the time, and goes on',
+  undisturbed(async () => {
+    const { path: folder, remove } = temporaryFolder('slowed');
+    try {
+      const [much, little] = [await stopped(folder, 200), await stopped(folder, 10)];
+      timely(much > 0.55 && much < 0.8, `by 200 % it was stopped for ${much} of the time`);
+      timely(little > 0.03 && little < 0.25, `by 10 % it was stopped for ${little} of the time`);
+    } finally {
+      remove();
+    }
+  }),
+);
