@@ -222,17 +222,20 @@ async function fault({ refId, alias = '' }, asked) {
 
 /** What is wrong with panels, by their names. @param {any} board @param {Values} values */
 async function faults(board, values) {
-  const found = [];
-  for (const { panel, values: own, of } of standing(board, values)) {
-    if (isOfOthers(panel.id, [own.scenario].flat())) continue;
-    for (const target of panel.targets) {
-      const asked = expanded(target.query, own, time);
-      const what = await fault(target, asked);
-      if (what)
-        found.push(`${panel.id} ${panel.title}${of && ` of ${of}`}: query ${target.refId} ${what}: ${asked}`);
-    }
-  }
-  return found;
+  const asked = standing(board, values)
+    .filter(({ panel, values: own }) => !isOfOthers(panel.id, [own.scenario].flat()))
+    .flatMap(({ panel, values: own, of }) =>
+      panel.targets.map((target) => ({ panel, of, target, query: expanded(target.query, own, time) })),
+    );
+  const found = await Promise.all(
+    asked.map(async ({ panel, of, target, query }) => {
+      const what = await fault(target, query);
+      return (
+        what && `${panel.id} ${panel.title}${of && ` of ${of}`}: query ${target.refId} ${what}: ${query}`
+      );
+    }),
+  );
+  return found.filter(Boolean);
 }
 
 /** @param {Values} values */
