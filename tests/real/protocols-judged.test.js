@@ -16,7 +16,7 @@ test('a candidate that is slower misses its targets', async () => {
     CANDIDATE,
     PROFILE: 'smoke',
     // With two rows of four targets each it takes 10 turns to miss one; a busy machine may spoil some.
-    TURNS: '24',
+    TURNS: '13',
     TUNNELS: '10',
     PROTOCOL: 'shadowsocks-aes-128-gcm,trojan',
   });
@@ -27,7 +27,7 @@ test('a candidate that is slower misses its targets', async () => {
       protocolRow(result, row).judged[target];
     assert.equal(judged('trojan', 'throughput'), 'missed', 'its server takes six times as long');
     const delayed = judged('shadowsocks-aes-128-gcm', 'latency');
-    assert.equal(delayed, 'missed', 'each answer is held for 3 ms');
+    assert.equal(delayed, 'missed', 'each answer is held for 1 ms and more');
     assert.equal(result.verdict, 'fail');
     assert.ok(
       reasonsOf(result).some((line) => /trojan: throughput is \d+ % of the baseline/.test(line)),
