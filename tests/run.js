@@ -1,7 +1,7 @@
 /**
  * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all
  * others side by side, the longest first, as they mostly wait. Ends with the files that took longest, and one line that counts
- * all tests. Given names of files, it runs these.
+ * all tests, below each that failed and why. Given names of files, it runs these.
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -28,6 +28,8 @@ const LONGEST = [
 const AT_ONCE = 2 * availableParallelism() + 1;
 /** Files whose time is told at the end. */
 const TOLD = 12;
+/** Characters of an error that are told at the end: the log above has it whole. */
+const ERROR_TOLD = 400;
 
 /** @param {string} folder @returns {string[]} its tests, such as real/boards */
 const testsOf = (folder) =>
@@ -46,6 +48,8 @@ async function runAll(names, concurrency) {
   const failed = [];
   /** @type {Map<string, number>} */
   const seconds = new Map();
+  /** Why a test within a test failed, by file: the outer one says only that one did. @type {Map<string, string>} */
+  const inner = new Map();
   const nameOf = (/** @type {string | undefined} */ file) => file?.replace(`${TESTS}/`, '') ?? '';
   /** Its first test has the file's own set-up. @param {string | undefined} file @param {number} ms */
   const took = (file, ms) => seconds.set(nameOf(file), (seconds.get(nameOf(file)) ?? 0) + ms / 1000);
@@ -56,8 +60,12 @@ async function runAll(names, concurrency) {
     took(file, details.duration_ms);
   });
   stream.on('test:fail', ({ nesting, name, file, details }) => {
+    const { cause, message } = details.error;
+    const why = (cause instanceof Error ? cause.message : message).replace(/\s+/g, ' ').slice(0, ERROR_TOLD);
+    if (nesting > 0) inner.set(nameOf(file), inner.get(nameOf(file)) ?? `${name}: ${why}`);
     if (nesting > 0) return;
-    failed.push(`${nameOf(file)}: ${name}`);
+    failed.push(`${nameOf(file)}: ${name}: ${inner.get(nameOf(file)) ?? why}`);
+    inner.delete(nameOf(file));
     took(file, details.duration_ms);
   });
   for await (const text of stream.compose(tap)) process.stdout.write(text);
