@@ -1,7 +1,9 @@
 /** Candidates whose fault is one of time: beside others it would be theirs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startBench } from '../support/bench.js';
 import { CANDIDATE, matrix } from '../support/candidate.js';
+import { reasonsOf } from '../support/reasons.js';
 import { protocolRow } from '../support/sections.js';
 
 test('a candidate that burns a core at rest is told so', () =>
@@ -32,3 +34,31 @@ test('a candidate with Nagle on each hop is told so', () =>
       );
     },
   ));
+
+test('a candidate that is slower misses its targets', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/matrix',
+    CANDIDATE,
+    PROFILE: 'smoke',
+    // With two rows of four targets each it takes 10 turns to miss one; a busy machine may spoil some.
+    TURNS: '13',
+    TUNNELS: '10',
+    PROTOCOL: 'shadowsocks-aes-128-gcm,trojan',
+  });
+  try {
+    assert.equal(await bench.ended, 99);
+    const result = bench.result('protocols-matrix');
+    const judged = (/** @type {string} */ row, /** @type {string} */ target) =>
+      protocolRow(result, row).judged[target];
+    assert.equal(judged('trojan', 'throughput'), 'missed', 'its server takes six times as long');
+    const delayed = judged('shadowsocks-aes-128-gcm', 'latency');
+    assert.equal(delayed, 'missed', 'each answer is held for 1 ms and more');
+    assert.equal(result.verdict, 'fail');
+    assert.ok(
+      reasonsOf(result).some((line) => /trojan: throughput is \d+ % of the baseline/.test(line)),
+      reasonsOf(result).join('\n'),
+    );
+  } finally {
+    bench.remove();
+  }
+});

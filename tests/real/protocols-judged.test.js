@@ -1,42 +1,13 @@
-/** What turns of the matrix tell: a slowed candidate is flagged where it is slow, and a row goes on until it knows. */
+/** What turns of the matrix tell of the same program: a row goes on until it knows. A slowed one is in tests/alone/candidate. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { CANDIDATE } from '../support/candidate.js';
 import { ROOT } from '../support/k6.js';
 import { reasonsOf } from '../support/reasons.js';
 import { protocolRow, sectionOf } from '../support/sections.js';
 
 const ONLY = 'protocols/matrix';
-
-test('a candidate that is slower misses its targets', async () => {
-  const bench = startBench({
-    ONLY,
-    CANDIDATE,
-    PROFILE: 'smoke',
-    // With two rows of four targets each it takes 10 turns to miss one; a busy machine may spoil some.
-    TURNS: '13',
-    TUNNELS: '10',
-    PROTOCOL: 'shadowsocks-aes-128-gcm,trojan',
-  });
-  try {
-    assert.equal(await bench.ended, 99);
-    const result = bench.result('protocols-matrix');
-    const judged = (/** @type {string} */ row, /** @type {string} */ target) =>
-      protocolRow(result, row).judged[target];
-    assert.equal(judged('trojan', 'throughput'), 'missed', 'its server takes six times as long');
-    const delayed = judged('shadowsocks-aes-128-gcm', 'latency');
-    assert.equal(delayed, 'missed', 'each answer is held for 1 ms and more');
-    assert.equal(result.verdict, 'fail');
-    assert.ok(
-      reasonsOf(result).some((line) => /trojan: throughput is \d+ % of the baseline/.test(line)),
-      reasonsOf(result).join('\n'),
-    );
-  } finally {
-    bench.remove();
-  }
-});
 
 test('a row of the same program is not slower: it goes on, and a fixed number of turns does not', async () => {
   const row = 'http';
