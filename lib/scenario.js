@@ -291,7 +291,9 @@ function summaryOf(definition, declared) {
  * @param {Definition} definition
  */
 export function defineScenario(definition) {
-  const declared = declaredOf(definition);
+  // Each virtual user runs the script anew, and needs none of it: k6 asks the first instance for options, and that or another of number 0
+  // runs setup(), teardown() and handleSummary().
+  const declared = __VU > 0 ? undefined : declaredOf(definition);
   const { load } = definition;
   const warmupMs = load.warmupSeconds * 1000;
   const steps = limitSteps(load);
@@ -301,7 +303,7 @@ export function defineScenario(definition) {
   const operations = {};
 
   return {
-    options: optionsOf(definition, declared),
+    options: declared ? optionsOf(definition, declared) : {},
     warmupMs,
 
     /** Whether it looks for the limit, step by step. */

@@ -99,7 +99,9 @@ for (const [what, variables] of /** @type {[string, Record<string, string>][]} *
     'a probe that spins',
     { WAIT: 'spin', PLACEMENT: 'split', ONLY: 'dataplane/socks-tcp,dataplane/socks-udp' },
   ],
-  ['an open loop', { PROFILE: 'soak', DURATION: '8s', RATE: '200', TESTBED: 'sing-box' }],
+  // sing-box holds 64 datagrams of an association and drops what comes beside them (sing, udpnat2): a rate at which a busy machine
+  // may stop it for a second.
+  ['an open loop', { PROFILE: 'soak', DURATION: '8s', RATE: '50', TESTBED: 'sing-box' }],
 ])) {
   test(`round trips and handshakes with ${what}`, async () => {
     const bench = startBench({
