@@ -393,6 +393,6 @@ export function defineScenario(definition) {
       cleanedOnce(load.seconds > 0 ? endsAt : 0, cleanUp);
     },
 
-    summary: summaryOf(definition, declared),
+    summary: declared ? summaryOf(definition, declared) : () => ({}),
   };
 }
