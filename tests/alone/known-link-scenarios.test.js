@@ -6,9 +6,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
-import { faultsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
-import { timely, undisturbed } from '../support/timely.js';
+import { timely, timelyLink, undisturbed } from '../support/timely.js';
 
 const KNOWN = fileURLToPath(new URL('../fixtures/known-hop', import.meta.url));
 
@@ -25,7 +24,7 @@ test(
     try {
       await bench.ended;
       const result = bench.result('link-loaded');
-      assert.deepEqual(faultsOf(result), []);
+      timelyLink(result);
       const [up, rest, down] = rowsOf(sectionOf(result, 'loaded'));
       assert.deepEqual([up.of, rest.of, down.of], ['trojan, 1 up', 'trojan, at rest', 'trojan, 1 down']);
       // What goes through the one queue: a tunnel's reply, and each answer.

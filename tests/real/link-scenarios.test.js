@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
-import { faultsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
+import { timelyLink, undisturbed } from '../support/timely.js';
 
 const LINK = 'rtt:60ms,rate:20mbit,loss:0.2%';
 const ROWS = ['trojan', 'hysteria2'];
@@ -92,80 +92,86 @@ test('goodput by loss and by round trip is a table and a chart, with the range o
   }
 });
 
-test('latency under load is a table and two charts, beside plain TCP', async () => {
-  // Its queue holds 320 ms of the line.
-  const link = 'rtt:40ms,rate:10mbit,queue:400kb';
-  const bench = startBench({ ONLY: 'link/loaded', PROFILE: 'smoke', PROTOCOL: 'trojan', LINK: link });
-  try {
-    await bench.ended;
-    const result = bench.result('link-loaded');
-    assert.deepEqual(faultsOf(result), []);
-    const rows = rowsOf(sectionOf(result, 'loaded'));
-    assert.deepEqual(
-      rows.map(({ of }) => of),
-      ['trojan', 'TCP, cubic', 'TCP, bbr'].flatMap((way) =>
-        ['1 up', 'at rest', '1 down'].map((load) => `${way}, ${load}`),
-      ),
-    );
-    for (const { of, kept_ms: kept, fresh_ms: fresh, samples, died } of rows) {
-      assert.ok(kept >= 40 && fresh >= 2 * 40 && samples > 10 && died === 0, `${of}: ${kept}, ${fresh} ms`);
+test(
+  'latency under load is a table and two charts, beside plain TCP',
+  undisturbed(async () => {
+    // Its queue holds 320 ms of the line.
+    const link = 'rtt:40ms,rate:10mbit,queue:400kb';
+    const bench = startBench({ ONLY: 'link/loaded', PROFILE: 'smoke', PROTOCOL: 'trojan', LINK: link });
+    try {
+      await bench.ended;
+      const result = bench.result('link-loaded');
+      timelyLink(result);
+      const rows = rowsOf(sectionOf(result, 'loaded'));
+      assert.deepEqual(
+        rows.map(({ of }) => of),
+        ['trojan', 'TCP, cubic', 'TCP, bbr'].flatMap((way) =>
+          ['1 up', 'at rest', '1 down'].map((load) => `${way}, ${load}`),
+        ),
+      );
+      for (const { of, kept_ms: kept, fresh_ms: fresh, samples, died } of rows) {
+        assert.ok(kept >= 40 && fresh >= 2 * 40 && samples > 10 && died === 0, `${of}: ${kept}, ${fresh} ms`);
+      }
+      const [, rest, down] = rows;
+      // TCP's handshake, TLS 1.3's, the payload's.
+      assert.equal(Math.round(rest.trips), 3);
+      // What fills the line fills its queue as far as the host's congestion control lets it.
+      assert.ok(down.goodput > 5 && down.queue_ms > 10 && down.queue_ms <= 330, JSON.stringify(down));
+      const { plot, rows: points } = sectionOf(result, 'loaded_same');
+      assert.deepEqual([plot.kind, plot.y], ['curves', ['trojan', 'tcp_cubic', 'tcp_bbr']]);
+      assert.equal(points.length, 3);
+      assert.ok(result.operations.find((/** @type {any} */ { name }) => name === 'trojan').success >= 8);
+    } finally {
+      bench.remove();
     }
-    const [, rest, down] = rows;
-    // TCP's handshake, TLS 1.3's, the payload's.
-    assert.equal(Math.round(rest.trips), 3);
-    // What fills the line fills its queue as far as the host's congestion control lets it.
-    assert.ok(down.goodput > 5 && down.queue_ms > 10 && down.queue_ms <= 330, JSON.stringify(down));
-    const { plot, rows: points } = sectionOf(result, 'loaded_same');
-    assert.deepEqual([plot.kind, plot.y], ['curves', ['trojan', 'tcp_cubic', 'tcp_bbr']]);
-    assert.equal(points.length, 3);
-    assert.ok(result.operations.find((/** @type {any} */ { name }) => name === 'trojan').success >= 8);
-  } finally {
-    bench.remove();
-  }
-});
+  }),
+);
 
-test('a transfer through an outage is a table, and a course with the queue below it', async () => {
-  const bench = startBench({
-    ONLY: 'link/change',
-    PROFILE: 'smoke',
-    PROTOCOL: 'trojan',
-    CHANGES: 'outage',
-    LINK: 'rtt:40ms,rate:10mbit',
-  });
-  try {
-    await bench.ended;
-    const result = bench.result('link-change');
-    assert.deepEqual(faultsOf(result), []);
-    const rows = rowsOf(sectionOf(result, 'change'));
-    assert.deepEqual(
-      rows.map(({ of }) => of),
-      ['trojan', 'TCP, cubic', 'TCP, bbr'].map((way) => `${way}: an outage of 2 s`),
-    );
-    for (const { of, before, silent, tunnels, died, lost } of rows) {
-      assert.ok(valueOf(before) > 3, `${of}: ${valueOf(before)} Mbit/s before`);
-      // The link was dead for 2 s; what was on its way still arrived.
-      assert.ok(valueOf(silent) >= 1.7, `${of}: silent for ${valueOf(silent)} s`);
-      assert.deepEqual([tunnels, died, lost], [5, 0, 0], of);
+test(
+  'a transfer through an outage is a table, and a course with the queue below it',
+  undisturbed(async () => {
+    const bench = startBench({
+      ONLY: 'link/change',
+      PROFILE: 'smoke',
+      PROTOCOL: 'trojan',
+      CHANGES: 'outage',
+      LINK: 'rtt:40ms,rate:10mbit',
+    });
+    try {
+      await bench.ended;
+      const result = bench.result('link-change');
+      timelyLink(result);
+      const rows = rowsOf(sectionOf(result, 'change'));
+      assert.deepEqual(
+        rows.map(({ of }) => of),
+        ['trojan', 'TCP, cubic', 'TCP, bbr'].map((way) => `${way}: an outage of 2 s`),
+      );
+      for (const { of, before, silent, tunnels, died, lost } of rows) {
+        assert.ok(valueOf(before) > 3, `${of}: ${valueOf(before)} Mbit/s before`);
+        // The link was dead for 2 s; what was on its way still arrived.
+        assert.ok(valueOf(silent) >= 1.7, `${of}: silent for ${valueOf(silent)} s`);
+        assert.deepEqual([tunnels, died, lost], [5, 0, 0], of);
+      }
+      const { plot, columns, rows: steps } = sectionOf(result, 'course_outage');
+      assert.deepEqual(
+        [plot.kind, plot.y, plot.below.y[0], plot.marks],
+        ['course', ['trojan', 'tcp_cubic', 'tcp_bbr'], 'trojan_queue', 'mark'],
+      );
+      const marks = steps
+        .filter((/** @type {any[]} */ [, mark]) => mark)
+        .map((/** @type {any[]} */ [at]) => at);
+      assert.deepEqual(marks, [0, 2]);
+      const trojan = columns.findIndex((/** @type {any} */ { name }) => name === 'trojan');
+      const within = steps.filter((/** @type {any[]} */ [at]) => at >= 0.5 && at < 2);
+      assert.ok(
+        within.every((/** @type {any[]} */ row) => row[trojan] === 0),
+        JSON.stringify(within),
+      );
+      assert.equal(bench.has('report.html'), true);
+      const page = bench.files().find(({ name }) => name === 'report.html');
+      assert.match(String(page?.text), /class="mark"/);
+    } finally {
+      bench.remove();
     }
-    const { plot, columns, rows: steps } = sectionOf(result, 'course_outage');
-    assert.deepEqual(
-      [plot.kind, plot.y, plot.below.y[0], plot.marks],
-      ['course', ['trojan', 'tcp_cubic', 'tcp_bbr'], 'trojan_queue', 'mark'],
-    );
-    const marks = steps
-      .filter((/** @type {any[]} */ [, mark]) => mark)
-      .map((/** @type {any[]} */ [at]) => at);
-    assert.deepEqual(marks, [0, 2]);
-    const trojan = columns.findIndex((/** @type {any} */ { name }) => name === 'trojan');
-    const within = steps.filter((/** @type {any[]} */ [at]) => at >= 0.5 && at < 2);
-    assert.ok(
-      within.every((/** @type {any[]} */ row) => row[trojan] === 0),
-      JSON.stringify(within),
-    );
-    assert.equal(bench.has('report.html'), true);
-    const page = bench.files().find(({ name }) => name === 'report.html');
-    assert.match(String(page?.text), /class="mark"/);
-  } finally {
-    bench.remove();
-  }
-});
+  }),
+);

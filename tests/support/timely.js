@@ -3,6 +3,7 @@
  * Counts, kinds of errors and verdicts are no times: they hold in each try.
  */
 import assert from 'node:assert/strict';
+import { faultsOf } from './reasons.js';
 
 /** A try is not repeated for ever. */
 const TRIES = 5;
@@ -28,3 +29,10 @@ export const undisturbed = (body) => async () => {
     }
   }
 };
+
+/** A result has no fault but of the machine. That its link kept what was asked of it is a time. @param {any} result */
+export function timelyLink(result) {
+  const ofMeter = result.reasons.filter((/** @type {{ kind: string }} */ { kind }) => kind === 'meter');
+  timely(ofMeter.length === 0, JSON.stringify(ofMeter));
+  assert.deepEqual(faultsOf(result), []);
+}
