@@ -166,7 +166,8 @@ function hasNoPercentile(query) {
 
 /** Scenarios of the second run that this machine cannot run. @returns {string[]} */
 const leftOut = () =>
-  JSON.parse(run.files().find(({ name }) => name === 'run.json')?.text ?? '')
+  run
+    .result('run')
     .scenarios.filter((/** @type {any} */ { outcome }) => outcome === 'left out')
     .map((/** @type {any} */ { scenario }) => scenario);
 
