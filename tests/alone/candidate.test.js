@@ -1,7 +1,6 @@
 /** Candidates whose fault is one of time: beside others it would be theirs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startBench } from '../support/bench.js';
 import { CANDIDATE, matrix } from '../support/candidate.js';
 import { reasonsOf } from '../support/reasons.js';
 import { protocolRow } from '../support/sections.js';
@@ -35,19 +34,10 @@ test('a candidate with Nagle on each hop is told so', () =>
     },
   ));
 
-test('a candidate that is slower misses its targets', async () => {
-  const bench = startBench({
-    ONLY: 'protocols/matrix',
-    CANDIDATE,
-    PROFILE: 'smoke',
-    // With two rows of four targets each it takes 10 turns to miss one; a busy machine may spoil some.
-    TURNS: '13',
-    TUNNELS: '10',
-    PROTOCOL: 'shadowsocks-aes-128-gcm,trojan',
-  });
-  try {
-    assert.equal(await bench.ended, 99);
-    const result = bench.result('protocols-matrix');
+test('a candidate that is slower misses its targets', () =>
+  // With two rows of four targets each it takes 10 turns to miss one; a busy machine may spoil some.
+  matrix({ CANDIDATE, TURNS: '13', PROTOCOL: 'shadowsocks-aes-128-gcm,trojan' }, ({ code, result }) => {
+    assert.equal(code, 99);
     const judged = (/** @type {string} */ row, /** @type {string} */ target) =>
       protocolRow(result, row).judged[target];
     assert.equal(judged('trojan', 'throughput'), 'missed', 'its server takes six times as long');
@@ -58,7 +48,4 @@ test('a candidate that is slower misses its targets', async () => {
       reasonsOf(result).some((line) => /trojan: throughput is \d+ % of the baseline/.test(line)),
       reasonsOf(result).join('\n'),
     );
-  } finally {
-    bench.remove();
-  }
-});
+  }));

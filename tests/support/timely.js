@@ -32,7 +32,9 @@ export const undisturbed = (body) => async () => {
 
 /** A result has no fault but of the machine. That its link kept what was asked of it is a time. @param {any} result */
 export function timelyLink(result) {
-  const ofMeter = result.reasons.filter((/** @type {{ kind: string }} */ { kind }) => kind === 'meter');
-  timely(ofMeter.length === 0, JSON.stringify(ofMeter));
+  const unkept = result.validity.filter(
+    (/** @type {{ check: string, ok: boolean }} */ { check, ok }) => !ok && /^link[ :]/.test(check),
+  );
+  timely(unkept.length === 0, JSON.stringify(unkept));
   assert.deepEqual(faultsOf(result), []);
 }
