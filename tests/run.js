@@ -3,9 +3,10 @@
  * others side by side, the longest first, as they mostly wait. Ends with the files that took longest, and one line that counts
  * all tests, below each that failed and why. Given names of files, it runs these.
  */
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { run } from 'node:test';
 import { tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
@@ -72,6 +73,16 @@ async function runAll(names, concurrency) {
   return { passed, failed, seconds: [...seconds] };
 }
 
+/**
+ * A version manager finds anew at each start which Python is meant, which takes longer than what the tests start it for: it is
+ * asked once.
+ */
+function findPython() {
+  const { stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
+  process.env.PATH = `${dirname(stdout.trim())}${delimiter}${process.env.PATH}`;
+}
+
+findPython();
 const given = process.argv
   .slice(2)
   .map((path) => path.replace(/^(.*\/)?tests\//, '').replace(/\.test\.js$/, ''));

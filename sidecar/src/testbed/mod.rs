@@ -18,6 +18,7 @@ mod ready;
 mod requires;
 pub mod secrets;
 mod setting;
+mod sock_diag;
 pub mod supervisor;
 mod template;
 mod validate;
