@@ -35,14 +35,12 @@ test('a candidate with Nagle on each hop is told so', () =>
   ));
 
 test('a candidate that is slower misses its targets', () =>
-  // With two rows of four targets each it takes 10 turns to miss one; a busy machine may spoil some.
-  matrix({ CANDIDATE, TURNS: '13', PROTOCOL: 'shadowsocks-aes-128-gcm,trojan' }, ({ code, result }) => {
+  // With four targets it takes 8 turns to miss one; a busy machine may spoil some.
+  matrix({ CANDIDATE, TURNS: '11', PROTOCOL: 'trojan' }, ({ code, result }) => {
     assert.equal(code, 99);
-    const judged = (/** @type {string} */ row, /** @type {string} */ target) =>
-      protocolRow(result, row).judged[target];
-    assert.equal(judged('trojan', 'throughput'), 'missed', 'its server takes six times as long');
-    const delayed = judged('shadowsocks-aes-128-gcm', 'latency');
-    assert.equal(delayed, 'missed', 'each answer is held for 1 ms and more');
+    const { judged } = protocolRow(result, 'trojan');
+    assert.equal(judged.throughput, 'missed', 'its server takes six times as long');
+    assert.equal(judged.latency, 'missed', 'each answer is held for 1 ms and more');
     assert.equal(result.verdict, 'fail');
     assert.ok(
       reasonsOf(result).some((line) => /trojan: throughput is \d+ % of the baseline/.test(line)),

@@ -110,6 +110,7 @@ export async function gate(folder, repository, branch, event, inputs) {
     GITHUB_EVENT_NAME: event,
     GITHUB_RUN_ID: `${process.pid}-${basename(folder)}`,
     GITHUB_RUN_ATTEMPT: '1',
+    BESIDE: '1',
   });
   context.github = { ...context.github, workspace: runner.workspace };
   const job = await runner.job('.github/workflows/gate.yml', context);

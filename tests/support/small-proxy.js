@@ -1,0 +1,70 @@
+/**
+ * Gates of a small proxy, as its tests run them: a head that costs SLOWER per cent more for each byte (60 unless given, which is told
+ * within a minute; how often 15 are found, benchmarks/gate counts), one that differs in a remark, one that differs in nothing that is
+ * built, one that is broken. KEEP=FOLDER keeps the comments.
+ */
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { BUILD, gate, proxyRepository, publish } from './gate.js';
+import { temporaryFolder } from './k6.js';
+
+const SLOWER = Number(process.env.SLOWER ?? 60);
+const PROXY = {
+  name: 'proxy',
+  build: BUILD,
+  binary: 'out/proxy',
+  testbed: 'own-proxy',
+  scenario: 'dataplane/socks-tcp',
+  profile: 'smoke',
+  minutes: '3',
+  'worse-by': String(SLOWER / 3),
+};
+/** What a machine with others on it may make of a comparison. */
+const MACHINE = /can be used|is unclear|too few|neighbour|too near the bound/;
+
+/** @typedef {Awaited<ReturnType<typeof gate>>} Measured */
+
+/** Keeps a comment for who asked for it. @param {string} name @param {Measured} measured */
+export function keep(name, { comment }) {
+  if (!process.env.KEEP) return;
+  mkdirSync(process.env.KEEP, { recursive: true });
+  writeFileSync(join(process.env.KEEP, `${name}.md`), comment);
+}
+
+/** @param {Measured} measured @param {string} verdict that must come, or none for a reason of the machine */
+export function assertVerdict(measured, verdict) {
+  const found = measured.outputs.verdict;
+  assert.ok([verdict, 'inconclusive'].includes(found), `${found}\n${measured.log}`);
+  if (found !== verdict) assert.match(measured.comment, MACHINE);
+  const conclusion = { pass: 'success', fail: 'failure', inconclusive: 'neutral' }[found];
+  assert.equal(measured.outputs.conclusion, conclusion);
+  assert.equal(measured.job.failed, conclusion === 'failure', measured.log);
+  assert.ok(measured.comment.startsWith(`<!-- windtunnel proxy ${found} -->\n`), measured.comment);
+  assert.ok(measured.summary.includes(measured.comment.trim()));
+  assert.match(measured.junit, /<testsuite name="dataplane\/socks-tcp"/);
+}
+
+/** The proxy's repository in a folder, which `remove` removes. */
+export function smallProxy() {
+  const folder = temporaryFolder('gate');
+  let made = 0;
+  const fresh = () => {
+    const path = join(folder.path, String((made += 1)));
+    mkdirSync(path);
+    return path;
+  };
+  const repository = proxyRepository(folder.path, {
+    slower: (path) => writeFileSync(join(path, 'price'), `${100 + SLOWER}\n`),
+    equal: (path) => appendFileSync(join(path, 'proxy.py'), '# nothing else\n'),
+    broken: (path) => writeFileSync(join(path, 'price'), '"\n'),
+  });
+  return {
+    remove: folder.remove,
+    /** Runs gate.yml. @param {string} branch @param {string} event @param {Record<string, string>} [inputs] */
+    gate: (branch, event, inputs = {}) => gate(fresh(), repository, branch, event, { ...PROXY, ...inputs }),
+    /** Runs publish.yml behind it. @param {Measured} measured @param {any[]} [comments] that there are */
+    publish: (measured, comments = []) => publish(fresh(), measured, PROXY.name, comments),
+  };
+}
