@@ -15,7 +15,7 @@ const TESTS = dirname(fileURLToPath(import.meta.url));
 const ALONE = 'alone';
 /** Minutes each, so that none of them is begun last. */
 const LONGEST = [
-  'real/boards',
+  'real/smoke',
   'real/protocols-matrix',
   'real/panel',
   'real/runners-each',
@@ -32,7 +32,7 @@ const TOLD = 12;
 /** Characters of an error that are told at the end: the log above has it whole. */
 const ERROR_TOLD = 400;
 
-/** @param {string} folder @returns {string[]} its tests, such as real/boards */
+/** @param {string} folder @returns {string[]} its tests, such as real/smoke */
 const testsOf = (folder) =>
   readdirSync(join(TESTS, folder))
     .filter((name) => name.endsWith('.test.js'))

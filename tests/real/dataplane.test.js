@@ -1,91 +1,29 @@
-/** Every data-plane scenario, as `make` runs it, through the real sing-box and the real xray. */
+/** Every data-plane scenario, as `make` runs it, through the real sing-box and the real xray; tests/real/smoke has sing-box-pair. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { assertRefused, errorLines, startBench } from '../support/bench.js';
+import { assertDataplane } from '../support/dataplane-smoke.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, until } from '../support/processes.js';
-import { faultsOf } from '../support/reasons.js';
-import { rowsOf, sectionOf } from '../support/sections.js';
-import { timely, undisturbed } from '../support/timely.js';
+import { undisturbed } from '../support/timely.js';
 
 const folder = temporaryFolder('dataplane-real');
 after(folder.remove);
 
-const split = ['throughput', 'concurrency'];
-const SCENARIOS = ['socks-tcp', 'socks-udp', 'handshake', 'throughput', 'concurrency', 'queue-sweep'];
-
-for (const TESTBED of ['sing-box-pair', 'xray-pair']) {
-  test(
-    `smoke passes on ${TESTBED}`,
-    undisturbed(async () => {
-      const bench = startBench({ ONLY: 'dataplane', PROFILE: 'smoke', TESTBED });
-      try {
-        const code = await bench.ended;
-        const results = SCENARIOS.map((name) => bench.result(`dataplane-${name}`));
-        // That others use the machine is told, and is no fault of what is tested.
-        for (const result of results) {
-          const { scenario } = result.run;
-          // Values of a sweep are compared by what they lose: on a crowded machine short queues lose some, and some come too late.
-          const wrong = faultsOf(result).filter(
-            (reason) => scenario !== 'queue-sweep' || !/^value_\d+: \d+ × (lost|late) in/.test(reason),
-          );
-          // Of these all that counts as lost came after its time-out.
-          const tardy = result.operations
-            .filter((/** @type {any} */ { errors }) => errors.late > 0 && errors.late === errors.lost)
-            .map((/** @type {any} */ { name }) => `${name}: `);
-          const late = wrong.filter(
-            (reason) =>
-              /: P\d+ [\d.,]+ ms, at most /.test(reason) ||
-              tardy.some((/** @type {string} */ name) => reason.startsWith(name)),
-          );
-          assert.deepEqual(
-            wrong.filter((reason) => !late.includes(reason)),
-            [],
-            scenario,
-          );
-          timely(late.length === 0, late.join('\n'));
-        }
-        assert.equal(code, results.some(({ reasons }) => reasons.length > 0) ? 3 : 0);
-        for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
-          assert.equal(run.testbed.name, TESTBED);
-          const rows = Object.fromEntries(processes.map((row) => [row.name, row]));
-          assert.ok(rows.client.cpu_s > 0 && rows.server.cpu_s > 0, `${run.scenario}: CPU of both`);
-          assert.equal(rows.total.peak_rss_bytes, rows.client.peak_rss_bytes + rows.server.peak_rss_bytes);
-          assert.equal(rows.total.peak_anon_bytes, rows.client.peak_anon_bytes + rows.server.peak_anon_bytes);
-          assert.ok(rows.sidecar.cpu_s > 0, 'the meter’s own');
-          assert.equal(run.placement.name, split.includes(run.scenario) ? 'split' : 'shared');
-        }
-        const [tcp, udp, handshake, throughput, concurrency, sweep] = results;
-        for (const [result, name] of [
-          [tcp, 'tcp'],
-          [udp, 'udp'],
-          [handshake, 'handshake'],
-        ]) {
-          const [own, direct] = [operation(result, name), operation(result, `${name}_direct`)];
-          assert.ok(own.latency_ms.p50 > direct.latency_ms.p50, `${name}: the proxy costs something`);
-          assert.equal(result.controls[0].operation, name);
-          assert.ok(own.cpu.system_us_per_operation > 0);
-        }
-        assert.equal(operation(tcp, 'tcp').transfer.bytes, 400 * 1024);
-        const moved = throughput.operations.filter(({ transfer }) => transfer?.mbit_per_s > 0);
-        assert.equal(moved.length, throughput.operations.length);
-        assert.deepEqual(
-          rowsOf(sectionOf(concurrency, 'tunnels')).map(({ asked, open }) => [asked, open]),
-          [
-            [10, 10],
-            [100, 100],
-          ],
-        );
-        const swept = sectionOf(sweep, 'sweep');
-        assert.equal(swept.rows.length, 4);
-        assert.ok(rowsOf(swept).every(({ runs, mbit_per_s: rate }) => runs === 2 && rate.value > 0));
-        assert.equal(swept.headline.value, 'no best value', 'two runs of each can tell nothing');
-      } finally {
-        bench.remove();
-      }
-    }),
-  );
-}
+test(
+  'smoke passes on xray-pair',
+  undisturbed(async () => {
+    const TESTBED = 'xray-pair';
+    const bench = startBench({ ONLY: 'dataplane', PROFILE: 'smoke', TESTBED });
+    try {
+      const code = await bench.ended;
+      const results = assertDataplane(bench, TESTBED);
+      assert.equal(code, results.some(({ reasons }) => reasons.length > 0) ? 3 : 0);
+    } finally {
+      bench.remove();
+    }
+  }),
+);
 
 for (const [what, variables] of /** @type {[string, Record<string, string>][]} */ ([
   ['IPv6', { ADDRESS: 'ipv6', TESTBED: 'sing-box' }],

@@ -1,13 +1,14 @@
-/** The panel's scenarios, for real: the reference panel with xray-core, on SQLite and on MariaDB. */
+/** The panel's scenarios, for real: the reference panel with xray-core, on MariaDB, and where it stays up; tests/real/smoke has all six on SQLite. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { operation, panelEntry, runScript, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { newUser, panel as panelOf } from '../support/panel.js';
+import { assertIntegrity, processesOf, soundResult } from '../support/panel-result.js';
 import { descendants, until, watch } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
 import { reasonsOf } from '../support/reasons.js';
-import { assertDied, assertVerdict } from '../support/verdict.js';
+import { assertDied } from '../support/verdict.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 
 const SECRET = 'correct-horse-battery-staple-43';
@@ -15,44 +16,6 @@ const folder = temporaryFolder('real-panel');
 after(folder.remove);
 
 /** @typedef {ReturnType<typeof startBench>} Bench */
-
-/** A bound on time that is broken: how fast a panel is on a machine that others use is no matter here. @param {{ kind: string, text: string }} reason */
-const isOfTime = ({ kind, text }) => kind === 'threshold' && / ms, at most /.test(text);
-
-/** On a crowded machine the generator may be what was measured; that must be said, and be all. @param {Bench} bench @param {string} name */
-function soundResult(bench, name) {
-  const result = bench.result(`panel-${name}`);
-  for (const row of result.operations) {
-    assert.deepEqual([row.success, row.errors], [row.requests, {}], `${name}/${row.name}`);
-    assert.ok(row.requests > 0 && row.rate_per_s > 0, `${name}/${row.name}`);
-  }
-  assertVerdict(
-    { ...result, reasons: result.reasons.filter((/** @type {any} */ one) => !isOfTime(one)) },
-    'pass',
-  );
-  return result;
-}
-
-/** Rows in the database agree with the result. @param {any} result */
-function assertIntegrity(result) {
-  assert.deepEqual(
-    result.integrity.map((/** @type {any} */ line) => [line.check, line.source, line.ok]),
-    [
-      ['users: created less deleted', 'sql', true],
-      ['users: disabled', 'sql', true],
-      ['users: active', 'sql', true],
-      ['users: left after removal', 'sql', true],
-      ['users of others', 'sql', true],
-      ['users without a proxy of each protocol', 'sql', true],
-      ['seeded users: left after removal', 'sql', true],
-      ['proxies without a user', 'sql', true],
-    ],
-    result.run.scenario,
-  );
-}
-
-/** @param {any} result */
-const processesOf = (result) => result.processes.map((/** @type {any} */ row) => row.name).toSorted();
 
 /** @param {number | string} code @param {Bench} bench */
 const assertJudged = (code, bench) =>
@@ -69,39 +32,6 @@ function assertSecret(bench, shown, url) {
   assert.ok(!secret.test(shown), 'no secret in a command line');
   assert.ok(!secret.test(`${bench.output.stdout}${bench.output.stderr}`));
 }
-
-test('smoke on SQLite: all six measure, leave no secret behind, and nothing running', async () => {
-  const bench = startBench({ PROFILE: 'smoke', ONLY: 'panel', PANEL_PASSWORD: SECRET });
-  try {
-    const watched = watch(bench.child);
-    const code = await bench.ended;
-    const { shown, left } = watched();
-    assertJudged(code, bench);
-    for (const name of [
-      'users-create',
-      'users-disable',
-      'users-enable',
-      'users-lifecycle',
-      'users-list',
-      'mixed',
-    ]) {
-      const result = soundResult(bench, name);
-      assertIntegrity(result);
-      assert.deepEqual(processesOf(result), ['k6', 'panel', 'total', 'xray'], name);
-      assert.equal(result.run.parameters.existing, name === 'users-list' ? 2000 : 0);
-      for (const row of result.operations) {
-        const [own] = rowsOf(sectionOf(result, 'component', row.name));
-        assert.deepEqual([own.component, own.calls], ['route', row.success], `${name}/${row.name}`);
-      }
-      assert.equal(sectionOf(result, 'database'), undefined, 'SQLite keeps no statement digests');
-    }
-    assertSecret(bench, shown, /sqlite:\/\/\/\/\S+panel\.sqlite3/);
-    assert.ok(shown.includes('panel.app:create'), 'the processes were watched');
-    assert.deepEqual(left, [], 'nothing is left running');
-  } finally {
-    bench.remove();
-  }
-});
 
 const CREATION = /^INSERT INTO `users` /;
 

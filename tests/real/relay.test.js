@@ -1,13 +1,13 @@
-/** Every scenario, for real, against the real relay. */
+/** The relay's scenarios against the real relay, and what may happen to it; tests/real/smoke has all seven as a bench starts them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { K6, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
-import { descendants, isAlive, until, watch } from '../support/processes.js';
+import { descendants, isAlive, until } from '../support/processes.js';
 import { messagesOf, relayOf } from '../support/relay.js';
 import { reasonsOf } from '../support/reasons.js';
-import { assertDied, assertVerdict } from '../support/verdict.js';
+import { assertDied } from '../support/verdict.js';
 
 const SECRET = 'correct-horse-battery-staple-42';
 const folder = temporaryFolder('real');
@@ -22,66 +22,6 @@ function testbedEnvironment(variables, more = {}) {
     ...more,
   });
 }
-
-test('smoke: all seven scenarios measure, leave no secret behind, and nothing running', async () => {
-  const bench = startBench({ PROFILE: 'smoke', ONLY: 'pulsar', PULSAR_PASSWORD: SECRET });
-  try {
-    const watched = watch(bench.child);
-    const code = await bench.ended;
-    const { shown, left } = watched();
-    // On a crowded machine the generator may be what was measured; that must be said, and be all.
-    assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
-    for (const name of ['ingest', 'bulk', 'concurrent', 'subscribe', 'delivery', 'broadcast', 'poll']) {
-      const result = bench.result(`pulsar-${name}`);
-      for (const row of result.operations) {
-        assert.deepEqual([row.success, row.errors], [row.requests, {}], `${name}/${row.name}`);
-        assert.ok(row.requests > 0 && row.rate_per_s > 0, `${name}/${row.name}`);
-      }
-      const roles = result.processes.map((/** @type {any} */ process) => process.role);
-      assert.deepEqual(roles.toSorted(), ['generator', 'system', 'total'], name);
-      assert.equal(result.run.versions['pulsar-relay'], '0.2.1');
-      assertVerdict(result, 'pass');
-    }
-    const leaks = bench.files().filter(({ text }) => text.includes(SECRET) || /eyJ[\w-]+\.eyJ/.test(text));
-    assert.deepEqual(
-      leaks.map(({ name }) => name),
-      [],
-    );
-    assert.ok(shown.includes('pulsar_relay.main:app'), 'the processes were watched');
-    assert.ok(!shown.includes(SECRET) && !/eyJ[\w-]+\.eyJ/.test(shown), 'no secret in a command line');
-    assert.ok(!`${bench.output.stdout}${bench.output.stderr}`.includes(SECRET));
-    assert.deepEqual(left, [], 'nothing is left running');
-  } finally {
-    bench.remove();
-  }
-});
-
-test('quick: the reference document’s own numbers of operations, and no error', async () => {
-  const bench = startBench({ PROFILE: 'quick', ONLY: 'pulsar' });
-  try {
-    const code = await bench.ended;
-    assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
-    const expected = {
-      ingest: { publish: 1000 },
-      bulk: { publish: 100 },
-      concurrent: { publish: 1000 },
-      subscribe: { subscribe: 50 },
-      delivery: { deliver: 1000, publish: 250 },
-      broadcast: { deliver: 1500, last: 50, publish: 50 },
-      poll: { wake: 200, wait: 20 },
-    };
-    for (const [name, operations] of Object.entries(expected)) {
-      const rows = bench.result(`pulsar-${name}`).operations;
-      const found = rows.map((/** @type {any} */ row) => [row.name, row.success]);
-      assert.deepEqual(Object.fromEntries(found), operations, name);
-      for (const row of rows)
-        assert.deepEqual([row.requests, row.errors], [row.success, {}], `${name}/${row.name}`);
-    }
-    assert.equal(bench.result('pulsar-bulk').operations[0].items.count, 5000);
-  } finally {
-    bench.remove();
-  }
-});
 
 test('a relay with its rate limiter on fails with a verdict that says so', async () => {
   const ENV = testbedEnvironment({ rate_limit: true });
@@ -183,6 +123,40 @@ before(async () => {
 });
 after(() => up.stop());
 
+/** How a relay is signed in to that somebody else has started. */
+const UP = {
+  auth: { mode: 'login', username: 'admin', password_env: 'RELAY_PASSWORD' },
+  websocket: { auth: 'subprotocol' },
+};
+
+test('quick: the reference document’s own numbers of operations, and no error', async () => {
+  const ENV = writeEnvironment(folder.path, { ...UP, url: up.url });
+  const bench = startBench({ ENV, PROFILE: 'quick', ONLY: 'pulsar', RELAY_PASSWORD: SECRET });
+  try {
+    const code = await bench.ended;
+    assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
+    const expected = {
+      ingest: { publish: 1000 },
+      bulk: { publish: 100 },
+      concurrent: { publish: 1000 },
+      subscribe: { subscribe: 50 },
+      delivery: { deliver: 1000, publish: 250 },
+      broadcast: { deliver: 1500, last: 50, publish: 50 },
+      poll: { wake: 200, wait: 20 },
+    };
+    for (const [name, operations] of Object.entries(expected)) {
+      const rows = bench.result(`pulsar-${name}`).operations;
+      const found = rows.map((/** @type {any} */ row) => [row.name, row.success]);
+      assert.deepEqual(Object.fromEntries(found), operations, name);
+      for (const row of rows)
+        assert.deepEqual([row.requests, row.errors], [row.success, {}], `${name}/${row.name}`);
+    }
+    assert.equal(bench.result('pulsar-bulk').operations[0].items.count, 5000);
+  } finally {
+    bench.remove();
+  }
+});
+
 test('k6 run works by itself against a relay that is up', async () => {
   const env = { ...cleanEnvironment(), PULSAR_URL: up.url, PULSAR_PASSWORD: SECRET, RESULT_DIR: folder.path };
   const run = start(
@@ -195,11 +169,7 @@ test('k6 run works by itself against a relay that is up', async () => {
 });
 
 test('a wrong password is told in one line', async () => {
-  const ENV = writeEnvironment(folder.path, {
-    url: up.url,
-    auth: { mode: 'login', username: 'admin', password_env: 'RELAY_PASSWORD' },
-    websocket: { auth: 'subprotocol' },
-  });
+  const ENV = writeEnvironment(folder.path, { ...UP, url: up.url });
   const bench = startBench({ ENV, ONLY: 'pulsar/ingest', RELAY_PASSWORD: 'not-the-password' });
   try {
     assert.equal(await bench.ended, 4);

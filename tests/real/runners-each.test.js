@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT } from '../support/k6.js';
 import { assertTornDown } from '../support/runners.js';
+import { startSystems } from '../support/systems.js';
 
 const SYSTEMS = ['pulsar', 'panel'];
 /** As `make pulsar` and `make panel` run them. */
@@ -16,8 +17,15 @@ const ALL = SYSTEMS.flatMap((system) =>
 );
 /** Of those that send at a rate, from full on, one of each kind. */
 const OPEN = ['pulsar/ingest', 'pulsar/bulk', 'panel/users-create', 'panel/users-list', 'panel/mixed'];
-/** Some have one client, and each runner needs one. */
-const VARIABLES = { RUNNERS: '2', CLIENTS: '4' };
+/** Some have one client, and each runner needs one; to list 2,000 users takes longer than all else, and asks nothing more of runners. */
+const VARIABLES = { RUNNERS: '2', CLIENTS: '4', EXISTING: '100' };
+
+/** @type {Awaited<ReturnType<typeof startSystems>>} */
+let up;
+before(async () => {
+  up = await startSystems(SYSTEMS);
+});
+after(() => up?.stop());
 
 /** A short load has few samples, and beside other tests it is late: no matter of runners. */
 const OF_A_SHORT_LOAD = ['samples', 'dropped', 'generator', 'machine'];
@@ -41,7 +49,7 @@ function assertOfTwo(result, name) {
 
 /** @param {string[]} names @param {Record<string, string>} variables @param {(name: string, result: any) => void} [more] */
 async function assertAll(names, variables, more = () => {}) {
-  const bench = startBench({ ...VARIABLES, ONLY: names.join(','), ...variables });
+  const bench = startBench({ ...up.variables, ...VARIABLES, ONLY: names.join(','), ...variables });
   try {
     const code = await bench.ended;
     const said = `${bench.output.stdout}${bench.output.stderr}`;

@@ -4,30 +4,45 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** @typedef {{ pid: number, parent: number, command: string }} Process */
 
-/** @returns {Process[]} */
-function processes() {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), command }];
-      } catch {
-        return [];
-      }
-    });
+/** A process's parent, or none if there is no such process. @param {number} pid */
+function parentOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? undefined : Number(parent);
+  } catch {
+    return undefined;
+  }
 }
+
+/** A process's command line; none if it has ended. @param {number} pid */
+function commandOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
+
+/** @returns {number[]} all on the machine */
+const pids = () => readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 
 /** All that a process has started, directly or not. @param {number} pid */
 export function descendants(pid) {
-  const all = processes();
+  /** @type {Map<number, number[]>} */
+  const children = new Map();
+  for (const one of pids()) {
+    const parent = parentOf(one);
+    if (parent === undefined) continue;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(one);
+    else children.set(parent, [one]);
+  }
   const found = /** @type {Process[]} */ ([]);
   const seek = (/** @type {number} */ parent) => {
-    for (const child of all.filter((process) => process.parent === parent)) {
-      found.push(child);
-      seek(child.pid);
+    for (const child of children.get(parent) ?? []) {
+      found.push({ pid: child, parent, command: commandOf(child) });
+      seek(child);
     }
   };
   seek(pid);
@@ -35,9 +50,7 @@ export function descendants(pid) {
 }
 
 /** @param {number} pid */
-export function isAlive(pid) {
-  return processes().some((process) => process.pid === pid);
-}
+export const isAlive = (pid) => parentOf(pid) !== undefined;
 
 /** Kills a process and all that it has started, as far as they still are. @param {number} pid */
 export function killTree(pid) {
@@ -47,7 +60,7 @@ export function killTree(pid) {
 }
 
 /** Command lines of everything on the machine. */
-export const commandLines = () => processes().map(({ command }) => command);
+export const commandLines = () => pids().map(commandOf);
 
 /** Sees what a process starts, and what that shows to anybody on the machine; others there may show anything. @param {import('node:child_process').ChildProcess} child */
 export function watch(child) {

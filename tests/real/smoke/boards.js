@@ -1,25 +1,21 @@
-/** Every query of every panel of every board, against a real InfluxDB that a real run has streamed to. */
+/** Every query of every panel of every board, against the InfluxDB that the run has streamed to. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { committed } from '../../grafana/generate.js';
-import { MATRIX } from '../../lib/protocols/matrix.js';
-import { startBench } from '../support/bench.js';
-import { copyRun } from '../support/copied-run.js';
-import { asking, expanded, hasData, resolve, standing } from '../../grafana/stand-in.js';
-import { temporaryFolder } from '../support/k6.js';
-import { startSidecar } from '../support/sidecar.js';
+import { before, test } from 'node:test';
+import { committed } from '../../../grafana/generate.js';
+import { MATRIX } from '../../../lib/protocols/matrix.js';
+import { copyRun } from '../../support/copied-run.js';
+import { asking, expanded, hasData, resolve, standing } from '../../../grafana/stand-in.js';
+import { smokeRun } from '../../support/smoke-run.js';
 
 /**
- * @typedef {import('../../grafana/stand-in.js').Values} Values
- * @typedef {import('../../grafana/stand-in.js').Time} Time
+ * @typedef {import('../../../grafana/stand-in.js').Values} Values
+ * @typedef {import('../../../grafana/stand-in.js').Time} Time
  */
 
 /** Panels that are asked for by name. */
 const [SCENARIOS, LATENCY] = [106, 703];
 /** What marks a verdict; the others are undecided. @type {Record<string, string>} */
 const MARKS = { pass: 'Passed', fail: 'Failed', 'set-up failed': 'Failed' };
-/** Of protocols, so that the runs stay short; our own build as candidate. */
-const FEW_ROWS = { PROTOCOL: 'trojan', CANDIDATE: 'sing-box', CHAINS: 'trojan+socks', SECONDS: '1' };
 /** Panels that are about some scenarios only. @type {Record<number, string[]>} */
 const ABOUT = {
   801: ['matrix', 'chain'],
@@ -36,45 +32,30 @@ const [MOST_SETS, BUCKETS, OF_SCENARIO] = [4000, 23, 80];
 /** Most that a graph is wide, in points. */
 const WIDTH = 1000;
 
-const logs = temporaryFolder('boards-real');
 const boards = Object.entries(committed()).map(([name, text]) => ({ name, board: JSON.parse(text) }));
-/** @type {Awaited<ReturnType<typeof startSidecar>>} */
-let sidecar;
-/** @type {import('../../grafana/stand-in.js').Ask} */
+/** @type {import('../../../grafana/stand-in.js').Ask} */
 let ask;
 /** @type {Time} */
 let time;
-/** @type {ReturnType<typeof startBench>} */
+/** @type {import('../../support/smoke-run.js').Smoke['run']} */
 let run;
 const BASELINE = 'baseline';
 
-/** @param {ReturnType<typeof startBench>} bench */
+/** @param {typeof run} bench */
 const testidOf = ({ folder }) => String(folder.split('/').at(-1));
 
 before(async () => {
-  sidecar = await startSidecar(logs.path);
-  const { outputs, secret_outputs: secrets } = await sidecar.start('influxdb', {});
+  const { influx, from, to, ...smoke } = await smokeRun();
+  run = smoke.run;
   ask = asking({
-    url: outputs.INFLUX,
-    username: outputs.INFLUX_USERNAME,
-    password: secrets.INFLUX_PASSWORD,
-    database: outputs.INFLUX_DATABASE,
+    url: influx.INFLUX,
+    username: influx.INFLUX_USERNAME,
+    password: influx.INFLUX_PASSWORD,
+    database: influx.INFLUX_DATABASE,
   });
-  const from = Date.now() - 1000;
-  run = startBench({ ...outputs, ...secrets, ...FEW_ROWS, PROFILE: 'smoke' });
-  const code = await run.ended;
-  // Whatever the verdicts are, a crowded machine's too: what was streamed must be whole.
-  assert.ok([0, 3, 99].includes(Number(code)), run.output.stdout + run.output.stderr);
   // Its baseline has points of every kind, as a run would have had.
-  await copyRun({ ...outputs, ...secrets }, testidOf(run), BASELINE);
-  const to = Date.now() + 1000;
+  await copyRun(influx, testidOf(run), BASELINE);
   time = { from, to, interval_s: Math.ceil((to - from) / 1000 / WIDTH) };
-});
-
-after(async () => {
-  run?.remove();
-  await sidecar?.stop();
-  logs.remove();
 });
 
 /** Scenarios of the second run that have a result. @param {string[]} systems */
@@ -203,7 +184,7 @@ function isOfOthers(id, scenarios) {
   );
 }
 
-/** @param {import('../../grafana/stand-in.js').Target} target @param {string} asked */
+/** @param {import('../../../grafana/stand-in.js').Target} target @param {string} asked */
 async function fault({ refId, alias = '' }, asked) {
   const series = await ask(asked);
   if (!hasData(series)) {

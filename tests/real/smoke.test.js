@@ -1,0 +1,9 @@
+/** One smoke run of all scenarios against the real systems, and what each system's tests and the boards ask of it. */
+import { after } from 'node:test';
+import { endSmokeRun } from '../support/smoke-run.js';
+import './smoke/boards.js';
+import './smoke/dataplane.js';
+import './smoke/panel.js';
+import './smoke/relay.js';
+
+after(endSmokeRun);

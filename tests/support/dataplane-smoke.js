@@ -1,0 +1,77 @@
+/** What tests ask of a smoke run's data-plane scenarios, whichever proxy it was. */
+import assert from 'node:assert/strict';
+import { operation } from './k6.js';
+import { faultsOf } from './reasons.js';
+import { rowsOf, sectionOf } from './sections.js';
+import { timely } from './timely.js';
+
+const split = ['throughput', 'concurrency'];
+const SCENARIOS = ['socks-tcp', 'socks-udp', 'handshake', 'throughput', 'concurrency', 'queue-sweep'];
+
+/**
+ * That they measured what they should, and passed but for the machine. Returns their results.
+ * @param {ReturnType<typeof import('./bench.js').startBench>} bench that has ended
+ * @param {string} testbed
+ * @returns {any[]}
+ */
+export function assertDataplane(bench, testbed) {
+  const results = SCENARIOS.map((name) => bench.result(`dataplane-${name}`));
+  // That others use the machine is told, and is no fault of what is tested.
+  for (const result of results) {
+    const { scenario } = result.run;
+    // Values of a sweep are compared by what they lose: on a crowded machine short queues lose some, and some come too late.
+    const wrong = faultsOf(result).filter(
+      (reason) => scenario !== 'queue-sweep' || !/^value_\d+: \d+ × (lost|late) in/.test(reason),
+    );
+    // Of these all that counts as lost came after its time-out.
+    const tardy = result.operations
+      .filter((/** @type {any} */ { errors }) => errors.late > 0 && errors.late === errors.lost)
+      .map((/** @type {any} */ { name }) => `${name}: `);
+    const late = wrong.filter(
+      (reason) =>
+        /: P\d+ [\d.,]+ ms, at most /.test(reason) ||
+        tardy.some((/** @type {string} */ name) => reason.startsWith(name)),
+    );
+    assert.deepEqual(
+      wrong.filter((reason) => !late.includes(reason)),
+      [],
+      scenario,
+    );
+    timely(late.length === 0, late.join('\n'));
+  }
+  for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
+    assert.equal(run.testbed.name, testbed);
+    const rows = Object.fromEntries(processes.map((row) => [row.name, row]));
+    assert.ok(rows.client.cpu_s > 0 && rows.server.cpu_s > 0, `${run.scenario}: CPU of both`);
+    assert.equal(rows.total.peak_rss_bytes, rows.client.peak_rss_bytes + rows.server.peak_rss_bytes);
+    assert.equal(rows.total.peak_anon_bytes, rows.client.peak_anon_bytes + rows.server.peak_anon_bytes);
+    assert.ok(rows.sidecar.cpu_s > 0, 'the meter’s own');
+    assert.equal(run.placement.name, split.includes(run.scenario) ? 'split' : 'shared');
+  }
+  const [tcp, udp, handshake, throughput, concurrency, sweep] = results;
+  for (const [result, name] of [
+    [tcp, 'tcp'],
+    [udp, 'udp'],
+    [handshake, 'handshake'],
+  ]) {
+    const [own, direct] = [operation(result, name), operation(result, `${name}_direct`)];
+    assert.ok(own.latency_ms.p50 > direct.latency_ms.p50, `${name}: the proxy costs something`);
+    assert.equal(result.controls[0].operation, name);
+    assert.ok(own.cpu.system_us_per_operation > 0);
+  }
+  assert.equal(operation(tcp, 'tcp').transfer.bytes, 400 * 1024);
+  const moved = throughput.operations.filter(({ transfer }) => transfer?.mbit_per_s > 0);
+  assert.equal(moved.length, throughput.operations.length);
+  assert.deepEqual(
+    rowsOf(sectionOf(concurrency, 'tunnels')).map(({ asked, open }) => [asked, open]),
+    [
+      [10, 10],
+      [100, 100],
+    ],
+  );
+  const swept = sectionOf(sweep, 'sweep');
+  assert.equal(swept.rows.length, 4);
+  assert.ok(rowsOf(swept).every(({ runs, mbit_per_s: rate }) => runs === 2 && rate.value > 0));
+  assert.equal(swept.headline.value, 'no best value', 'two runs of each can tell nothing');
+  return results;
+}
