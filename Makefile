@@ -404,17 +404,17 @@ define version
 	@set -- $(3); testbeds/install-version $(1) "$$1" $(@D) $${2:-}
 endef
 
-.venv/pulsar-relay@%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/install-version
+.venv/pulsar-relay@%/.installed: .venv/pulsar-relay/.installed testbeds/install-version
 	$(call version,pulsar-relay,pulsar-relay $*,'pulsar-relay==$*')
 
 # `needs` says which file FROM_wheel-DIGEST is.
-.venv/pulsar-relay@wheel-%/.installed: testbeds/pulsar-relay/requirements.txt testbeds/install-version
+.venv/pulsar-relay@wheel-%/.installed: .venv/pulsar-relay/.installed testbeds/install-version
 	$(call version,pulsar-relay,pulsar-relay wheel-$*,'$(FROM_wheel-$*)' $*)
 
-.venv/panel@pymysql-%/.installed: testbeds/panel/requirements.txt testbeds/install-version
+.venv/panel@pymysql-%/.installed: .venv/panel/.installed testbeds/install-version
 	$(call version,panel,panel pymysql-$*,'pymysql==$*')
 
-.venv/panel@asyncmy-%/.installed: testbeds/panel/requirements.txt testbeds/install-version
+.venv/panel@asyncmy-%/.installed: .venv/panel/.installed testbeds/install-version
 	$(call version,panel,panel asyncmy-$*,'asyncmy==$*')
 
 .venv/benchmarks/.installed: benchmarks/generators/requirements.txt

@@ -24,12 +24,12 @@ const make = (...args) =>
 const linesOf = (stderr) => stderr.split('\n').filter((line) => line !== '' && !line.startsWith('make: ***'));
 
 /**
- * So many runs at least, each of them used unless others took the CPU.
+ * So many runs at least, each of them used unless others took the CPU of the system or of k6.
  * @param {{ used: boolean, message: string }[]} runs @param {number} least
  */
 function assertMeasured(runs, least) {
   assert.ok(runs.length >= least, JSON.stringify(runs));
-  for (const one of runs) assert.ok(one.used || /neighbours/.test(one.message), JSON.stringify(one));
+  for (const one of runs) assert.ok(one.used || /neighbours|generator CPU/.test(one.message), JSON.stringify(one));
 }
 
 test('two sides that are the same are not measured, however they are written', async () => {

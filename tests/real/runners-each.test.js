@@ -27,6 +27,13 @@ before(async () => {
 });
 after(() => up?.stop());
 
+/** What one runner would send, of some operations of a smoke run. @type {Record<string, [string, number]>} */
+const OF_ONE = {
+  'pulsar/ingest': ['publish', 200],
+  'pulsar/concurrent': ['publish', 200],
+  'panel/users-create': ['create', 100],
+};
+
 /** A short load has few samples, and beside other tests it is late: no matter of runners. */
 const OF_A_SHORT_LOAD = ['samples', 'dropped', 'generator', 'machine'];
 
@@ -59,6 +66,9 @@ async function assertAll(names, variables, more = () => {}) {
       assertOfTwo(result, name);
       more(name, result);
     }
+    for (const name of names)
+      for (const file of ['runner-1.record', 'runner-2.record'])
+        assert.ok(bench.has(`${name.replace('/', '-')}.${file}`), `${name}: ${file}`);
     assertTornDown(bench);
   } finally {
     bench.remove();
@@ -67,7 +77,20 @@ async function assertAll(names, variables, more = () => {}) {
 
 test('a fixed number of requests, rounds, users: as much as of one runner, and all of it', async () => {
   assert.equal(ALL.length, 13);
-  await assertAll(ALL, { PROFILE: 'smoke' }, (name, { validity }) => {
+  await assertAll(ALL, { PROFILE: 'smoke' }, (name, { validity, operations, runners }) => {
+    const [operation, requests] = OF_ONE[name] ?? [];
+    if (operation) {
+      const row = operations.find((/** @type {any} */ one) => one.name === operation);
+      assert.deepEqual([row.requests, row.success, row.errors], [requests, requests, {}], name);
+      assert.deepEqual(
+        runners.map((/** @type {any} */ { number, segment, share }) => [number, segment, share]),
+        [
+          [1, '0:1/2', 0.5],
+          [2, '1/2:1', 0.5],
+        ],
+        name,
+      );
+    }
     const { detail } = validity.find((/** @type {any} */ { check }) => check === 'complete');
     const [, done, planned] = /^(\d+) of (\d+) iterations$/.exec(detail) ?? [];
     assert.ok(Number(done) > 0 && done === planned, `${name}: ${detail}`);

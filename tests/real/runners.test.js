@@ -22,10 +22,8 @@ for (const [
   operation,
   requests,
 ] of /** @type {[string, Record<string, string>, string, number][]} */ ([
-  ['pulsar/ingest', { CLIENTS: '2' }, 'publish', 200],
-  ['pulsar/concurrent', {}, 'publish', 200],
+  // tests/real/runners-each has one of each other kind.
   ['pulsar/delivery', { CLIENTS: '2', ROOMS: '2' }, 'deliver', 400],
-  ['panel/users-create', {}, 'create', 100],
 ])) {
   test(`${only}: two runners make the load of one, and one verdict`, async () => {
     const bench = startBench({ PROFILE: 'smoke', ONLY: only, RUNNERS: '2', ...variables });
