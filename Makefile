@@ -8,6 +8,8 @@ MAKEFLAGS += --no-print-directory
 
 # Every Go program is built as in a release: without C, so that all share what is built of the standard library.
 export CGO_ENABLED := 0
+# No program keeps what debuggers read, which takes a tenth of the time to compile.
+export GOFLAGS := $(strip $(GOFLAGS) -gcflags=all=-dwarf=false)
 
 PROFILE ?= smoke
 ENV ?= local

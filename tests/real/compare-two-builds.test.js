@@ -29,7 +29,8 @@ const linesOf = (stderr) => stderr.split('\n').filter((line) => line !== '' && !
  */
 function assertMeasured(runs, least) {
   assert.ok(runs.length >= least, JSON.stringify(runs));
-  for (const one of runs) assert.ok(one.used || /neighbours|generator CPU/.test(one.message), JSON.stringify(one));
+  for (const one of runs)
+    assert.ok(one.used || /neighbours|generator CPU/.test(one.message), JSON.stringify(one));
 }
 
 test('two sides that are the same are not measured, however they are written', async () => {
