@@ -35,8 +35,8 @@ test('a candidate with Nagle on each hop is told so', () =>
   ));
 
 test('a candidate that is slower misses its targets', () =>
-  // With four targets it takes 8 turns to miss one; a busy machine may spoil some.
-  matrix({ CANDIDATE, TURNS: '11', PROTOCOL: 'trojan' }, ({ code, result }) => {
+  // With four targets it takes 8 turns to miss one; a busy machine may spoil a third of them.
+  matrix({ CANDIDATE, TURNS: '14', PROTOCOL: 'trojan' }, ({ code, result }) => {
     assert.equal(code, 99);
     const { judged } = protocolRow(result, 'trojan');
     assert.equal(judged.throughput, 'missed', 'its server takes six times as long');

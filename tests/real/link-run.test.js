@@ -111,7 +111,11 @@ test('a link that dies in mid-run makes the run inconclusive, whatever failed', 
     const { ok, detail } = checkOf(result, "link: the run's pair");
     assert.equal(ok, false);
     assert.match(detail, /^it died: /);
-    assert.match(result.reasons[0].text, /link: the run's pair: it died/);
+    // A busy machine may have spoilt the link's calibration before, which is told first.
+    assert.match(
+      result.reasons[0].text,
+      /link: the run's pair: it died|^link .*\(and \d more faults? of the generator\)/,
+    );
   } finally {
     await sidecar.stop();
   }
