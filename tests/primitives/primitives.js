@@ -170,6 +170,6 @@ test('nothing runs on, and nothing is left, when the sidecar is killed', async (
     'the worker',
   );
   child.kill('SIGKILL');
-  await until(() => !isAlive(worker.pid), 'the end of the worker');
+  await until(() => !isAlive(worker), 'the end of the worker');
   await until(() => readdirSync(temporary).length === 0, 'the end of its folder');
 });

@@ -134,7 +134,7 @@ test('Ctrl-C in mid-probe keeps what was measured and leaves nothing behind', as
   try {
     await until(() => bench.has('logs/dataplane-socks-tcp.k6.log'), 'k6');
     await new Promise((resolve) => setTimeout(resolve, 30_000));
-    const before = descendants(bench.child.pid).map(({ pid }) => pid);
+    const before = descendants(bench.child.pid);
     bench.child.kill('SIGINT');
     assert.equal(await bench.ended, 130);
     const result = bench.result('dataplane-socks-tcp');

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../support/k6.js';
 import { TAG, newUser, panel } from '../support/panel.js';
-import { commandLines, isAlive, until } from '../support/processes.js';
+import { commandLines, isAlive, processOf, until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
 
 const DRIVERS = ['sqlite', 'pymysql', 'asyncmy'];
@@ -356,8 +356,8 @@ for (const driver of DRIVERS) {
       const expired = await one.ask('GET', '/api/users', { token: old });
       assert.deepEqual([expired.status, expired.body], [401, { detail: 'Could not validate credentials' }]);
 
-      const xray = one.pid('xray');
-      process.kill(xray, 'SIGKILL');
+      const xray = processOf(one.pid('xray'));
+      process.kill(xray.pid, 'SIGKILL');
       await until(() => !isAlive(xray), 'the end of xray');
       const alone = await one.call('PUT', '/api/user/locked', { status: 'active' });
       assert.deepEqual([alone.status, alone.body], [500, { detail: 'xray did not take the change' }]);

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
-import { commandLines, descendants, isAlive, until } from '../support/processes.js';
+import { commandLines, descendants, isAlive, processOf, until } from '../support/processes.js';
 import { binaryOf, probe, variablesOf, way } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
 
@@ -129,10 +129,7 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
         await sidecar.ask('DELETE', `/instances/${instance.id}`);
       }
       assert.ok(started.length > 0);
-      assert.deepEqual(
-        started.filter(({ pid }) => isAlive(pid)),
-        [],
-      );
+      assert.deepEqual(started.filter(isAlive), []);
     });
   }
 }
@@ -153,8 +150,9 @@ for (const inbound of ['redirect', 'tproxy', 'tun']) {
       const open = readdirSync(`/proc/${instance.processes[0].pid}/fd`).length;
       assert.ok(open < 100, `${open} open files before there was any traffic`);
       whole(await move(instance, 'tcp', { count: 1 }));
-      process.kill(instance.processes[0].pid, 'SIGKILL');
-      await until(() => !isAlive(instance.processes[0].pid), 'the end of the client');
+      const client = processOf(instance.processes[0].pid);
+      process.kill(client.pid, 'SIGKILL');
+      await until(() => !isAlive(client), 'the end of the client');
       for (const kind of /** @type {const} */ (['tcp', 'udp'])) {
         const { outcome } = await move(instance, kind, {
           count: 1,

@@ -112,10 +112,7 @@ for (const [name, { variables = {}, processes = ['proxy'], version }] of testbed
       await sidecar.ask('DELETE', `/instances/${instance.id}`);
     }
     assert.ok(started.length > processes.length, 'the processes were seen');
-    assert.deepEqual(
-      started.filter(({ pid }) => isAlive(pid)),
-      [],
-    );
+    assert.deepEqual(started.filter(isAlive), []);
   });
 }
 
@@ -213,7 +210,7 @@ test('a sidecar that is killed leaves no proxy, and none of the stand-in’s own
   const other = await startSidecar(logs.path);
   await other.start('socks-pair', { binary: STAND_IN });
   await other.start('xray-pair', {});
-  const started = descendants(other.pid).map(({ pid }) => pid);
+  const started = descendants(other.pid);
   assert.ok(started.length >= 10, 'four proxies, the site and their guards');
   process.kill(other.pid, 'SIGKILL');
   await until(() => !started.some(isAlive), 'the end of all');

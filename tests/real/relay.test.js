@@ -66,7 +66,7 @@ test('Ctrl-C keeps what was measured, marks it, and stops everything', async () 
   try {
     // 20 of the set-up, and four seconds of an open loop, of which two are not recorded.
     await until(async () => (await messagesOf(bench, SECRET)) === 100, 'the load');
-    const started = descendants(Number(bench.child.pid)).map(({ pid }) => pid);
+    const started = descendants(Number(bench.child.pid));
     bench.child.kill('SIGINT');
     assert.equal(await bench.ended, 130);
     const result = bench.result('pulsar-ingest');

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { startBench } from '../support/bench.js';
 import { K6, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
-import { isAlive, killTree, until } from '../support/processes.js';
+import { isAlive, killTree, processOf, until } from '../support/processes.js';
 import { loadBegins, openEntry, runnerOf, startCoordinator } from '../support/runners.js';
 
 const folder = temporaryFolder('runners-killed');
@@ -56,15 +56,15 @@ test('all runners are killed: the bench removes what they made by the clean-up s
   try {
     await loadBegins(bench, 'pulsar-concurrent');
     assert.equal(relay.truth.topics.size, 20);
-    const pids = SEGMENTS.map((segment) => Number(runnerOf(bench, segment)?.pid));
-    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    const killed = SEGMENTS.map((segment) => processOf(Number(runnerOf(bench, segment)?.pid)));
+    for (const { pid } of killed) process.kill(pid, 'SIGKILL');
     assert.equal(await bench.ended, SETUP, `${bench.output.stdout}${bench.output.stderr}`);
     const line = /^pulsar\/concurrent: runner [12] of 2 was killed: the others are stopped\n$/;
     assert.match(bench.output.stderr, line);
     assert.match(bench.output.stdout, /^.*pulsar\/concurrent: set-up failed: runner [12] of 2 was killed/m);
     assert.ok(bench.has('logs/pulsar-concurrent.cleanup.log'), 'the clean-up script ran');
     assert.equal(relay.truth.topics.size, 0, 'the topics are removed');
-    assert.deepEqual(pids.filter(isAlive), []);
+    assert.deepEqual(killed.filter(isAlive), []);
   } finally {
     bench.remove();
     await relay.stop();

@@ -195,7 +195,7 @@ test('Ctrl-C ends all runners gracefully, once, and nothing is left', async () =
   const bench = startBench({ PROFILE: 'full', ONLY: 'pulsar/concurrent', ENV: environment, RUNNERS: '2' });
   try {
     await loadBegins(bench, 'pulsar-concurrent');
-    const all = descendants(Number(bench.child.pid)).map(({ pid }) => pid);
+    const all = descendants(Number(bench.child.pid));
     process.kill(Number(bench.child.pid), 'SIGINT');
     assert.equal(await bench.ended, 130, `${bench.output.stdout}${bench.output.stderr}`);
     assert.match(

@@ -32,7 +32,7 @@ async function startLong() {
   };
   const { sidecar, found } = await until(made, 'three namespaces');
   await new Promise((resolve) => setTimeout(resolve, 3000));
-  return { bench, sidecar, namespaces: found, pids: descendants(bench.child.pid).map(({ pid }) => pid) };
+  return { bench, sidecar, namespaces: found, started: descendants(bench.child.pid) };
 }
 
 for (const [TESTBED, processes, values] of /** @type {[string, string[], unknown[] | null][]} */ ([
@@ -111,7 +111,7 @@ for (const [what, end, expected] of /** @type {[string, (run: any) => void, numb
     try {
       end(run);
       assert.equal(await run.bench.ended, expected, run.bench.output.stdout);
-      await until(() => run.pids.every((pid) => !isAlive(pid)), 'the end of all that it started');
+      await until(() => !run.started.some(isAlive), 'the end of all that it started');
       assert.deepEqual(run.namespaces.flatMap(holders), []);
       assert.equal(ownNetwork(), before);
     } finally {

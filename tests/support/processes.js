@@ -2,14 +2,20 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** @typedef {{ pid: number, parent: number, command: string }} Process */
+/**
+ * @typedef {object} Process
+ * @property {number} pid
+ * @property {number} born clock ticks since boot; with the pid it names one process, for pids are used again within minutes
+ * @property {number} parent its pid
+ * @property {string} command line; empty if it has ended
+ */
 
-/** A process's parent, or none if there is no such process. @param {number} pid */
-function parentOf(pid) {
+/** What proc(5) says in field 3 and behind, or nothing if there is no such process. @param {number} pid */
+function statOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' ? undefined : Number(parent);
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : { parent: Number(fields[1]), born: Number(fields[19]) };
   } catch {
     return undefined;
   }
@@ -27,36 +33,42 @@ function commandOf(pid) {
 /** @returns {number[]} all on the machine */
 const pids = () => readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 
+/** A process that is there. @param {number} pid @returns {Process} */
+export function processOf(pid) {
+  const stat = statOf(pid);
+  if (!stat) throw new Error(`there is no process ${pid}`);
+  return { pid, ...stat, command: commandOf(pid) };
+}
+
 /** All that a process has started, directly or not. @param {number} pid */
 export function descendants(pid) {
-  /** @type {Map<number, number[]>} */
+  /** @type {Map<number, Omit<Process, 'command'>[]>} */
   const children = new Map();
   for (const one of pids()) {
-    const parent = parentOf(one);
-    if (parent === undefined) continue;
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(one);
-    else children.set(parent, [one]);
+    const stat = statOf(one);
+    if (!stat) continue;
+    const siblings = children.get(stat.parent);
+    if (siblings) siblings.push({ pid: one, ...stat });
+    else children.set(stat.parent, [{ pid: one, ...stat }]);
   }
   const found = /** @type {Process[]} */ ([]);
   const seek = (/** @type {number} */ parent) => {
     for (const child of children.get(parent) ?? []) {
-      found.push({ pid: child, parent, command: commandOf(child) });
-      seek(child);
+      found.push({ ...child, command: commandOf(child.pid) });
+      seek(child.pid);
     }
   };
   seek(pid);
   return found;
 }
 
-/** @param {number} pid */
-export const isAlive = (pid) => parentOf(pid) !== undefined;
+/** Whether that very process still is, not another with its pid. @param {{ pid: number, born: number }} process */
+export const isAlive = ({ pid, born }) => statOf(pid)?.born === born;
 
 /** Kills a process and all that it has started, as far as they still are. @param {number} pid */
 export function killTree(pid) {
-  for (const one of [...descendants(pid).map((process) => process.pid), pid].filter(isAlive)) {
-    process.kill(one, 'SIGKILL');
-  }
+  if (!statOf(pid)) return;
+  for (const one of [...descendants(pid), processOf(pid)].filter(isAlive)) process.kill(one.pid, 'SIGKILL');
 }
 
 /** Command lines of everything on the machine. */
@@ -64,18 +76,18 @@ export const commandLines = () => pids().map(commandOf);
 
 /** Sees what a process starts, and what that shows to anybody on the machine; others there may show anything. @param {import('node:child_process').ChildProcess} child */
 export function watch(child) {
-  /** @type {Set<number>} */
-  const started = new Set();
+  /** @type {Map<string, Process>} */
+  const started = new Map();
   let shown = '';
   const timer = setInterval(() => {
-    for (const { pid, command } of descendants(Number(child.pid))) {
-      started.add(pid);
-      shown += `${command}\n`;
+    for (const one of descendants(Number(child.pid))) {
+      started.set(`${one.pid} ${one.born}`, one);
+      shown += `${one.command}\n`;
     }
   }, 200);
   return () => {
     clearInterval(timer);
-    return { shown, left: [...started].filter(isAlive) };
+    return { shown, left: [...started.values()].filter(isAlive) };
   };
 }
 
