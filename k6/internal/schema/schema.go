@@ -50,31 +50,45 @@ func (p Problem) String() string {
 
 type compiled struct {
 	compiler *jsonschema.Compiler
-	schemas  map[Kind]*jsonschema.Schema
+	schema   *jsonschema.Schema
 }
 
-var load = sync.OnceValue(func() compiled {
-	c := compiled{jsonschema.NewCompiler(), map[Kind]*jsonschema.Schema{}}
-	c.compiler.AssertFormat()
+// byKind holds each kind's schema, compiled when it is first asked for: each takes milliseconds, and most programs need one.
+var byKind = func() map[Kind]func() compiled {
+	all := map[Kind]func() compiled{}
 	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, ProtocolRow, ProtocolEngine} {
-		// Only a whole URL is taken as it is; a bare name would be a path in the current folder.
-		name := "https://windtunnel.invalid/" + string(kind) + ".schema.json"
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(kind)))
-		if err != nil {
-			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
-		}
-		if err := c.compiler.AddResource(name, doc); err != nil {
-			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
-		}
-		if c.schemas[kind], err = c.compiler.Compile(name); err != nil {
-			panic(fmt.Sprintf("embedded schema %s: %v", name, err))
-		}
+		all[kind] = sync.OnceValue(func() compiled { return compile(kind) })
 	}
-	return c
-})
+	return all
+}()
+
+func compile(kind Kind) compiled {
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	compiler.UseLoader(embedded{})
+	schema, err := compiler.Compile(base + string(kind) + suffix)
+	if err != nil {
+		panic(err) // embedded at build time
+	}
+	return compiled{compiler, schema}
+}
+
+// The address of an embedded schema: only a whole URL is taken as it is; a bare name would be a path in the current folder.
+const (
+	base   = "https://windtunnel.invalid/"
+	suffix = ".schema.json"
+)
+
+// embedded gives a compiler the schemas that others refer to.
+type embedded struct{}
+
+func (embedded) Load(url string) (any, error) {
+	kind := strings.TrimSuffix(strings.TrimPrefix(url, base), suffix)
+	return jsonschema.UnmarshalJSON(bytes.NewReader(raw(Kind(kind))))
+}
 
 func raw(kind Kind) []byte {
-	data, err := schemas.Files.ReadFile(string(kind) + ".schema.json")
+	data, err := schemas.Files.ReadFile(string(kind) + suffix)
 	if err != nil {
 		panic(err) // embedded at build time
 	}
@@ -84,11 +98,11 @@ func raw(kind Kind) []byte {
 // Check returns the faults of doc, in the order of their fields; none means that it is valid.
 // doc is what jsonschema.UnmarshalJSON returns: numbers as json.Number.
 func Check(kind Kind, doc any) []Problem {
-	all := load()
-	if problem := otherForm(all.schemas[kind], doc); problem != "" && slices.Contains(written, kind) {
+	by := byKind[kind]()
+	if problem := otherForm(by.schema, doc); problem != "" && slices.Contains(written, kind) {
 		return []Problem{{"schema", problem}}
 	}
-	return problems(all.compiler, all.schemas[kind], doc)
+	return problems(by.compiler, by.schema, doc)
 }
 
 // written are the kinds that Windtunnel itself writes, so that nobody mends them by hand.
@@ -124,7 +138,7 @@ func CheckBy(path string, doc any) ([]Problem, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	const name = "https://windtunnel.invalid/own.schema.json"
+	const name = base + "own" + suffix
 	if err := c.AddResource(name, read); err != nil {
 		return nil, err
 	}
