@@ -58,13 +58,16 @@ const comparison = (text, count) => ({
 });
 
 let made = 0;
+/** As a name of a commit, which Markdown's writer parts. */
+const HEX = 'abcdef0123456789abcdef0123456789';
+
 /** @param {object} of */
 function commentOf(of) {
   const path = join(folder.path, String((made += 1)));
   mkdirSync(path);
   writeFileSync(join(path, 'compare.json'), JSON.stringify(of));
   const done = spawnSync(K6, ['x', 'comment', '--name', 'gate', '--junit', join(path, 'junit.xml'), path], {
-    env: { ...cleanEnvironment(), SOME_TOKEN: 'hunter22' },
+    env: { ...cleanEnvironment(), SOME_TOKEN: 'hunter22', OTHER_KEY: HEX },
   });
   assert.equal(done.status, 0, String(done.stderr));
   return done.stdout;
@@ -94,5 +97,7 @@ test('it is taken with ten thousand metrics', () => {
 });
 
 test('a secret of the environment is not in it', () => {
-  assert.doesNotMatch(String(commentOf(comparison('the token hunter22', 1))), /hunter22/);
+  const text = String(commentOf(comparison(`the token hunter22, the key ${HEX}`, 1)));
+  assert.doesNotMatch(text, /hunter22|abcdef/);
+  assert.match(text, /the token \\\[secret\\\], the key \\\[secret\\\]/);
 });

@@ -4,6 +4,7 @@
 package comment
 
 import (
+	"encoding/xml"
 	"fmt"
 	"io"
 	"os"
@@ -90,23 +91,38 @@ func Run(stdout, stderr io.Writer, o Options, junit string) int {
 	if len(o.Paths) != 1 {
 		return usage("give one folder, such as results/latest")
 	}
-	c, xml, err := o.read(command.Locate(o.Paths, o.Dir, o.Variable)[0])
+	c, suites, err := o.read(command.Locate(o.Paths, o.Dir, o.Variable)[0])
 	if err != nil {
 		return usage("%v", err)
 	}
-	redactor := redact.New(o.Secrets)
-	clean := func(text string) string { return redact.Tokens(redactor.Text(text)) }
-	if err := o.write(stdout, o.Out, clean(c.Markdown())); err != nil {
+	if err := o.write(stdout, o.Out, c.Each(clean(o.Secrets)).Markdown()); err != nil {
 		fmt.Fprintf(stderr, "cannot write the comment: %v\n", err)
 		return exitcode.Setup
 	}
-	if junit != "" && xml != nil {
-		if err := o.write(stdout, junit, clean(string(xml))); err != nil {
+	if junit != "" && suites != nil {
+		if err := o.write(stdout, junit, clean(asXML(o.Secrets))(string(suites))); err != nil {
 			fmt.Fprintf(stderr, "cannot write JUnit: %v\n", err)
 			return exitcode.Setup
 		}
 	}
 	return exitcode.Pass
+}
+
+// clean masks secrets and tokens in a text.
+func clean(secrets []string) func(string) string {
+	redactor := redact.New(secrets)
+	return func(text string) string { return redact.Tokens(redactor.Text(text)) }
+}
+
+// asXML are secrets as they are and as XML writes them.
+func asXML(secrets []string) []string {
+	all := slices.Clone(secrets)
+	for _, secret := range secrets {
+		var b strings.Builder
+		_ = xml.EscapeText(&b, []byte(secret)) // a builder takes all
+		all = append(all, b.String())
+	}
+	return all
 }
 
 func (o Options) write(stdout io.Writer, path, text string) error {
@@ -165,7 +181,8 @@ func (o Options) failed() (c comment.Comment, err error) {
 	}
 	data = data[max(0, len(data)-mostSaid):]
 	var lines []string
-	for line := range strings.Lines(string(data)) {
+	// A secret may be of several lines.
+	for line := range strings.Lines(clean(o.Secrets)(string(data))) {
 		if line = fault.OneLine(line); line != "" {
 			lines = append(lines, line)
 		}

@@ -6,6 +6,7 @@ package comment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -77,6 +78,36 @@ func word(text string) string {
 	})
 	w := strings.Join(fields, "-")
 	return w[:min(len(w), 60)]
+}
+
+// Each is the comment with every text of others as `to` makes it. What masks a text must do so before Markdown, whose escapes
+// would part what it looks for.
+func (c Comment) Each(to func(string) string) Comment {
+	c.Name, c.Verdict, c.Why = to(c.Name), to(c.Verdict), to(c.Why)
+	c.Facts, c.Table, c.Folds = each(c.Facts, to), c.Table.each(to), slices.Clone(c.Folds)
+	for i, f := range c.Folds {
+		c.Folds[i] = Fold{to(f.Title), each(f.Lines, to), f.Table.each(to)}
+	}
+	return c
+}
+
+func (t Table) each(to func(string) string) Table {
+	t.Head, t.Rows = each(t.Head, to), slices.Clone(t.Rows)
+	for i, row := range t.Rows {
+		t.Rows[i] = slices.Clone(row)
+		for k, cell := range row {
+			t.Rows[i][k] = each(cell, to)
+		}
+	}
+	return t
+}
+
+func each[S ~[]string](lines S, to func(string) string) S {
+	made := slices.Clone(lines)
+	for i, line := range made {
+		made[i] = to(line)
+	}
+	return made
 }
 
 // Markdown is the comment.
