@@ -5,6 +5,8 @@ package compare
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -47,6 +49,9 @@ func Built(o Options, b bench.Options) int {
 		return f.Code
 	}
 	o.Build.Root = b.Root
+	if o.Protocol != "" {
+		o.Scenario, o.Build.Testbed = matrix, matrixTestbed
+	}
 	pair, f := builds.Check(o.Build)
 	if f != nil {
 		return refused(f)
@@ -78,18 +83,51 @@ func Built(o Options, b bench.Options) int {
 			fmt.Fprintln(b.Stderr, err)
 		}
 	}()
-	if o.A, o.B, f = buildBoth(pair, b, scenarios, run.Logs(dir)); f != nil {
+	specs, f := buildBoth(pair, b, run.Logs(dir))
+	if f != nil {
 		return refused(f)
 	}
+	if o.Protocol != "" {
+		b = rows(b, o, pair.Paths())
+		specs = [2]string{}
+	}
+	if f := install(pair, b, scenarios, specs, run.Logs(dir)); f != nil {
+		return refused(f)
+	}
+	if o.Protocol != "" {
+		return bench.Run(b)
+	}
+	o.A, o.B = specs[0], specs[1]
 	made := pair.Builds()
 	return Measured(o, b, [2]*builds.Build{&made[0], &made[1]})
 }
 
-// buildBoth makes both sides, and what their testbeds take besides. It returns the testbeds.
-func buildBoth(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, logs string) (specA, specB string, f *fault.Fault) {
+// The scenario of the protocol matrix, and the testbed of its rows.
+const matrix, matrixTestbed = "protocols/matrix", "protocols"
+
+// rows is a bench of rows of the matrix, of which base is the baseline and head the candidate.
+func rows(b bench.Options, o Options, built [2]string) bench.Options {
+	own := map[string]string{"PROTOCOL": o.Protocol, "BASELINE": built[0], "CANDIDATE": built[1]}
+	if o.Minutes != "" {
+		own["MINUTES"] = o.Minutes
+	}
+	b.Environ = slices.DeleteFunc(slices.Clone(b.Environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		_, given := own[name]
+		return given
+	})
+	for name, value := range own {
+		b.Environ = append(b.Environ, name+"="+value)
+	}
+	b.Only = matrix
+	return b
+}
+
+// buildBoth makes both sides. It returns their testbeds.
+func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string, f *fault.Fault) {
 	env, problems := check.Environment(b.Root, b.Env)
 	if len(problems) > 0 {
-		return "", "", fault.Usage("%s", problems[0])
+		return specs, fault.Usage("%s", problems[0])
 	}
 	var secrets []string
 	for _, system := range env.Systems {
@@ -98,23 +136,31 @@ func buildBoth(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, lo
 	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
 	defer stop()
 	say := func(format string, args ...any) { fmt.Fprintf(b.Stdout, format+"\n", args...) }
-	specs, f := pair.Make(ctx, builds.Environ(b.Environ, secrets), logs, say)
-	if f != nil {
-		return "", "", f
+	if specs, f = pair.Make(ctx, builds.Environ(b.Environ, secrets), logs, say); f == nil && interrupts.Any() {
+		f = unmeasured
 	}
+	return specs, f
+}
+
+var unmeasured = &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted: nothing was measured"}
+
+// install makes what the scenarios take besides, with these testbeds; "" is the environment's.
+func install(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, specs [2]string, logs string) *fault.Fault {
+	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
+	defer stop()
 	var names []string
 	for _, scenario := range scenarios {
 		names = append(names, scenario.String())
 	}
 	targets, f := plan.Needs(b.Asked, names, specs[:])
 	if f != nil {
-		return "", "", f
+		return f
 	}
 	if f := pair.Install(ctx, targets, logs); f != nil {
-		return "", "", f
+		return f
 	}
 	if interrupts.Any() {
-		return "", "", &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted: nothing was measured"}
+		return unmeasured
 	}
-	return specs[0], specs[1], nil
+	return nil
 }

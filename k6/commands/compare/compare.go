@@ -34,9 +34,11 @@ func init() {
 // paths before `--`, -1 without one. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Scenario, A, B string
+	Protocol       string       // rows of the protocol matrix, in place of Scenario
 	Build          builds.Asked // in place of A and B
 	Runs, Minutes  string       // a number, or auto; a number, or "" for what fits the profile
 	WorseBy        float64
+	Judged         bool // runs or WorseBy are given
 	Out            string
 	Paths          []string
 	Dash           int
@@ -54,7 +56,9 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Runs a scenario in turn on two sides, which of them first by lot. Each is a testbed, NAME or
 NAME:VARIABLE=VALUE,…; the URL of a system that is up, with secrets of its own in NAME_A and
 NAME_B; or env:NAME, an environment. Or the sides are a base and a head, two checkouts or two
-revisions of a repository, that are built before (docs/your-own-build.md). Or it takes results
+revisions of a repository, that are built before (docs/your-own-build.md); with --protocol they
+are two programs that rows of the protocol matrix run in turn, judged as a candidate is
+(docs/protocols.md). Or it takes results
 that there are, A's before -- and B's after it; one argument is a comparison's own folder. Tells the change of each metric with its confidence
 interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/compare.md
 says how. What was not measured in the same way is not compared. Of several scenarios, all run in
@@ -65,6 +69,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME, several with commas")
+	flags.StringVar(&o.Protocol, "protocol", "", "in place of --scenario and --testbed: rows of the protocol matrix, such as trojan,vless-reality, which --binary runs")
 	flags.StringVar(&o.A, "a", "", "side A")
 	flags.StringVar(&o.B, "b", "", "side B")
 	flags.BoolVar(&b.Same, "same", false, "measure two sides that are the same bytes, too")
@@ -80,6 +85,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 		if !flags.Changed("a") && !flags.Changed("b") && !o.Build.Given() {
 			return Existing(gs.Stdout, gs.Stderr, o)
 		}
+		o.Judged = flags.Changed("worse-by") || flags.Changed("runs")
 		if line := o.wrongForRuns(); line != "" {
 			fmt.Fprintln(gs.Stderr, line)
 			return exitcode.Usage
@@ -115,6 +121,8 @@ func (o Options) wrongForRuns() string {
 		return "give --a and --b, or --base and --head; see k6 x compare --help"
 	case !o.Build.Given() && (o.A == "" || o.B == ""):
 		return "give both --a and --b; see k6 x compare --help"
+	case o.Protocol != "":
+		return o.wrongForRows()
 	case o.Scenario == "":
 		return "give --scenario SYSTEM/NAME; see k6 x compare --help"
 	}
@@ -122,6 +130,22 @@ func (o Options) wrongForRuns() string {
 		return line
 	}
 	return o.wrongBound()
+}
+
+// wrongForRows is what does not belong to rows of the protocol matrix.
+func (o Options) wrongForRows() string {
+	switch {
+	case !o.Build.Given():
+		return "--protocol is of --base and --head, which are built: two programs that are there are BASELINE and CANDIDATE of make protocols-compare"
+	case o.Scenario != "" || o.Build.Testbed != "":
+		return "--protocol takes the place of --scenario and --testbed: leave them out"
+	case o.Build.Made["binary"] == "" || o.Build.Made["source"] != "" || o.Build.Made["wheel"] != "":
+		return "--protocol takes --binary: rows run programs"
+	case o.Judged:
+		return "--runs and --worse-by are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/protocols.md)"
+	}
+	_, line := o.length("")
+	return line
 }
 
 // auto is the --runs that makes pairs until the comparison knows.

@@ -31,7 +31,7 @@ type Options struct {
 	MayLeaveOut bool
 	// Same says that two sides of a comparison may be the same.
 	Same bool
-	// HasFolder says that results/RUN was made for this session already.
+	// HasFolder says that results/RUN was made for this run or session already.
 	HasFolder bool
 	K6        string // the k6 to run scripts with
 	Stdout    io.Writer
@@ -92,7 +92,7 @@ func (b *bench) makeFolder() *fault.Fault {
 		b.record.Scenarios = append(b.record.Scenarios,
 			run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
 	}
-	_, f := b.record.Begin(b.Root)
+	_, f := b.record.Begin(b.Root, b.HasFolder)
 	return f
 }
 

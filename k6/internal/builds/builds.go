@@ -61,6 +61,7 @@ type Pair struct {
 	path   string // of what is built, in each checkout
 	sides  [2]side
 	folder string // of the worktrees, "" without
+	built  [2]string
 }
 
 type side struct {
@@ -157,7 +158,7 @@ func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func
 		if f != nil {
 			return specs, f
 		}
-		specs[i] = p.spec(made)
+		p.built[i], specs[i] = made, p.spec(made)
 	}
 	return specs, nil
 }
@@ -213,6 +214,9 @@ func resolved(dir string) string {
 	}
 	return dir
 }
+
+// Paths are those of what Make made, of base and head.
+func (p *Pair) Paths() [2]string { return p.built }
 
 // Builds are what the sides are.
 func (p *Pair) Builds() [2]Build { return [2]Build{p.sides[0].Build, p.sides[1].Build} }

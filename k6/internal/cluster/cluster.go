@@ -66,7 +66,7 @@ func Run(o Options) int {
 	if f := c.accepted(); f != nil {
 		return told(screen, f)
 	}
-	if c.dir, f = c.record.Begin(o.Root); f != nil {
+	if c.dir, f = c.record.Begin(o.Root, false); f != nil {
 		return told(screen, f)
 	}
 	return c.run()

@@ -52,12 +52,15 @@ func MakeFolder(dir string) *fault.Fault {
 	return nil
 }
 
-// Begin makes the run's folder with its record, and points results/latest at it. It returns the folder.
-func (r Run) Begin(root string) (dir string, f *fault.Fault) {
+// Begin makes the run's folder with its record, and points results/latest at it. It returns the folder. There says that
+// MakeFolder has made it.
+func (r Run) Begin(root string, there bool) (dir string, f *fault.Fault) {
 	results := filepath.Join(root, "results")
 	dir = filepath.Join(results, r.ID)
-	if f := MakeFolder(dir); f != nil {
-		return dir, f
+	if !there {
+		if f := MakeFolder(dir); f != nil {
+			return dir, f
+		}
 	}
 	if err := r.Write(dir); err != nil {
 		return dir, fault.Setup("cannot write results/%s/run.json: %v", r.ID, fault.Reason(err))
