@@ -24,10 +24,15 @@ export async function ask(method, path, body) {
   return response.json();
 }
 
-/** All of a list, page by page. @param {string} path @returns {AsyncGenerator<any>} */
-export async function* each(path) {
+/**
+ * All of a list, page by page.
+ * @param {string} path @param {string} [field] that has the list, where the answer is not the list itself
+ * @returns {AsyncGenerator<any>}
+ */
+export async function* each(path, field) {
   for (let page = 1; page <= PAGES; page += 1) {
-    const list = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`);
+    const answer = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`);
+    const list = field === undefined ? answer : answer[field];
     yield* list;
     if (list.length < 100) return;
   }

@@ -2,17 +2,19 @@
  * Is a comment of a run that nobody vouches for plain enough to be shown in this repository's name?
  *
  * `k6 x comment` writes nothing else; but the pull request's own workflow ran it, and may have written anything. What is
- * refused is what GitHub would make something of: HTML beyond folds, links, pictures, mentions, references, addresses.
+ * refused is what GitHub would make something of: HTML beyond folds, links, pictures, mentions, references to issues and commits,
+ * addresses, code, formulas, emoji, and a line that a bot could take for a command.
  */
 export const MOST_BYTES = 65_536;
 
 const MARKER = /^<!-- windtunnel ([a-z0-9-]{1,60}) ([a-z-]{1,20}) -->\n/;
 /** What a comment has of HTML, a gap without width apart. */
 const KNOWN = /<\/?details>|<\/?summary>|<br>|&(?:amp|lt|gt);/g;
+const HEADING = /^#{1,6} /gm;
 /** A gap, while the text is looked at: no text has this character. */
 const GAP = '\u0000';
-/** An escape that takes its meaning from a character; a mention keeps its own. */
-const ESCAPED = /\\[\\`[\]]/g;
+/** An escape that takes its meaning from a character; a mention and a reference keep theirs. */
+const ESCAPED = /\\[\\`[\]*~$]/g;
 
 /** What may not be in it, and what it is called. @type {[RegExp, string][]} */
 const REFUSED = [
@@ -23,8 +25,13 @@ const REFUSED = [
   // eslint-disable-next-line no-control-regex
   [/@(?!\u0000)/, 'a mention'],
   // eslint-disable-next-line no-control-regex
-  [/(?<!^#{0,5})#(?!\u0000|#{0,5} )/m, 'a reference'],
+  [/#(?!\u0000)/, 'a reference'],
   [/\bgh-\d/i, 'a reference'],
+  [/[0-9a-f]{7,}/i, 'a commit'],
+  [/:[a-z0-9_+\\-]+:/i, 'an emoji'],
+  [/\$/, 'a formula'],
+  [/^\s*~{3}/m, 'code'],
+  [/^\s*\//m, 'a command'],
   [/:\/\//, 'an address'],
   [/www\./i, 'an address'],
 ];
@@ -49,7 +56,11 @@ export function checkComment(bytes, gate) {
   const body = text.slice(marker[0].length);
   if (/[\p{Cc}\p{Cf}]/u.test(body.replaceAll('\n', '')))
     return { wrong: 'it has a character that is not seen in it' };
-  const rest = body.replaceAll('&#8203;', GAP).replaceAll(KNOWN, ' ').replaceAll(ESCAPED, ' ');
+  const rest = body
+    .replaceAll('&#8203;', GAP)
+    .replaceAll(HEADING, '')
+    .replaceAll(KNOWN, ' ')
+    .replaceAll(ESCAPED, ' ');
   for (const [pattern, what] of REFUSED) if (pattern.test(rest)) return { wrong: `it has ${what} in it` };
   return { verdict: marker[2], text };
 }

@@ -72,6 +72,18 @@ async function find() {
 }
 
 /**
+ * How the gate's job of a run ended: the one with its name, by itself or in a workflow that was called; where none or several have it,
+ * how the whole run ended.
+ * @param {any} run
+ */
+async function endOf(run) {
+  const own = [];
+  for await (const job of each(`/actions/runs/${run.id}/jobs?filter=latest`, 'jobs'))
+    if (job.name === GATE_NAME || job.name.endsWith(` / ${GATE_NAME}`)) own.push(job.conclusion);
+  return own.length === 1 ? own[0] : run.conclusion;
+}
+
+/**
  * What the check says: of a job that ended well the artifact can only make less, never more.
  * @param {string} job how it ended @param {string} verdict of the artifact
  */
@@ -107,7 +119,7 @@ async function write(folder) {
   }
   if (old === undefined) await ask('POST', `/issues/${pull}/comments`, { body });
   else await ask('PATCH', `/issues/comments/${old}`, { body });
-  const conclusion = conclusionOf(run.conclusion, verdict);
+  const conclusion = conclusionOf(await endOf(run), verdict);
   await ask('POST', '/check-runs', {
     name: `Windtunnel ${GATE_NAME}`,
     head_sha: run.head_sha,

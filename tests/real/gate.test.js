@@ -1,12 +1,14 @@
 /** The workflows' own steps, on made events, against commits of a small proxy: what they hold, and what they say where nothing can tell. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { BUILD, contextOf } from '../support/gate.js';
-import { ROOT } from '../support/k6.js';
-import { assertVerdict, keep, smallProxy } from '../support/small-proxy.js';
+import { ROOT, cleanEnvironment, temporaryFolder } from '../support/k6.js';
+import { assertMeasured, assertVerdict, keep, smallProxy } from '../support/small-proxy.js';
 import { runs } from '../support/workflow.js';
 
 const proxy = smallProxy();
@@ -49,6 +51,61 @@ test('a week in which nothing that is built has changed is neutral, and not meas
   const measured = await proxy.gate('main', 'schedule');
   assert.deepEqual([measured.outputs.verdict, measured.job.failed], ['inconclusive', false], measured.log);
   keep('same', measured);
+});
+
+test('rows of the matrix take two commits that are built, base as the baseline', async () => {
+  const measured = await proxy.gate('merged/equal', 'pull_request', {
+    protocol: 'socks',
+    scenario: '',
+    testbed: '',
+    'worse-by': '',
+    minutes: '1',
+    // Another file for each commit, which is sing-box all the same.
+    build: `mkdir -p out && { printf '#!/bin/sh\\nexec %s "$@"\\n' '${join(ROOT, 'bin/sing-box')}'; sed 's/^/# /' proxy.py; } >out/proxy && chmod +x out/proxy`,
+  });
+  assertMeasured(measured, 'pass');
+  assert.match(measured.comment, /\| socks<br>/);
+  keep('rows', measured);
+});
+
+test('an input that is wrong is a failure, and the comment names it', async () => {
+  const wrong = await proxy.gate('merged/equal', 'pull_request', { testbed: 'nothing' });
+  assert.deepEqual([wrong.outputs.conclusion, wrong.job.failed], ['failure', true], wrong.log);
+  assert.match(wrong.comment, /^<!-- windtunnel proxy set-up-failed -->\n[^]*there is no testbed "nothing"/);
+});
+
+test('an input that nothing would read is refused, and nothing of a gate before is shown', () => {
+  const folder = temporaryFolder('gate-inputs');
+  const GATE = { GATE_BASE: '/a', GATE_HEAD: '/b', GATE_OUT: folder.path };
+  const gate = (/** @type {string} */ what, /** @type {Record<string, string>} */ inputs) =>
+    spawnSync(join(ROOT, 'ci/gate'), [what], {
+      encoding: 'utf8',
+      env: { ...cleanEnvironment(), ...GATE, GITHUB_RUN_ID: `inputs-${process.pid}`, ...inputs },
+    });
+  try {
+    for (const [inputs, why] of /** @type {[Record<string, string>, RegExp][]} */ ([
+      [{ GATE_BASE: '' }, /base and head are not both given/],
+      [{}, /neither scenario nor protocol is given/],
+      [{ GATE_SCENARIO: 'dataplane/socks-tcp' }, /testbed is not given/],
+      [{ GATE_PROTOCOL: 'socks', GATE_WORSE_BY: '5' }, /worse-by is given beside protocol/],
+      [{ GATE_PROTOCOL: 'socks', GATE_TESTBED: 'own-proxy' }, /testbed is given beside protocol/],
+      [{ GATE_PROTOCOL: 'socks', GATE_BUILD: 'make' }, /build is given without binary, source or wheel/],
+      [{ GATE_NAME: 'a--b' }, /name: 'a--b' is not of at most 40/],
+    ])) {
+      writeFileSync(join(folder.path, 'verdict'), 'code=0\n');
+      writeFileSync(join(folder.path, 'comment.md'), 'of the gate before');
+      const { status, stdout } = gate('run', inputs);
+      assert.equal(status, 0, stdout);
+      assert.match(stdout, why);
+      const comment = readFileSync(join(folder.path, 'comment.md'), 'utf8');
+      assert.match(comment, /^<!-- windtunnel gate set-up-failed -->/);
+      assert.match(comment, why);
+      assert.equal(gate('end', inputs).status, 1);
+    }
+  } finally {
+    folder.remove();
+    rmSync(join(ROOT, `results/gate-gate-inputs-${process.pid}-1`), { recursive: true, force: true });
+  }
 });
 
 test('a build that fails is told, and is no verdict', async () => {

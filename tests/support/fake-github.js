@@ -1,13 +1,14 @@
-/** GitHub's API as far as ci/publish.js asks it: one pull request, its comments, its checks, the artifacts of one run. */
+/** GitHub's API as far as ci/publish.js asks it: one pull request, its comments, its checks, the artifacts and the jobs of one run. */
 import { createServer } from 'node:http';
 
 export const REPOSITORY = 'proxy-project/proxy';
 
 /**
  * @param {{ sha: string, owner: string, branch: string, artifacts?: { id: number, name: string, size_in_bytes: number,
- *   expired: boolean }[], comments?: { id: number, user: { login: string }, body: string }[] }} of the head of pull request 7
+ *   expired: boolean }[], comments?: { id: number, user: { login: string }, body: string }[],
+ *   jobs?: { name: string, conclusion: string }[] }} of the head of pull request 7
  */
-export async function startGitHub({ sha, owner, branch, artifacts = [], comments = [] }) {
+export async function startGitHub({ sha, owner, branch, artifacts = [], comments = [], jobs = [] }) {
   /** @type {{ method: string, path: string, body: any, token: string }[]} */
   const asked = [];
   const pull = {
@@ -25,10 +26,10 @@ export async function startGitHub({ sha, owner, branch, artifacts = [], comments
     const of = `${method} ${path}`;
     if (of === 'GET /pulls') return url.searchParams.get('head') === `${owner}:${branch}` ? [pull] : [];
     if (of === 'GET /actions/runs/99/artifacts') return { artifacts };
-    if (of === 'GET /issues/7/comments') {
-      const page = Number(url.searchParams.get('page'));
-      return comments.slice((page - 1) * 100, page * 100);
-    }
+    const page = Number(url.searchParams.get('page'));
+    const paged = (/** @type {any[]} */ list) => list.slice((page - 1) * 100, page * 100);
+    if (of === 'GET /actions/runs/99/jobs') return { total_count: jobs.length, jobs: paged(jobs) };
+    if (of === 'GET /issues/7/comments') return paged(comments);
     if (of === 'POST /issues/7/comments') {
       comments.push({ id: 1000 + comments.length, user: { login: 'github-actions[bot]' }, body: body.body });
       return comments.at(-1);

@@ -42,6 +42,7 @@ export function evaluate(expression, context) {
   });
   const functions = {
     always: () => true,
+    cancelled: () => false,
     contains: (/** @type {any} */ all, /** @type {any} */ one) => all.includes(one),
   };
   return new Function('look', 'functions', `return ${made.join('')};`)(
@@ -65,7 +66,8 @@ export function runs(of, context, failed) {
   const condition = String(of.if ?? 'true')
     .replace(/^\$\{\{(.*)\}\}$/s, '$1')
     .trim();
-  if (failed && !/\balways\(\)/.test(condition)) return false;
+  // Without a function of the status, success() is meant besides.
+  if (failed && !/\b(always|cancelled|failure)\(\)/.test(condition)) return false;
   return condition === 'true' || Boolean(evaluate(condition, context));
 }
 

@@ -1,14 +1,14 @@
-/** What surrounds a gate: which commits, what is built, who writes the comment, and what of it is refused. */
+/** What surrounds a gate: which commits, what is built, and what of a comment is refused. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, test } from 'node:test';
+import { parse } from 'yaml';
 import { checkComment } from '../../ci/inert.js';
-import { REPOSITORY, startGitHub } from '../support/fake-github.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
-import { evaluate } from '../support/workflow.js';
+import { evaluate, filled, runs } from '../support/workflow.js';
 
 const folder = temporaryFolder('gate-unit');
 after(folder.remove);
@@ -36,6 +36,17 @@ for (const [what, text] of /** @type {[string, string][]} */ ([
   ['a mention', `${PASS}@octocat`],
   ['a reference', `${PASS}x#1`],
   ['a reference', `${PASS}GH-1`],
+  ['a reference', `${PASS}#1 look`],
+  ['a reference', `${PASS}Fixes\n#1`],
+  ['a reference', `${PASS}####### 1`],
+  ['a commit', `${PASS}${SHA}`],
+  ['a commit', `${PASS}abcdef0`],
+  ['an emoji', `${PASS}:tada:`],
+  ['an emoji', `${PASS}:wave\\_x:`],
+  ['a formula', `${PASS}$x$`],
+  ['code', `${PASS}~~~\nx\n~~~`],
+  ['a command', `${PASS}/close`],
+  ['a command', `${PASS}  /close`],
   ['a link', `${PASS}[x](http:x)`],
   ['a link', `${PASS}\\\\[x](http:x)`],
   ['a mention', `${PASS}\\@octocat`],
@@ -61,151 +72,6 @@ for (const [what, text] of /** @type {[string, string][]} */ ([
 test('what is no UTF-8 is refused', () => {
   const found = checkComment(Buffer.concat([Buffer.from(PASS), Buffer.from([0xff])]), 'gate');
   assert.ok('wrong' in found && found.wrong === 'it is no UTF-8');
-});
-
-/**
- * @param {string} command find, or write with a folder
- * @param {Awaited<ReturnType<typeof startGitHub>>} github
- * @param {Record<string, any>} run of the event
- */
-async function publish(command, github, run) {
-  const event = join(fresh(), 'event.json');
-  const repository = { full_name: 'forker/proxy', owner: { login: 'forker' } };
-  const defaults = {
-    id: 99,
-    event: 'pull_request',
-    conclusion: 'success',
-    head_branch: 'change',
-    head_sha: SHA,
-    head_repository: repository,
-  };
-  writeFileSync(event, JSON.stringify({ workflow_run: { ...defaults, ...run } }));
-  const output = join(fresh(), 'output');
-  writeFileSync(output, '');
-  const child = spawn(process.execPath, [join(ROOT, 'ci/publish.js'), ...command.split(' ')], {
-    env: {
-      GITHUB_EVENT_PATH: event,
-      GITHUB_API_URL: github.url,
-      GITHUB_REPOSITORY: REPOSITORY,
-      GITHUB_TOKEN: 'the-token',
-      GITHUB_OUTPUT: output,
-    },
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (text += data));
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  return { code, text, output: readFileSync(output, 'utf8') };
-}
-
-/** @param {string} text */
-function commentFolder(text) {
-  const path = fresh();
-  writeFileSync(join(path, 'comment.md'), text);
-  return path;
-}
-
-const OF = { sha: SHA, owner: 'forker', branch: 'change' };
-const ARTIFACT = { id: 5, name: 'windtunnel-comment-gate', size_in_bytes: 900, expired: false };
-
-test('the pull request of a fork is found by the event, not by the artifact', async () => {
-  const github = await startGitHub({ ...OF, artifacts: [ARTIFACT] });
-  try {
-    assert.deepEqual(await publish('find', github, {}).then(({ code, output }) => [code, output]), [
-      0,
-      'pull=7\nartifact=5\n',
-    ]);
-    for (const [run, why] of /** @type {[any, RegExp][]} */ ([
-      [{ event: 'push' }, /no open pull request/],
-      [{ head_sha: '2'.repeat(40) }, /a newer commit/],
-      [{ head_branch: 'other' }, /no open pull request/],
-      [{ head_repository: null }, /no open pull request/],
-      [
-        { head_repository: { full_name: 'forker/another', owner: { login: 'forker' } } },
-        /no open pull request/,
-      ],
-    ])) {
-      const { code, text, output } = await publish('find', github, run);
-      assert.deepEqual([code, output], [0, '']);
-      assert.match(text, why);
-    }
-    github.artifacts[0].size_in_bytes = 1 << 20;
-    const { code, text } = await publish('find', github, {});
-    assert.equal(code, 1);
-    assert.match(text, /has 1048576 bytes/);
-  } finally {
-    await github.stop();
-  }
-});
-
-test('a comment is written once, and then in place; nobody else’s is touched', async () => {
-  const others = Array.from({ length: 130 }, (_, id) => ({ id, user: { login: 'somebody' }, body: PASS }));
-  const github = await startGitHub({ ...OF, comments: others });
-  try {
-    const first = await publish(`write ${commentFolder(PASS)}`, github, {});
-    assert.equal(first.code, 0, first.text);
-    assert.equal(github.comments.length, 131);
-    const again = PASS.replace('gate pass', 'gate inconclusive').replace('✓ pass', 'cannot tell');
-    const second = await publish(`write ${commentFolder(again)}`, github, {});
-    assert.equal(second.code, 0, second.text);
-    assert.equal(github.comments.length, 131);
-    assert.ok(github.comments[130].body.startsWith(again));
-    assert.ok(github.comments.slice(0, 130).every(({ body }) => body === PASS));
-    assert.deepEqual(
-      github.checks.map(({ conclusion, head_sha: sha }) => [conclusion, sha]),
-      [
-        ['success', SHA],
-        ['neutral', SHA],
-      ],
-    );
-    assert.ok(!first.text.includes('the-token'));
-  } finally {
-    await github.stop();
-  }
-});
-
-test('an artifact can make a check worse than its job, never better', async () => {
-  const github = await startGitHub(OF);
-  try {
-    for (const [job, verdict, want] of [
-      ['failure', 'pass', 'failure'],
-      ['failure', 'inconclusive', 'failure'],
-      ['cancelled', 'pass', 'cancelled'],
-      ['success', 'fail', 'failure'],
-      ['success', 'anything', 'failure'],
-    ]) {
-      const text = PASS.replace('gate pass', `gate ${verdict}`);
-      const { code, text: said } = await publish(`write ${commentFolder(text)}`, github, { conclusion: job });
-      assert.equal(code, 0, said);
-      assert.equal(github.checks.at(-1).conclusion, want, `${job}, ${verdict}`);
-    }
-  } finally {
-    await github.stop();
-  }
-});
-
-test('an artifact that is not one plain comment writes nothing', async () => {
-  const github = await startGitHub(OF);
-  const two = commentFolder(PASS);
-  writeFileSync(join(two, 'more'), '');
-  const link = fresh();
-  symlinkSync('/etc/hostname', join(link, 'comment.md'));
-  try {
-    for (const path of [
-      two,
-      link,
-      fresh(),
-      commentFolder(`${PASS}@octocat`),
-      commentFolder('x'.repeat(70_000)),
-    ]) {
-      const { code, text } = await publish(`write ${path}`, github, {});
-      assert.equal(code, 1);
-      assert.match(text, /^publish: /);
-      assert.equal(text.trim().split('\n').length, 1, text);
-    }
-    assert.deepEqual([github.comments, github.checks], [[], []]);
-  } finally {
-    await github.stop();
-  }
 });
 
 /** @param {string} cwd @param {string[]} args @param {Record<string, string>} [env] */
@@ -312,6 +178,33 @@ test('after a checkout only what changed is built anew', () => {
   checkout();
   built('restore');
   assert.deepEqual([make('bin/k6'), make('bin/sidecar')], [1, 0]);
+  // A cache whose name does not tell may be of another machine.
+  writeFileSync(join(path, 'bin/.base'), 'another\n');
+  built('restore');
+  assert.equal(existsSync(join(path, 'bin')), false);
+});
+
+test('the job that stops a merge, as the page has it, runs after a gate that failed, and ends well after one that passed alone', () => {
+  const page = readFileSync(join(ROOT, 'docs/ci.md'), 'utf8');
+  const [, block] = /```yaml\n( {2}told:.*?)```/s.exec(page) ?? [];
+  const { told } = parse(`jobs:\n${block}`).jobs;
+  for (const [result, conclusion, wanted] of /** @type {[string, string, boolean | null][]} */ ([
+    ['success', 'success', true],
+    ['success', 'neutral', false],
+    ['failure', 'failure', false],
+    ['failure', '', false],
+    ['skipped', '', null],
+  ])) {
+    const context = { needs: { gate: { result, outputs: { conclusion } } } };
+    assert.equal(runs(told, context, result !== 'success'), wanted !== null, result);
+    if (wanted === null) continue;
+    const [step] = told.steps;
+    const env = Object.fromEntries(
+      Object.entries(step.env).map(([name, text]) => [name, filled(text, context)]),
+    );
+    const { status } = spawnSync('bash', ['-c', step.run], { env: { PATH: process.env.PATH, ...env } });
+    assert.equal(status === 0, wanted, `${result}, ${conclusion}`);
+  }
 });
 
 test('expressions of workflows are as GitHub has them', () => {

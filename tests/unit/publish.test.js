@@ -1,0 +1,208 @@
+/** Who writes a gate's comment and its check: whose pull request it is, what of an artifact is taken, and what GitHub is asked. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, test } from 'node:test';
+import { REPOSITORY, startGitHub } from '../support/fake-github.js';
+import { ROOT, temporaryFolder } from '../support/k6.js';
+
+const folder = temporaryFolder('publish');
+after(folder.remove);
+let made = 0;
+const fresh = () => {
+  const path = join(folder.path, String((made += 1)));
+  mkdirSync(path);
+  return path;
+};
+
+const SHA = '1'.repeat(40);
+const PASS = '<!-- windtunnel gate pass -->\n### Windtunnel, gate: ✓ pass\n\nhead is as fast as base\n';
+
+/**
+ * @param {string} command find, or write with a folder
+ * @param {Awaited<ReturnType<typeof startGitHub>>} github
+ * @param {Record<string, any>} run of the event
+ */
+async function publish(command, github, run) {
+  const event = join(fresh(), 'event.json');
+  const repository = { full_name: 'forker/proxy', owner: { login: 'forker' } };
+  const defaults = {
+    id: 99,
+    event: 'pull_request',
+    conclusion: 'success',
+    head_branch: 'change',
+    head_sha: SHA,
+    head_repository: repository,
+  };
+  writeFileSync(event, JSON.stringify({ workflow_run: { ...defaults, ...run } }));
+  const output = join(fresh(), 'output');
+  writeFileSync(output, '');
+  const child = spawn(process.execPath, [join(ROOT, 'ci/publish.js'), ...command.split(' ')], {
+    env: {
+      GITHUB_EVENT_PATH: event,
+      GITHUB_API_URL: github.url,
+      GITHUB_REPOSITORY: REPOSITORY,
+      GITHUB_TOKEN: 'the-token',
+      GITHUB_OUTPUT: output,
+    },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (text += data));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, text, output: readFileSync(output, 'utf8') };
+}
+
+/** @param {string} text */
+function commentFolder(text) {
+  const path = fresh();
+  writeFileSync(join(path, 'comment.md'), text);
+  return path;
+}
+
+const OF = { sha: SHA, owner: 'forker', branch: 'change' };
+const ARTIFACT = { id: 5, name: 'windtunnel-comment-gate', size_in_bytes: 900, expired: false };
+
+test('the pull request of a fork is found by the event, not by the artifact', async () => {
+  const github = await startGitHub({ ...OF, artifacts: [ARTIFACT] });
+  try {
+    assert.deepEqual(await publish('find', github, {}).then(({ code, output }) => [code, output]), [
+      0,
+      'pull=7\nartifact=5\n',
+    ]);
+    for (const [run, why] of /** @type {[any, RegExp][]} */ ([
+      [{ event: 'push' }, /no open pull request/],
+      [{ head_sha: '2'.repeat(40) }, /a newer commit/],
+      [{ head_branch: 'other' }, /no open pull request/],
+      [{ head_repository: null }, /no open pull request/],
+      [
+        { head_repository: { full_name: 'forker/another', owner: { login: 'forker' } } },
+        /no open pull request/,
+      ],
+    ])) {
+      const { code, text, output } = await publish('find', github, run);
+      assert.deepEqual([code, output], [0, '']);
+      assert.match(text, why);
+    }
+    github.artifacts[0].size_in_bytes = 1 << 20;
+    const { code, text } = await publish('find', github, {});
+    assert.equal(code, 1);
+    assert.match(text, /has 1048576 bytes/);
+  } finally {
+    await github.stop();
+  }
+});
+
+test('a comment is written once, and then in place; nobody else’s is touched', async () => {
+  const others = Array.from({ length: 130 }, (_, id) => ({ id, user: { login: 'somebody' }, body: PASS }));
+  const github = await startGitHub({ ...OF, comments: others });
+  try {
+    const first = await publish(`write ${commentFolder(PASS)}`, github, {});
+    assert.equal(first.code, 0, first.text);
+    assert.equal(github.comments.length, 131);
+    const again = PASS.replace('gate pass', 'gate inconclusive').replace('✓ pass', 'cannot tell');
+    const second = await publish(`write ${commentFolder(again)}`, github, {});
+    assert.equal(second.code, 0, second.text);
+    assert.equal(github.comments.length, 131);
+    assert.ok(github.comments[130].body.startsWith(again));
+    assert.ok(github.comments.slice(0, 130).every(({ body }) => body === PASS));
+    assert.deepEqual(
+      github.checks.map(({ conclusion, head_sha: sha }) => [conclusion, sha]),
+      [
+        ['success', SHA],
+        ['neutral', SHA],
+      ],
+    );
+    assert.ok(!first.text.includes('the-token'));
+  } finally {
+    await github.stop();
+  }
+});
+
+test('the check goes by the job of its gate, not by others of the run', async () => {
+  const other = Array.from({ length: 120 }, (_, i) => ({ name: `test ${i}`, conclusion: 'failure' }));
+  for (const [jobs, run, want] of /** @type {[any[], string, string][]} */ ([
+    [
+      [
+        { name: 'told', conclusion: 'failure' },
+        { name: 'gate / gate', conclusion: 'success' },
+      ],
+      'failure',
+      'success',
+    ],
+    [[...other, { name: 'gate', conclusion: 'success' }], 'failure', 'success'],
+    [
+      [
+        { name: 'a / other', conclusion: 'success' },
+        { name: 'b / gate', conclusion: 'failure' },
+      ],
+      'failure',
+      'failure',
+    ],
+    [[{ name: 'navigate', conclusion: 'success' }], 'failure', 'failure'],
+    [
+      [
+        { name: 'a / gate', conclusion: 'success' },
+        { name: 'b / gate', conclusion: 'failure' },
+      ],
+      'failure',
+      'failure',
+    ],
+    [[], 'success', 'success'],
+  ])) {
+    const github = await startGitHub({ ...OF, jobs });
+    try {
+      const { code, text } = await publish(`write ${commentFolder(PASS)}`, github, { conclusion: run });
+      assert.equal(code, 0, text);
+      assert.equal(github.checks[0].conclusion, want, JSON.stringify(jobs.slice(-2)));
+    } finally {
+      await github.stop();
+    }
+  }
+});
+
+test('an artifact can make a check worse than its job, never better', async () => {
+  const github = await startGitHub(OF);
+  try {
+    for (const [job, verdict, want] of [
+      ['failure', 'pass', 'failure'],
+      ['failure', 'inconclusive', 'failure'],
+      ['cancelled', 'pass', 'cancelled'],
+      ['success', 'fail', 'failure'],
+      ['success', 'anything', 'failure'],
+    ]) {
+      const text = PASS.replace('gate pass', `gate ${verdict}`);
+      const { code, text: said } = await publish(`write ${commentFolder(text)}`, github, { conclusion: job });
+      assert.equal(code, 0, said);
+      assert.equal(github.checks.at(-1).conclusion, want, `${job}, ${verdict}`);
+    }
+  } finally {
+    await github.stop();
+  }
+});
+
+test('an artifact that is not one plain comment writes nothing', async () => {
+  const github = await startGitHub(OF);
+  const two = commentFolder(PASS);
+  writeFileSync(join(two, 'more'), '');
+  const link = fresh();
+  symlinkSync('/etc/hostname', join(link, 'comment.md'));
+  try {
+    for (const path of [
+      two,
+      link,
+      fresh(),
+      commentFolder(`${PASS}@octocat`),
+      commentFolder('x'.repeat(70_000)),
+    ]) {
+      const { code, text } = await publish(`write ${path}`, github, {});
+      assert.equal(code, 1);
+      assert.match(text, /^publish: /);
+      assert.equal(text.trim().split('\n').length, 1, text);
+    }
+    assert.deepEqual([github.comments, github.checks], [[], []]);
+  } finally {
+    await github.stop();
+  }
+});
