@@ -158,13 +158,15 @@ test('the release runs a scenario against a relay that is up, where there is nei
   await assertMeasured(run, inside('root/results'));
 });
 
-test('the probe alone runs in an empty root', async () => {
+test('the probe alone runs in an empty root, and sends datagrams through a SOCKS5 proxy', async () => {
   mkdirSync(inside('empty'));
   const sidecar = new RegExp(`^sidecar-.*-${ARCHITECTURE}$`);
   writeFileSync(inside('empty/sidecar'), readFileSync(made(sidecar)), { mode: 0o755 });
-  const run = alone(inside('empty'), ['/sidecar', 'probe', 'udp', '--direct', '--count', '50']);
+  const around = [join(ROOT, 'bin/sidecar'), 'testbed', 'run', 'sing-box', '--'];
+  const before = 'set -- "$@" --proxy "${DATAPLANE_URL#*://}"';
+  const run = alone(inside('empty'), ['/sidecar', 'probe', 'udp', '--count', '50'], { before, around });
   assert.equal(await run.ended, 0, run.output.stderr);
-  assert.match(run.output.stdout, /50/);
+  assert.match(run.output.stdout, /^50 of 50 succeeded in /m);
 });
 
 const CONTAINER = join(ROOT, 'tests/dist/container');

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel/k6/internal/builds"
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/exitcode"
 )
@@ -242,6 +243,31 @@ func TestWrongForRuns(t *testing.T) {
 	} {
 		if got := o.wrongForRuns(); want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestWrongForRows(t *testing.T) {
+	made := func(variable string) map[string]string { return map[string]string{variable: "out/proxy"} }
+	asked := func(variable string) builds.Asked { return builds.Asked{Base: "a", Head: "b", Made: made(variable)} }
+	bed := asked("binary")
+	bed.Testbed = "own-proxy"
+	for name, c := range map[string]struct {
+		o    Options
+		says string // "" where nothing is wrong
+	}{
+		"right":       {Options{Build: asked("binary")}, ""},
+		"not built":   {Options{A: "a", B: "b"}, "are BASELINE and CANDIDATE"},
+		"a scenario":  {Options{Build: asked("binary"), Scenario: "dataplane/socks-tcp"}, "takes the place of --scenario"},
+		"a testbed":   {Options{Build: bed}, "takes the place of --scenario and --testbed"},
+		"a source":    {Options{Build: asked("source")}, "takes --binary"},
+		"a bound":     {Options{Build: asked("binary"), Judged: true}, "are not of --protocol"},
+		"the minutes": {Options{Build: asked("binary"), Minutes: "many"}, "--minutes many: "},
+	} {
+		c.o.Protocol, c.o.Runs = "socks", auto
+		got := c.o.wrongForRuns()
+		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) || strings.Contains(got, "\n") {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }
