@@ -124,7 +124,7 @@ compare_sides = $(if $(BASE)$(HEAD)$(REPOSITORY),$(base_and_head),--a "$${A:-}" 
 
 .PHONY: compare
 compare: runners ## Two sides in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… to build them, with TESTBED=… or PROTOCOL=rows,… [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
-	+@$(if $(BASE)$(HEAD)$(REPOSITORY),:,$(call build,bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)'))
+	+@$(if $(BASE)$(HEAD)$(REPOSITORY),:,$(call build,$(if $(compare_what),bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)',ONLY=protocols/matrix bin/k6 x needs)))
 	@env $(foreach one,RUNS MINUTES SCENARIO WORSE_BY SAME A B BASE HEAD REPOSITORY BUILD BINARY SOURCE WHEEL TESTBED,-u $(one)) \
 	  bin/k6 x compare $(or $(compare_what),$(call given,protocol,PROTOCOL)) $(compare_sides) $(if $(SAME),--same) $(compare_length)
 

@@ -13,25 +13,30 @@ const KNOWN = /<\/?details>|<\/?summary>|<br>|&(?:amp|lt|gt);/g;
 const HEADING = /^#{1,6} /gm;
 /** A gap, while the text is looked at: no text has this character. */
 const GAP = '\u0000';
-/** An escape that takes its meaning from a character; a mention and a reference keep theirs. */
-const ESCAPED = /\\[\\`[\]*~$]/g;
+/** An escape, which takes the meaning of Markdown from a character, and no other (CommonMark, 2.4). */
+const ESCAPED = /\\([!-/:-@[-`{-~])/g;
+/** What stands for a character without its meaning, while the text is looked at. */
+const PLAIN = '\u0001';
 
-/** What may not be in it, and what it is called. @type {[RegExp, string][]} */
-const REFUSED = [
+/** What no text may have that Markdown reads. @type {[RegExp, string][]} */
+const MARKDOWN = [
   [/[<>]/, 'HTML'],
   [/&/, 'an entity'],
   [/[[\]]/, 'a link or a picture'],
-  [/`/, 'code'],
+  [/`|~~~|^( {4}|\t)/m, 'code'],
+  [/\$/, 'a formula'],
+  [/^\s*(?:[-*+]\s+)*\//m, 'a command'],
+];
+
+/** What no text may have that is seen, as GitHub looks for it where escapes are gone. @type {[RegExp, string][]} */
+const SEEN = [
   // eslint-disable-next-line no-control-regex
   [/@(?!\u0000)/, 'a mention'],
   // eslint-disable-next-line no-control-regex
   [/#(?!\u0000)/, 'a reference'],
   [/\bgh-\d/i, 'a reference'],
   [/[0-9a-f]{7,}/i, 'a commit'],
-  [/:[a-z0-9_+\\-]+:/i, 'an emoji'],
-  [/\$/, 'a formula'],
-  [/^\s*~{3}/m, 'code'],
-  [/^\s*\//m, 'a command'],
+  [/:[a-z0-9_+-]+:/i, 'an emoji'],
   [/:\/\//, 'an address'],
   [/www\./i, 'an address'],
 ];
@@ -56,11 +61,11 @@ export function checkComment(bytes, gate) {
   const body = text.slice(marker[0].length);
   if (/[\p{Cc}\p{Cf}]/u.test(body.replaceAll('\n', '')))
     return { wrong: 'it has a character that is not seen in it' };
-  const rest = body
-    .replaceAll('&#8203;', GAP)
-    .replaceAll(HEADING, '')
-    .replaceAll(KNOWN, ' ')
-    .replaceAll(ESCAPED, ' ');
-  for (const [pattern, what] of REFUSED) if (pattern.test(rest)) return { wrong: `it has ${what} in it` };
+  const bare = body.replaceAll('&#8203;', GAP).replaceAll(HEADING, '').replaceAll(KNOWN, PLAIN);
+  const read = bare.replaceAll(ESCAPED, PLAIN);
+  const seen = bare.replaceAll(ESCAPED, '$1');
+  const wrong =
+    MARKDOWN.find(([pattern]) => pattern.test(read)) ?? SEEN.find(([pattern]) => pattern.test(seen));
+  if (wrong) return { wrong: `it has ${wrong[1]} in it` };
   return { verdict: marker[2], text };
 }

@@ -3,6 +3,7 @@ import { cpusOf } from '../dataplane/environment.js';
 import { ask, startEcho, stopEcho } from '../dataplane/meter.js';
 import { echoWait } from '../dataplane/scenario.js';
 import { envChoice } from '../profiles.js';
+import { programOf } from './instances.js';
 import { selectedRows } from './sides.js';
 
 const START_MOST_MS = 120_000;
@@ -60,7 +61,7 @@ function startServers(placement, ttl) {
  * @param {string} cpus
  * @returns {Client}
  */
-function startResolver(row, { engine, binary }, resolver, upstream, cpus) {
+function startResolver(row, side, resolver, upstream, cpus) {
   const port = (/** @type {string} */ address) => Number(address.split(':').pop());
   const variables = {
     ...row.variables,
@@ -70,8 +71,7 @@ function startResolver(row, { engine, binary }, resolver, upstream, cpus) {
     dns_outbound: resolver.hijack === 'outbound',
     target_udp_port: port(upstream.udp),
     target_tcp_port: port(upstream.tcp),
-    engine,
-    binary,
+    ...programOf(side),
     cpus,
   };
   const started = ask('POST', '/testbeds/protocols/start', { variables }, START_MOST_MS);

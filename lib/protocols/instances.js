@@ -32,7 +32,7 @@ const CANNOT = 501;
  * @param {import('./sides.js').Program} program
  * @param {string} [prefix] of the variables
  */
-const programOf = ({ engine, binary, args = '', env = '', filter = '' }, prefix = '') =>
+export const programOf = ({ engine, binary, args = '', env = '', filter = '' }, prefix = '') =>
   Object.fromEntries(
     Object.entries({ engine, binary, args, env, filter }).map(([name, value]) => [prefix + name, value]),
   );

@@ -21,6 +21,13 @@ function binaryOf(variable) {
   throw `${variable}=${given}: give the absolute path of a binary`;
 }
 
+/** What a program needs besides. @param {'BASELINE' | 'CANDIDATE'} side */
+const besides = (side) => ({
+  args: __ENV[`${side}_ARGS`] || '',
+  env: __ENV[`${side}_ENV`] || '',
+  filter: binaryOf(`${side}_FILTER`),
+});
+
 /**
  * CANDIDATE, or CANDIDATE_CLIENT and CANDIDATE_SERVER apart, as a program with what it needs besides.
  * @param {string} variable
@@ -34,18 +41,19 @@ export function candidateOf(variable, fallback) {
   return {
     engine: named?.engine ?? /** @type {Engine} */ (envChoice('CANDIDATE_ENGINE', fallback)),
     binary: named?.binary ?? binaryOf(variable),
-    args: __ENV.CANDIDATE_ARGS || '',
-    env: __ENV.CANDIDATE_ENV || '',
-    filter: binaryOf('CANDIDATE_FILTER'),
+    ...besides('CANDIDATE'),
   };
 }
 
-/** The side that there always is. @returns {Side} */
-export const baselineOf = () => ({
-  name: 'baseline',
+/** @returns {Program} */
+const baselineProgram = () => ({
   engine: /** @type {Engine} */ (envChoice('BASELINE_ENGINE')),
   binary: binaryOf('BASELINE'),
+  ...besides('BASELINE'),
 });
+
+/** The side that there always is. @returns {Side} */
+export const baselineOf = () => ({ name: 'baseline', ...baselineProgram() });
 
 /**
  * BASELINE and CANDIDATE are absolute paths, BASELINE_ENGINE and CANDIDATE_ENGINE whose configuration each reads;
@@ -54,7 +62,8 @@ export const baselineOf = () => ({
  */
 export function sidesOf() {
   const baseline = baselineOf();
-  const { engine } = baseline;
+  const own = baselineProgram();
+  const { engine } = own;
   const name = /** @type {const} */ ('candidate');
   const both = candidateOf('CANDIDATE', engine);
   const client = candidateOf('CANDIDATE_CLIENT', engine);
@@ -63,7 +72,6 @@ export function sidesOf() {
     throw 'CANDIDATE is both ends: leave CANDIDATE_CLIENT and CANDIDATE_SERVER out';
   if (both) return { baseline, candidate: { name, ...both } };
   if (!client && !server) return { baseline, candidate: null };
-  const own = { engine, binary: baseline.binary };
   return { baseline, candidate: { name, ...(client ?? own), server: server ?? own } };
 }
 

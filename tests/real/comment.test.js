@@ -80,6 +80,8 @@ for (const text of [
   '<!-- windtunnel gate pass --><details open></summary><script>',
   '`a` | b\n\n# c\u202ed\u0007 :tada: \\[e](f) \\\\[e](f)',
   'x'.repeat(5000),
+  '0123456789abgh-1',
+  ...['[/home/x]', '</html>', '*/', '~/x', '`/bin`', '/bin/sh'],
 ]) {
   test(`it is taken with ${JSON.stringify(text.slice(0, 30))} in it`, () => {
     const bytes = commentOf(comparison(text, 3));

@@ -89,8 +89,7 @@ test('an input that nothing would read is refused, and nothing of a gate before 
       [{ GATE_SCENARIO: 'dataplane/socks-tcp' }, /testbed is not given/],
       [{ GATE_PROTOCOL: 'socks', GATE_WORSE_BY: '5' }, /worse-by is given beside protocol/],
       [{ GATE_PROTOCOL: 'socks', GATE_TESTBED: 'own-proxy' }, /testbed is given beside protocol/],
-      [{ GATE_PROTOCOL: 'socks', GATE_BUILD: 'make' }, /build is given without binary, source or wheel/],
-      [{ GATE_NAME: 'a--b' }, /name: 'a--b' is not of at most 40/],
+      [{ GATE_PROTOCOL: 'socks', GATE_BUILD: 'make' }, /binary, source and wheel are not given/],
     ])) {
       writeFileSync(join(folder.path, 'verdict'), 'code=0\n');
       writeFileSync(join(folder.path, 'comment.md'), 'of the gate before');
@@ -101,6 +100,11 @@ test('an input that nothing would read is refused, and nothing of a gate before 
       assert.match(comment, /^<!-- windtunnel gate set-up-failed -->/);
       assert.match(comment, why);
       assert.equal(gate('end', inputs).status, 1);
+    }
+    for (const name of ['..', 'a/b', 'a--b', 'A']) {
+      const { status, stderr } = gate('run', { GATE_NAME: name });
+      assert.equal(status, 2);
+      assert.match(stderr, /^gate: name: '.*' is not of at most 40 .*\n$/);
     }
   } finally {
     folder.remove();

@@ -179,10 +179,11 @@ func (o Options) failed() (c comment.Comment, err error) {
 	if err != nil {
 		return c, fmt.Errorf("--failed %s: %w", o.Failed, fault.Reason(err))
 	}
-	data = data[max(0, len(data)-mostSaid):]
+	// A secret may be of several lines, or lie across the cut.
+	text := clean(o.Secrets)(string(data))
+	text = text[max(0, len(text)-mostSaid):]
 	var lines []string
-	// A secret may be of several lines.
-	for line := range strings.Lines(clean(o.Secrets)(string(data))) {
+	for line := range strings.Lines(text) {
 		if line = fault.OneLine(line); line != "" {
 			lines = append(lines, line)
 		}

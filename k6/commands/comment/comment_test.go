@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 	}{
 		"a run":          {Options{Paths: []string{results}}, exitcode.Pass, []string{"<!-- windtunnel gate ", "| pulsar/ingest "}, nil},
 		"nothing":        {Options{Paths: []string{empty}}, exitcode.Usage, []string{"no result in it"}, nil},
-		"what it said":   {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Setup}, exitcode.Pass, []string{"set-up-failed", "@&#8203;everyone: exit status 1", `password \[secret\] and \[secret\]`}, append(parts(), "second", jwt)},
+		"what it said":   {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Setup}, exitcode.Pass, []string{"set-up-failed", "@&#8203;everyone: exit status 1", "password " + strings.TrimSuffix(strings.Repeat(`\[secret\] and `, len(hidden)+1), " and ")}, append(hidden, jwt)},
 		"the same bytes": {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Inconclusive}, exitcode.Pass, []string{"inconclusive -->", "cannot tell"}, nil},
 		"never a pass":   {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Pass}, exitcode.Pass, []string{"set-up-failed"}, []string{"✓"}},
 		"no log":         {Options{Paths: []string{empty}, Failed: "none"}, exitcode.Usage, []string{"--failed none: no such file"}, nil},
@@ -63,14 +63,6 @@ func TestRun(t *testing.T) {
 			}
 		})
 	}
-}
-
-// parts are what is hidden, and the first characters of each, as Markdown may part it behind them.
-func parts() (all []string) {
-	for _, secret := range hidden {
-		all = append(all, secret, secret[:4])
-	}
-	return all
 }
 
 func TestJUnitHoldsNoSecret(t *testing.T) {

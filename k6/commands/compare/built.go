@@ -5,8 +5,6 @@ package compare
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -50,6 +48,9 @@ func Built(o Options, b bench.Options) int {
 	}
 	o.Build.Root = b.Root
 	if o.Protocol != "" {
+		if f := knownRows(b.Root, o.Protocol); f != nil {
+			return refused(f)
+		}
 		o.Scenario, o.Build.Testbed = matrix, matrixTestbed
 	}
 	pair, f := builds.Check(o.Build)
@@ -87,40 +88,19 @@ func Built(o Options, b bench.Options) int {
 	if f != nil {
 		return refused(f)
 	}
+	needed, taken := b, specs
 	if o.Protocol != "" {
-		b = rows(b, o, pair.Paths())
-		specs = [2]string{}
+		needed, taken = ofRows(o, b, pair.Paths()), [2]string{}
 	}
-	if f := install(pair, b, scenarios, specs, run.Logs(dir)); f != nil {
+	if f := install(pair, needed, scenarios, taken, run.Logs(dir)); f != nil {
 		return refused(f)
 	}
 	if o.Protocol != "" {
-		return bench.Run(b)
+		return Rows(o, b, pair.Paths())
 	}
 	o.A, o.B = specs[0], specs[1]
 	made := pair.Builds()
 	return Measured(o, b, [2]*builds.Build{&made[0], &made[1]})
-}
-
-// The scenario of the protocol matrix, and the testbed of its rows.
-const matrix, matrixTestbed = "protocols/matrix", "protocols"
-
-// rows is a bench of rows of the matrix, of which base is the baseline and head the candidate.
-func rows(b bench.Options, o Options, built [2]string) bench.Options {
-	own := map[string]string{"PROTOCOL": o.Protocol, "BASELINE": built[0], "CANDIDATE": built[1]}
-	if o.Minutes != "" {
-		own["MINUTES"] = o.Minutes
-	}
-	b.Environ = slices.DeleteFunc(slices.Clone(b.Environ), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		_, given := own[name]
-		return given
-	})
-	for name, value := range own {
-		b.Environ = append(b.Environ, name+"="+value)
-	}
-	b.Only = matrix
-	return b
 }
 
 // buildBoth makes both sides. It returns their testbeds.

@@ -56,8 +56,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Runs a scenario in turn on two sides, which of them first by lot. Each is a testbed, NAME or
 NAME:VARIABLE=VALUE,…; the URL of a system that is up, with secrets of its own in NAME_A and
 NAME_B; or env:NAME, an environment. Or the sides are a base and a head, two checkouts or two
-revisions of a repository, that are built before (docs/your-own-build.md); with --protocol they
-are two programs that rows of the protocol matrix run in turn, judged as a candidate is
+revisions of a repository, that are built before (docs/your-own-build.md). With --protocol the
+sides are two programs, which rows of the protocol matrix run in turn, judged as a candidate is
 (docs/protocols.md). Or it takes results
 that there are, A's before -- and B's after it; one argument is a comparison's own folder. Tells the change of each metric with its confidence
 interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/compare.md
@@ -69,7 +69,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME, several with commas")
-	flags.StringVar(&o.Protocol, "protocol", "", "in place of --scenario and --testbed: rows of the protocol matrix, such as trojan,vless-reality, which --binary runs")
+	flags.StringVar(&o.Protocol, "protocol", "", "in place of --scenario and --testbed: rows of the protocol matrix, such as trojan,vless-reality, which two programs run: --binary of the builds, or --a and --b")
 	flags.StringVar(&o.A, "a", "", "side A")
 	flags.StringVar(&o.B, "b", "", "side B")
 	flags.BoolVar(&b.Same, "same", false, "measure two sides that are the same bytes, too")
@@ -97,6 +97,9 @@ each turn; each has a folder of its own, and one page has the changes of all.
 		defer stop()
 		if o.Build.Given() {
 			return Built(o, b)
+		}
+		if o.Protocol != "" {
+			return Rows(o, b, [2]string{o.A, o.B})
 		}
 		return Measured(o, b, [2]*builds.Build{})
 	})
@@ -135,12 +138,10 @@ func (o Options) wrongForRuns() string {
 // wrongForRows is what does not belong to rows of the protocol matrix.
 func (o Options) wrongForRows() string {
 	switch {
-	case !o.Build.Given():
-		return "--protocol is of --base and --head, which are built: two programs that are there are BASELINE and CANDIDATE of make protocols-compare"
 	case o.Scenario != "" || o.Build.Testbed != "":
 		return "--protocol takes the place of --scenario and --testbed: leave them out"
-	case o.Build.Made["binary"] == "" || o.Build.Made["source"] != "" || o.Build.Made["wheel"] != "":
-		return "--protocol takes --binary: rows run programs"
+	case o.Build.Given() && o.Build.Made["binary"] == "" || o.Build.Made["source"] != "" || o.Build.Made["wheel"] != "":
+		return "--protocol takes --binary, and neither --source nor --wheel: rows run programs"
 	case o.Judged:
 		return "--runs and --worse-by are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/protocols.md)"
 	}

@@ -257,7 +257,8 @@ func TestWrongForRows(t *testing.T) {
 		says string // "" where nothing is wrong
 	}{
 		"right":       {Options{Build: asked("binary")}, ""},
-		"not built":   {Options{A: "a", B: "b"}, "are BASELINE and CANDIDATE"},
+		"two there":   {Options{A: "/a", B: "/b"}, ""},
+		"one there":   {Options{A: "/a"}, "give both --a and --b"},
 		"a scenario":  {Options{Build: asked("binary"), Scenario: "dataplane/socks-tcp"}, "takes the place of --scenario"},
 		"a testbed":   {Options{Build: bed}, "takes the place of --scenario and --testbed"},
 		"a source":    {Options{Build: asked("source")}, "takes --binary"},

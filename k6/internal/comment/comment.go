@@ -80,10 +80,10 @@ func word(text string) string {
 	return w[:min(len(w), 60)]
 }
 
-// Each is the comment with every text of others as `to` makes it. What masks a text must do so before Markdown, whose escapes
-// would part what it looks for.
+// Each is the comment with every text of others as `to` makes it; the name and the verdict are words. What masks a text must do so
+// before Markdown, whose escapes would part what it looks for.
 func (c Comment) Each(to func(string) string) Comment {
-	c.Name, c.Verdict, c.Why = to(c.Name), to(c.Verdict), to(c.Why)
+	c.Why = to(c.Why)
 	c.Facts, c.Table, c.Folds = each(c.Facts, to), c.Table.each(to), slices.Clone(c.Folds)
 	for i, f := range c.Folds {
 		c.Folds[i] = Fold{to(f.Title), each(f.Lines, to), f.Table.each(to)}

@@ -26,7 +26,7 @@ var seen = []*regexp.Regexp{
 var emoji = regexp.MustCompile(`(:)((?:\\?[A-Za-z0-9_+-])+:)`)
 
 // commit is one by its name, whole or shortened; parted is less than the shortest.
-var commit, parted = regexp.MustCompile(`(?i)[0-9a-f]{7,}`), regexp.MustCompile(`.{6}`)
+var commit, parted = regexp.MustCompile(`(?i)[0-9a-f]{7,}`), regexp.MustCompile(`.{1,6}`)
 
 // Inert is text of others for a comment that GitHub shows: plain as Escape makes it, and besides without mentions, links,
 // references, emoji, and characters that turn the direction of what follows.
@@ -41,7 +41,8 @@ func Inert(text string) string {
 	for _, pattern := range seen {
 		text = pattern.ReplaceAllString(text, "${1}"+gap+"${2}")
 	}
-	text = commit.ReplaceAllStringFunc(text, func(name string) string { return parted.ReplaceAllString(name, "${0}"+gap) })
+	// A gap at the end would begin a word, such as the old name of an issue.
+	text = commit.ReplaceAllStringFunc(text, func(name string) string { return strings.Join(parted.FindAllString(name, -1), gap) })
 	for emoji.MatchString(text) {
 		text = emoji.ReplaceAllString(text, "${1}"+gap+"${2}")
 	}

@@ -17,6 +17,7 @@ func TestInert(t *testing.T) {
 		"www.x":             "www&#8203;.x",
 		":a:b:":             ":&#8203;a:&#8203;b:",
 		"abcdef0":           "abcdef&#8203;0",
+		"0123456789abgh-1":  "012345&#8203;6789abgh-1",
 		"\u202ex":           "\uFFFDx",
 		"\xff":              "\uFFFD",
 		"sing-box:cpus=0,2": "sing-box:cpus=0,2",

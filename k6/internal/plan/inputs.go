@@ -44,9 +44,9 @@ func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
 	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return s.System == "protocols" }) {
 		return nil
 	}
-	for _, variable := range []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_FILTER", "BASELINE"} {
+	for _, variable := range []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_FILTER", "BASELINE", "BASELINE_FILTER"} {
 		path := a.Getenv(variable)
-		if path == "" || a.isEngine(path) && variable != "CANDIDATE_FILTER" && variable != "BASELINE" {
+		if path == "" || a.isEngine(path) && !strings.HasSuffix(variable, "_FILTER") && variable != "BASELINE" {
 			continue
 		}
 		if wrong := notProgram(path); wrong != "" {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/contents"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/protocolrows"
+)
+
+// The scenario of the protocol matrix, and the testbed of its rows.
+const matrix, matrixTestbed = "protocols/matrix", "protocols"
+
+// Rows measures two programs, the absolute paths of a baseline and a candidate, by rows of the protocol matrix, and returns the
+// exit code. The scenario takes the turns.
+func Rows(o Options, b bench.Options, programs [2]string) int {
+	f := knownRows(b.Root, o.Protocol)
+	if f == nil && !b.Same {
+		f = samePrograms(b.Root, programs)
+	}
+	if f != nil {
+		fmt.Fprintln(b.Stderr, f.Message)
+		return f.Code
+	}
+	return bench.Run(ofRows(o, b, programs))
+}
+
+// besides are what a program is told beside its path. What the candidate is told is for both, which are builds of one program, unless
+// the baseline has its own.
+var besides = []string{"ENGINE", "ARGS", "ENV", "FILTER"}
+
+// ofRows is the bench of the rows.
+func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
+	own := map[string]string{"PROTOCOL": o.Protocol, "BASELINE": programs[0], "CANDIDATE": programs[1]}
+	if o.Minutes != "" {
+		own["MINUTES"] = o.Minutes
+	}
+	for _, name := range besides {
+		if value := b.Getenv("CANDIDATE_" + name); value != "" && b.Getenv("BASELINE_"+name) == "" {
+			own["BASELINE_"+name] = value
+		}
+	}
+	b.Environ = slices.DeleteFunc(slices.Clone(b.Environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		_, given := own[name]
+		return given
+	})
+	for name, value := range own {
+		b.Environ = append(b.Environ, name+"="+value)
+	}
+	b.Only = matrix
+	return b
+}
+
+// knownRows refuses the name of a row that there is not, before anything is built.
+func knownRows(root, list string) *fault.Fault {
+	of, err := protocolrows.Read(filepath.Join(root, "testbeds", matrixTestbed))
+	if err != nil {
+		return fault.Usage("%v", err)
+	}
+	var names []string
+	for _, row := range of.Rows {
+		names = append(names, row.Name)
+	}
+	for _, wanted := range compare.List(list) {
+		prefix, many := strings.CutSuffix(wanted, "*")
+		if !slices.ContainsFunc(names, func(name string) bool { return name == wanted || many && strings.HasPrefix(name, prefix) }) {
+			return fault.Usage("PROTOCOL=%s: no such row%s; there are %s", wanted, closest.Hint(wanted, names), strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// samePrograms refuses two sides of the same bytes: a build that did not happen would pass.
+func samePrograms(root string, programs [2]string) *fault.Fault {
+	var sides [2]contents.Side
+	for i, path := range programs {
+		ref, bed, err := check.TestbedSpec(root, matrixTestbed+":binary="+path)
+		if err != nil {
+			return fault.Usage("%v", err)
+		}
+		if sides[i], err = contents.Of(root, ref, bed); err != nil {
+			return fault.Usage("%v", err)
+		}
+	}
+	if contents.Same(sides[0], sides[1]) {
+		return &fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf("both sides are the same (%s): nothing is measured; "+
+			"was a build forgotten, or one path given twice? SAME=1 (--same) measures them all the same", sides[1].Contents)}
+	}
+	return nil
+}
