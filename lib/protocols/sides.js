@@ -53,7 +53,7 @@ const baselineProgram = () => ({
 });
 
 /** The side that there always is. @returns {Side} */
-export const baselineOf = () => ({ name: 'baseline', ...baselineProgram() });
+export const baselineOf = (program = baselineProgram()) => ({ name: 'baseline', ...program });
 
 /**
  * BASELINE and CANDIDATE are absolute paths, BASELINE_ENGINE and CANDIDATE_ENGINE whose configuration each reads;
@@ -61,8 +61,8 @@ export const baselineOf = () => ({ name: 'baseline', ...baselineProgram() });
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {
-  const baseline = baselineOf();
   const own = baselineProgram();
+  const baseline = baselineOf(own);
   const { engine } = own;
   const name = /** @type {const} */ ('candidate');
   const both = candidateOf('CANDIDATE', engine);

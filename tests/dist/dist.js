@@ -136,7 +136,7 @@ test('the archive has what it says, and nothing of the machine that made it', ()
       parts.some((/** @type {string} */ purl) => want.test(purl)),
       String(want),
     );
-  // Of the home, what toolchains keep there; alone it may be as short as /root/, which names of packages have.
+  // Of the home, what toolchains keep there; alone it may be a word that names of packages have.
   const home = String(process.env.HOME);
   const own = [
     ...[folder.path, ROOT.replace(/\/$/, ''), `${home}/.`, `${process.env.GOPATH ?? `${home}/go`}/`],

@@ -1,7 +1,7 @@
 /** What `k6 x comment` writes, whatever names are in it, the part that may write takes; and nothing of it is missing. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { MOST_BYTES, checkComment } from '../../ci/inert.js';
@@ -57,14 +57,12 @@ const comparison = (text, count) => ({
   reasons: [text, text],
 });
 
-let made = 0;
 /** As a name of a commit, which Markdown's writer parts. */
 const HEX = 'abcdef0123456789abcdef0123456789';
 
 /** @param {object} of */
 function commentOf(of) {
-  const path = join(folder.path, String((made += 1)));
-  mkdirSync(path);
+  const path = folder.fresh();
   writeFileSync(join(path, 'compare.json'), JSON.stringify(of));
   const done = spawnSync(K6, ['x', 'comment', '--name', 'gate', '--junit', join(path, 'junit.xml'), path], {
     env: { ...cleanEnvironment(), SOME_TOKEN: 'hunter22', OTHER_KEY: HEX },

@@ -76,6 +76,20 @@ test('a filter makes a candidate run that reads another configuration', () =>
     },
   ));
 
+test('a filter makes a baseline run that reads another configuration', () =>
+  matrix(
+    {
+      BASELINE: CANDIDATE,
+      BASELINE_ENV: 'CANDIDATE_FAULT=renamed',
+      BASELINE_FILTER: join(ROOT, 'tests/fixtures/rename'),
+      PROTOCOL: 'vless-tls',
+    },
+    ({ result }) => {
+      const { baseline } = protocolRow(result, 'vless-tls');
+      assert.equal(baseline.outcome, 'measured', baseline.detail);
+    },
+  ));
+
 test('each end can be a candidate by itself', () =>
   matrix(
     { CANDIDATE_SERVER: CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=own', PROTOCOL: 'vless' },

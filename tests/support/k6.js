@@ -1,6 +1,6 @@
 /** Runs a scenario with the real bin/k6 and reads the result that it writes. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,12 +35,18 @@ export function cleanEnvironment() {
 }
 
 /**
- * A new folder that is removed by the returned function.
+ * A new folder, which `remove` removes; `fresh` makes another one in it.
  * @param {string} name
  */
 export function temporaryFolder(name) {
   const path = mkdtempSync(join(tmpdir(), `windtunnel-${name}-`));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  let made = 0;
+  const fresh = () => {
+    const own = join(path, String((made += 1)));
+    mkdirSync(own);
+    return own;
+  };
+  return { path, fresh, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /**

@@ -54,12 +54,7 @@ export function assertMeasured(measured, verdict) {
 /** The proxy's repository in a folder, which `remove` removes. */
 export function smallProxy() {
   const folder = temporaryFolder('gate');
-  let made = 0;
-  const fresh = () => {
-    const path = join(folder.path, String((made += 1)));
-    mkdirSync(path);
-    return path;
-  };
+  const { fresh } = folder;
   const repository = proxyRepository(folder.path, {
     slower: (path) => writeFileSync(join(path, 'price'), `${100 + SLOWER}\n`),
     equal: (path) => appendFileSync(join(path, 'proxy.py'), '# nothing else\n'),

@@ -12,12 +12,7 @@ import { evaluate, filled, runs } from '../support/workflow.js';
 
 const folder = temporaryFolder('gate-unit');
 after(folder.remove);
-let made = 0;
-const fresh = () => {
-  const path = join(folder.path, String((made += 1)));
-  mkdirSync(path);
-  return path;
-};
+const { fresh } = folder;
 
 const SHA = '1'.repeat(40);
 const PASS = '<!-- windtunnel gate pass -->\n### Windtunnel, gate: ✓ pass\n\nhead is as fast as base\n';

@@ -1,7 +1,7 @@
 /** setup/prerequisites: what is missing, in one line, before anything is built. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ROOT, temporaryFolder } from '../support/k6.js';
@@ -38,29 +38,44 @@ const COMMANDS = [
 ];
 /** @param {string} name of a toolchain */
 const without = (name) => Object.fromEntries(Object.entries(WHOLE).filter(([one]) => one !== name));
-let made = 0;
 
 /**
- * @param {string} use
- * @param {Record<string, string>} [versions] of the toolchains
- * @param {string[]} [commands]
+ * @param {string[]} asked of the script
+ * @param {Record<string, string>} versions of the toolchains
+ * @param {string[]} commands
  */
-function missing(use, versions = WHOLE, commands = COMMANDS) {
-  const path = join(folder.path, String((made += 1)));
-  mkdirSync(path);
+function prerequisites(asked, versions, commands) {
+  const path = folder.fresh();
   for (const tool of TOOLS) symlinkSync(join('/usr/bin', tool), join(path, tool));
   const scripts = { ...Object.fromEntries(commands.map((name) => [name, ''])), ...versions };
   for (const [name, version] of Object.entries(scripts)) {
     writeFileSync(join(path, name), `#!${path}/bash\necho '${version}'\n`);
     chmodSync(join(path, name), 0o755);
   }
-  const { status, stderr } = spawnSync(join(path, 'bash'), ['setup/prerequisites', 'missing', use], {
+  const { status, stdout, stderr } = spawnSync(join(path, 'bash'), ['setup/prerequisites', ...asked], {
     cwd: ROOT,
     env: { PATH: path },
     encoding: 'utf8',
   });
+  return { status, stdout, stderr };
+}
+
+/** @param {string} use @param {Record<string, string>} [versions] @param {string[]} [commands] */
+function missing(use, versions = WHOLE, commands = COMMANDS) {
+  const { status, stderr } = prerequisites(['missing', use], versions, commands);
   return { status, stderr };
 }
+
+test('who installs for one use is not asked for what others need', () => {
+  const installed = (/** @type {string[]} */ ...use) => {
+    const { status, stdout, stderr } = prerequisites(['install', ...use], without('node'), COMMANDS);
+    return [status, stdout, stderr];
+  };
+  assert.deepEqual(installed('bench'), [0, 'all that make bench needs is there\n', '']);
+  const told = 'make: install by hand, as packages are older: node 20.19 or newer (nodejs.org)\n';
+  assert.deepEqual(installed('test'), [4, '', told]);
+  assert.equal(installed('nothing')[0], 2);
+});
 
 test('nothing is said where all is there', () => {
   for (const use of ['bench', 'test', 'lint', 'kubernetes'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
-import { descendants, isAlive, processOf, watch } from '../support/processes.js';
+import { descendants, isAlive, processOf, until, watch } from '../support/processes.js';
 
 test('a process is told by its pid and its start: another with that pid is not it', async () => {
   const child = spawn('sleep', ['60']);
@@ -21,7 +21,8 @@ test('what a watched process leaves running is told, and what ended with it is n
   });
   const watched = watch(child);
   await once(child.stdout, 'data');
-  while (descendants(Number(child.pid)).filter(({ command }) => /^sleep/.test(command)).length < 2);
+  const sleeping = () => descendants(Number(child.pid)).filter(({ command }) => /^sleep/.test(command));
+  await until(() => sleeping().length === 2, 'both');
   await new Promise((resolve) => setTimeout(resolve, 500));
   child.stdin.end('\n');
   await once(child, 'exit');

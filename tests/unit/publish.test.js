@@ -1,7 +1,7 @@
 /** Who writes a gate's comment and its check: whose pull request it is, what of an artifact is taken, and what GitHub is asked. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, test } from 'node:test';
@@ -10,12 +10,7 @@ import { ROOT, temporaryFolder } from '../support/k6.js';
 
 const folder = temporaryFolder('publish');
 after(folder.remove);
-let made = 0;
-const fresh = () => {
-  const path = join(folder.path, String((made += 1)));
-  mkdirSync(path);
-  return path;
-};
+const { fresh } = folder;
 
 const SHA = '1'.repeat(40);
 const PASS = '<!-- windtunnel gate pass -->\n### Windtunnel, gate: ✓ pass\n\nhead is as fast as base\n';

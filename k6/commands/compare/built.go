@@ -88,15 +88,17 @@ func Built(o Options, b bench.Options) int {
 	if f != nil {
 		return refused(f)
 	}
-	needed, taken := b, specs
 	if o.Protocol != "" {
-		needed, taken = ofRows(o, b, pair.Paths()), [2]string{}
+		if f := samePrograms(b, pair.Paths()); f != nil {
+			return refused(f)
+		}
+		b, specs = ofRows(o, b, pair.Paths()), [2]string{}
 	}
-	if f := install(pair, needed, scenarios, taken, run.Logs(dir)); f != nil {
+	if f := install(pair, b, scenarios, specs, run.Logs(dir)); f != nil {
 		return refused(f)
 	}
 	if o.Protocol != "" {
-		return Rows(o, b, pair.Paths())
+		return bench.Run(b)
 	}
 	o.A, o.B = specs[0], specs[1]
 	made := pair.Builds()

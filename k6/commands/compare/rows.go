@@ -21,12 +21,12 @@ import (
 // The scenario of the protocol matrix, and the testbed of its rows.
 const matrix, matrixTestbed = "protocols/matrix", "protocols"
 
-// Rows measures two programs, the absolute paths of a baseline and a candidate, by rows of the protocol matrix, and returns the
-// exit code. The scenario takes the turns.
+// Rows measures two programs that are there, the absolute paths of a baseline and a candidate, by rows of the protocol matrix, and
+// returns the exit code. The scenario takes the turns.
 func Rows(o Options, b bench.Options, programs [2]string) int {
 	f := knownRows(b.Root, o.Protocol)
-	if f == nil && !b.Same {
-		f = samePrograms(b.Root, programs)
+	if f == nil {
+		f = samePrograms(b, programs)
 	}
 	if f != nil {
 		fmt.Fprintln(b.Stderr, f.Message)
@@ -81,15 +81,18 @@ func knownRows(root, list string) *fault.Fault {
 	return nil
 }
 
-// samePrograms refuses two sides of the same bytes: a build that did not happen would pass.
-func samePrograms(root string, programs [2]string) *fault.Fault {
+// samePrograms refuses two sides of the same bytes, unless that is asked for: a build that did not happen would pass.
+func samePrograms(b bench.Options, programs [2]string) *fault.Fault {
+	if b.Same {
+		return nil
+	}
 	var sides [2]contents.Side
 	for i, path := range programs {
-		ref, bed, err := check.TestbedSpec(root, matrixTestbed+":binary="+path)
+		ref, bed, err := check.TestbedSpec(b.Root, matrixTestbed+":binary="+path)
 		if err != nil {
 			return fault.Usage("%v", err)
 		}
-		if sides[i], err = contents.Of(root, ref, bed); err != nil {
+		if sides[i], err = contents.Of(b.Root, ref, bed); err != nil {
 			return fault.Usage("%v", err)
 		}
 	}

@@ -24,6 +24,7 @@ func TestProgramsThatCannotRunAreRefused(t *testing.T) {
 		"CANDIDATE=" + plain:  "CANDIDATE=" + plain + ": not executable; give the absolute path of a binary",
 		"CANDIDATE=/dev/null": "CANDIDATE=/dev/null: not a file; give the absolute path of a binary",
 		"CANDIDATE=./xray":    "CANDIDATE=./xray: not an absolute path; give the absolute path of a binary",
+		"BASELINE_FILTER=x":   "BASELINE_FILTER=x: not an absolute path; give the absolute path of a binary",
 		"BASELINE=xray":       "BASELINE=xray: not an absolute path; give the absolute path of a binary",
 		"CANDIDATE=xray":      "",
 		"CANDIDATE=/bin/sh":   "",

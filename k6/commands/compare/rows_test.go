@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/plan"
+)
+
+func TestWhatACandidateIsToldHoldsForTheBaselineToo(t *testing.T) {
+	b := bench.Options{Asked: plan.Asked{Environ: []string{"CANDIDATE_FILTER=/rename", "CANDIDATE_ARGS=--x", "BASELINE_ARGS=--y",
+		"BASELINE=other", "PROTOCOL=vless", "MINUTES=9"}}}
+	got := ofRows(Options{Protocol: "socks", Minutes: "1"}, b, [2]string{"/old", "/new"})
+	slices.Sort(got.Environ)
+	want := []string{"BASELINE=/old", "BASELINE_ARGS=--y", "BASELINE_FILTER=/rename", "CANDIDATE=/new", "CANDIDATE_ARGS=--x",
+		"CANDIDATE_FILTER=/rename", "MINUTES=1", "PROTOCOL=socks"}
+	if !slices.Equal(got.Environ, want) || got.Only != matrix {
+		t.Errorf("%q of %s", got.Environ, got.Only)
+	}
+}
+
+func TestRowsThatThereAreNotAreRefused(t *testing.T) {
+	for list, says := range map[string]string{"socks": "", "vless*,socks": "", "sokcs": "PROTOCOL=sokcs: no such row; did you mean socks?; there are socks, ", "x*": "PROTOCOL=x*: no such row"} {
+		f := knownRows("../../..", list)
+		if (f == nil) != (says == "") || f != nil && (f.Code != exitcode.Usage || !strings.HasPrefix(f.Message, says)) {
+			t.Errorf("%s: %+v", list, f)
+		}
+	}
+}
+
+func TestTwoProgramsOfTheSameBytesAreRefused(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := func(text string) string {
+		path := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	b := bench.Options{Asked: plan.Asked{Root: root}}
+	if f := samePrograms(b, [2]string{program("one"), program("one")}); f == nil || f.Code != exitcode.Inconclusive {
+		t.Errorf("%+v", f)
+	}
+	if f := samePrograms(b, [2]string{program("one"), program("two")}); f != nil {
+		t.Errorf("%+v", f)
+	}
+	b.Same = true
+	if f := samePrograms(b, [2]string{program("one"), program("one")}); f != nil {
+		t.Errorf("%+v", f)
+	}
+}
