@@ -6,7 +6,7 @@
 import { pathOf } from './file.js';
 
 /** @typedef {keyof typeof import('../k6/lists/kinds.json')} ErrorKind */
-/** @typedef {{ says: string, through_proxy?: string, at_set_up?: string, own_limit?: boolean }} Kind see k6/internal/kinds */
+/** @typedef {{ says: string, through_proxy?: string, at_set_up?: string, own_limit?: boolean, busy_machine?: boolean }} Kind see k6/internal/kinds */
 
 /** @type {Record<ErrorKind, Kind>} */
 const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/kinds.json'))));

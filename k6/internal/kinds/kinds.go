@@ -22,6 +22,8 @@ type Kind struct {
 	AtSetUp string `json:"at_set_up"`
 	// OwnLimit is a limit of the generator's own, which says nothing of the system under test.
 	OwnLimit bool `json:"own_limit"`
+	// BusyMachine: a machine that other programs keep busy can cause the error. All other kinds are evidence against the system under test.
+	BusyMachine bool `json:"busy_machine"`
 }
 
 // All are the kinds, by name.
