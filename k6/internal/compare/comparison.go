@@ -48,6 +48,13 @@ const (
 	Inconclusive = "inconclusive"
 )
 
+// The doubts: why a comparison is inconclusive.
+const (
+	TooNoisy      = "too noisy"            // more pairs would not have decided within the most pairs that are made, or the machine disturbed the runs
+	TooLittleTime = "too little time"      // more pairs decide
+	IsMissing     = "something is missing" // a part of what is judged was not measured on a side: a gate fails on it
+)
+
 // Comparison is a compare.json. Units are in the names, or in the metric's unit.
 type Comparison struct {
 	Schema         string            `json:"schema"`
@@ -76,6 +83,7 @@ type Comparison struct {
 	Failures       []Failure         `json:"failures"`
 	Notes          []string          `json:"notes"`
 	Verdict        string            `json:"verdict"`
+	Doubt          string            `json:"doubt,omitempty"` // of an inconclusive one: TooNoisy, TooLittleTime or IsMissing
 	Reasons        []string          `json:"reasons"`
 	mute           string            // what so few pairs cannot tell, "" where they are enough
 	kept           bool              // A are kept runs, B is one run that is judged by them
