@@ -3,7 +3,6 @@
 package compare
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +26,9 @@ type Request struct {
 	// BuildA and BuildB are nil where a side was not built for the comparison, ContentsA and ContentsB empty where they are not known.
 	BuildA, BuildB       *builds.Build
 	ContentsA, ContentsB contents.Contents
-	Planned              int // pairs, 0 where none were, or where it ran until it knew
+	Planned              int  // pairs, 0 where none were, or where it ran until it knew
+	Made                 int  // pairs that were made, 0 if it is not known: a pair that is not there is missing evidence
+	SecondaryOff         bool // only primary metrics are judged
 	Look                 difference.Look
 	looked               int    // pairs at the last look
 	told                 string // what it saw, for people
@@ -45,6 +46,9 @@ func Make(q Request) Comparison {
 		A: side(q.SpecA, q.A, q.Beds), B: side(q.SpecB, q.B, q.Beds), Metrics: []Metric{}, Failures: []Failure{}, Notes: []string{}, Reasons: []string{}}
 	c.A.Build, c.A.Contents, c.B.Build, c.B.Contents = q.BuildA, q.ContentsA, q.BuildB, q.ContentsB
 	c.System, c.Scenario, _ = strings.Cut(q.Scenario, "/")
+	if q.SecondaryOff {
+		c.Secondary = SecondaryOff
+	}
 	goodA, goodB := good(q.A), good(q.B)
 	runs := append(slices.Clone(q.A), q.B...)
 	all := results(runs)
@@ -55,12 +59,13 @@ func Make(q Request) Comparison {
 	}
 	c.Interleaved, c.kept = !q.Kept && interleaved(q.A, q.B), q.Kept
 	c.DurationS = duration(all)
+	c.findMissing(q, goodA, goodB)
 	if len(goodA) > 0 && len(goodB) > 0 {
-		c.compare(goodA, goodB)
+		c.compare(q, goodA, goodB)
 	}
 	c.answers = answers(goodA, goodB)
 	c.countFailedRuns(q.A, q.B)
-	c.countErrors(goodA, goodB)
+	c.countErrors(q.A, q.B)
 	c.secondaryIsShown(len(goodA))
 	c.judge(q, len(goodA), len(goodB), c.answer(q.Look))
 	c.Headline = c.headline()
@@ -110,38 +115,6 @@ func side(spec string, runs []Measured, beds func(string) testbed.Testbed) Side 
 		s.Runs = append(s.Runs, r)
 	}
 	return s
-}
-
-// Unusable says why a run's numbers are not used, "" where they are. A run that crossed a threshold
-// is measured as well as any: leaving it out would hide the slow ones.
-func Unusable(m Measured) string {
-	why := strings.Join(m.Reasons, "; ")
-	check := fault(m)
-	switch {
-	case m.Result == nil:
-		return cmp.Or(why, "there is no result")
-	case check.Check != "":
-		return check.Check + ": " + check.Detail
-	case m.Outcome != run.Pass && m.Outcome != run.Fail:
-		return cmp.Or(why, m.Outcome)
-	}
-	return ""
-}
-
-// fault is the first validity check that failed, one without a name where none did.
-func fault(m Measured) result.Validity {
-	if m.Result != nil {
-		for _, check := range m.Result.Validity {
-			if check.OK != nil && !*check.OK {
-				return check
-			}
-		}
-	}
-	return result.Validity{}
-}
-
-func good(runs []Measured) []Measured {
-	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool { return Unusable(m) != "" })
 }
 
 // interleaved reports whether the runs took turns: each pair's two runs followed one another.

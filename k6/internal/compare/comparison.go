@@ -33,6 +33,9 @@ const (
 	sharePoints = 0.1
 )
 
+// SecondaryOff is the word of a comparison whose secondary metrics were not to be judged.
+const SecondaryOff = "off"
+
 // The judgements.
 const (
 	Better    = "better"
@@ -76,6 +79,7 @@ type Comparison struct {
 	Interrupted    bool              `json:"interrupted"`
 	Confidence     float64           `json:"confidence"`
 	WorseByPercent float64           `json:"worse_by_percent"`
+	Secondary      string            `json:"secondary,omitempty"` // SecondaryOff: only primary metrics were judged, as the user asked
 	Headline       string            `json:"headline"`
 	A              Side              `json:"a"`
 	B              Side              `json:"b"`
@@ -85,7 +89,10 @@ type Comparison struct {
 	Verdict        string            `json:"verdict"`
 	Doubt          string            `json:"doubt,omitempty"` // of an inconclusive one: TooNoisy, TooLittleTime or IsMissing
 	Reasons        []string          `json:"reasons"`
-	mute           string            // what so few pairs cannot tell, "" where they are enough
+	mute           []string          // metrics that could not have failed with so few pairs, a reason for each role
+	missing        []string          // what was not measured, a reason each
+	lost           []string          // primary metrics that B lost because none of its operations succeeded, a reason each
+	noSecondary    string            // why secondary metrics cannot be judged, though nobody switched them off
 	kept           bool              // A are kept runs, B is one run that is judged by them
 	answers        []string          // what the sections of both sides found, a line each
 }
@@ -124,27 +131,30 @@ const (
 // broken by it. WorseAtMost is what it may be worse by, in the scale of WorseByPercent or in points: more would have been
 // seen; nil where the pairs are too few to tell.
 type Metric struct {
-	Operation   string   `json:"operation"` // "" for the whole run
-	Title       string   `json:"title"`
-	Name        string   `json:"name"`
-	Unit        string   `json:"unit"`
-	Better      string   `json:"better"` // higher, lower
-	Control     bool     `json:"control"`
-	Role        string   `json:"role"`
-	A           Summary  `json:"a"`
-	B           Summary  `json:"b"`
-	Change      *Change  `json:"change"`
-	P           *float64 `json:"p"`
-	Judgement   string   `json:"judgement"`
-	Outcome     string   `json:"outcome"`
-	Gate        bool     `json:"gate"`
-	WorseAtMost *float64 `json:"worse_at_most"`
-	MorePairs   *int     `json:"more_pairs"` // estimated to decide an unclear one; -1: more than can be made
-	Notes       []string `json:"notes"`
-	differs     bool     // its interval leaves out 0
-	drifted     bool     // a control that differs as a system might
-	evidence    bool     // of where the time went
-	shift       difference.Shift
+	Operation   string           `json:"operation"` // "" for the whole run
+	Title       string           `json:"title"`
+	Name        string           `json:"name"`
+	Unit        string           `json:"unit"`
+	Better      string           `json:"better"` // higher, lower
+	Control     bool             `json:"control"`
+	Role        string           `json:"role"`
+	A           Summary          `json:"a"`
+	B           Summary          `json:"b"`
+	Change      *Change          `json:"change"`
+	P           *float64         `json:"p"`
+	Judgement   string           `json:"judgement"`
+	Outcome     string           `json:"outcome"`
+	Gate        bool             `json:"gate"`
+	WorseAtMost *float64         `json:"worse_at_most"`
+	MorePairs   *int             `json:"more_pairs"` // estimated to decide an unclear one; -1: more than can be made
+	Notes       []string         `json:"notes"`
+	differs     bool             // its interval leaves out 0
+	drifted     bool             // a control that differs as a system might
+	evidence    bool             // of where the time went
+	shift       difference.Shift // of the runs that are used
+	gate        difference.Shift // with the pairs in which B failed; N 0 where there are none
+	cautious    difference.Shift // also with the pairs that were left out; N 0 where there are none
+	allowance   float64          // added to the bound, in its scale
 }
 
 // Summary is the values of a side, in the order of the runs, and their median.
@@ -174,6 +184,7 @@ type Failure struct {
 	B       Tally    `json:"b"`
 	P       *float64 `json:"p"`
 	Outcome string   `json:"outcome"`
+	excused int64    // of B, in disturbed runs, of a kind that a busy machine causes
 }
 
 // Tally is how many failed of how many.

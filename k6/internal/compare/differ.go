@@ -56,9 +56,10 @@ func (m Metric) changeUnit() string {
 }
 
 // compare fills the metrics from the runs that are used.
-func (c *Comparison) compare(a, b []Measured) {
+func (c *Comparison) compare(q Request, a, b []Measured) {
 	have := map[key]bool{}
 	valuesA, valuesB := tabulate(a), tabulate(b)
+	others := c.leftOut(q)
 	both := append(slices.Clone(a), b...)
 	var all []row
 	for _, m := range both {
@@ -69,14 +70,40 @@ func (c *Comparison) compare(a, b []Measured) {
 			}
 		}
 	}
-	for _, row := range markPrimary(all, both, valuesA, valuesB) {
-		if filled, ok := c.metric(row, valuesA, valuesB); ok {
+	cpu := c.kindOfCPU(a, b)
+	all = slices.DeleteFunc(all, func(r row) bool { return r.Name == wholeCPU && cpu != wholeCPU })
+	all = markPrimary(all, cpu, both, valuesA, valuesB, others.tables())
+	for i := range all {
+		if q.SecondaryOff && all[i].Role == Secondary {
+			all[i].Role = Shown
+		}
+		if all[i].Name == measuredCPU && cpu == wholeCPU {
+			all[i].Role, all[i].Title = Shown, all[i].Title+" in measured parts"
+		}
+	}
+	for _, row := range all {
+		c.findMissingValues(row, a, b, valuesA, valuesB)
+		if filled, ok := c.metric(row, valuesA, valuesB, others); ok {
 			c.Metrics = append(c.Metrics, filled)
 		}
 	}
+	c.findMissingPrimary(all, both)
 	c.moreWorkTakesMoreMemory(valuesA, valuesB)
 	// The primary ones first, of the whole run last, also where an operation is in B's runs only.
 	slices.SortStableFunc(c.Metrics, func(x, y Metric) int { return place(x) - place(y) })
+}
+
+// kindOfCPU is the CPU time to the end of the quiet period if any run has it. Kept runs of an earlier version may have the other
+// kind only, and one run is judged by what they have.
+func (c *Comparison) kindOfCPU(a, b []Measured) string {
+	runs := append(slices.Clone(a), b...)
+	if c.kept {
+		runs = a
+	}
+	if slices.ContainsFunc(runs, func(m Measured) bool { return m.Result.CPU != nil }) {
+		return wholeCPU
+	}
+	return measuredCPU
 }
 
 func place(m Metric) int {
@@ -90,7 +117,7 @@ func place(m Metric) int {
 }
 
 // metric compares a row; it tells false where a side has no value.
-func (c *Comparison) metric(r row, a, b []table) (Metric, bool) {
+func (c *Comparison) metric(r row, a, b []table, others leftOut) (Metric, bool) {
 	m := r.Metric
 	valuesA, valuesB := valuesOf(a, r.key()), valuesOf(b, r.key())
 	if len(valuesA) == 0 && len(valuesB) == 0 {
@@ -108,7 +135,7 @@ func (c *Comparison) metric(r row, a, b []table) (Metric, bool) {
 		return m, false
 	}
 	m.A, m.B = Summary{valuesA, median(valuesA)}, Summary{valuesB, median(valuesB)}
-	m.shift = c.shiftOf(m, r.key(), a, b)
+	c.takeShifts(&m, r.key(), a, b, others)
 	for _, part := range []struct {
 		name      string
 		has, runs int
@@ -116,33 +143,50 @@ func (c *Comparison) metric(r row, a, b []table) (Metric, bool) {
 		if part.has < part.runs {
 			m.Notes = append(m.Notes, fmt.Sprintf("%d of %d runs of %s have a value", part.has, part.runs, part.name))
 		}
-		if float64(part.has) < goodShare*float64(part.runs) {
-			m.shift = difference.Shift{} // not judged
-		}
 	}
 	return m, true
 }
 
-// shiftOf is of the pairs of which both runs have a value, where the runs took turns; else of all runs, as much wider as a
+// takeShifts is of the pairs of which both runs have a value, where the runs took turns; else of all runs, as much wider as a
 // machine may change from one time to another.
-func (c *Comparison) shiftOf(m Metric, k key, a, b []table) difference.Shift {
-	if c.kept {
-		return difference.Predicted(logs(m, valuesOf(a, k)), logs(m, valuesOf(b, k))[0], m.bound(tieBound))
-	}
-	if !c.Interleaved {
-		return difference.Unpaired(logs(m, valuesOf(a, k)), logs(m, valuesOf(b, k)), m.bound(tieBound))
-	}
-	var samples []float64
-	for _, one := range a {
-		for _, other := range b {
-			x, inA := one.values[k]
-			y, inB := other.values[k]
-			if one.pair == other.pair && inA && inB {
-				samples = append(samples, m.sample(x, y))
+func (c *Comparison) takeShifts(m *Metric, k key, a, b []table, others leftOut) {
+	switch {
+	case c.kept:
+		m.shift = difference.Predicted(logs(*m, valuesOf(a, k)), logs(*m, valuesOf(b, k))[0], m.bound(tieBound))
+	case !c.Interleaved:
+		m.shift = difference.Unpaired(logs(*m, valuesOf(a, k)), logs(*m, valuesOf(b, k)), m.bound(tieBound))
+		if len(others.unpairedA)+len(others.unpairedB) > 0 {
+			m.cautious = difference.Unpaired(logs(*m, valuesOf(append(slices.Clone(a), others.unpairedA...), k)),
+				append(logs(*m, valuesOf(append(slices.Clone(b), others.unpairedB...), k)), others.withoutValue(*m, k)...), m.bound(tieBound))
+		}
+	default:
+		var samples []float64
+		for _, one := range a {
+			for _, other := range b {
+				if v, ok := m.sampleOf(k, &one, &other); one.pair == other.pair && ok {
+					samples = append(samples, v)
+				}
 			}
 		}
+		m.shift = difference.Paired(samples)
+		if failed, doubtful := others.samples(*m, k); len(failed)+len(doubtful) > 0 {
+			m.gate = difference.Paired(slices.Concat(samples, failed))
+			m.cautious = difference.Paired(slices.Concat(samples, failed, doubtful))
+		}
 	}
-	return difference.Paired(samples)
+}
+
+// sampleOf is by how much B is worse in a pair of runs; it tells false where one of them has no value.
+func (m Metric) sampleOf(k key, a, b *table) (float64, bool) {
+	if a == nil || b == nil {
+		return 0, false
+	}
+	x, inA := a.values[k]
+	y, inB := b.values[k]
+	if !inA || !inB {
+		return 0, false
+	}
+	return m.sample(x, y), true
 }
 
 // logs are by how much each value is worse than 1, so that their differences are those of a shift.
@@ -170,7 +214,8 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// moreWorkTakesMoreMemory: where B did more operations than A, its peak memory is shown and decides nothing.
+// moreWorkTakesMoreMemory: where B did more operations than A, the bound of its peak memory grows by as much. Memory that grows with
+// the work, such as for each message that is kept, grows in proportion to it at most.
 func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 	done := func(runs []table) float64 {
 		all := make([]float64, len(runs))
@@ -179,13 +224,16 @@ func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 		}
 		return median(all)
 	}
-	if done(b) <= 1.01*done(a) {
+	if done(a) <= 0 || done(b) <= done(a) {
 		return
 	}
+	more := done(b)/done(a) - 1
 	for i := range c.Metrics {
-		if m := &c.Metrics[i]; m.Name == "peak_anon_bytes" && m.Role == Secondary {
-			m.Role = Shown
-			m.Notes = append(m.Notes, "shown only: B did more operations, which may take more memory")
+		if m := &c.Metrics[i]; m.Name == peakMemory && m.Role == Secondary {
+			m.allowance = math.Log1p(more)
+			if more > 0.01 {
+				m.Notes = append(m.Notes, fmt.Sprintf("B did %.1f %% more operations: its memory may be greater by as much beyond the bound", 100*more))
+			}
 		}
 	}
 }
@@ -197,7 +245,8 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 	for i := range c.Metrics {
 		if m := &c.Metrics[i]; m.shift.N > 0 {
 			role := map[string]difference.Role{Primary: difference.Primary, Secondary: difference.Secondary}[m.Role]
-			asked, of = append(asked, difference.Metric{Shift: m.shift, Bound: m.bound(c.WorseByPercent), Role: role}), append(of, m)
+			asked = append(asked, difference.Metric{Shift: m.shift, Gate: m.gate, Cautious: m.cautious, Bound: m.bound(c.WorseByPercent) + m.allowance, Role: role})
+			of = append(of, m)
 		}
 	}
 	failures := c.failureLevels()
@@ -220,12 +269,8 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 	}
 	c.markDrift()
 	c.takeFailures(breaks)
-	overall := difference.Overall(asked, answers, breaks)
-	missing := slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.Role == Primary && m.shift.N == 0 })
-	if overall == difference.Within && missing {
-		return difference.Unclear
-	}
-	return overall
+	c.findMute(asked, len(failures), look)
+	return difference.Overall(asked, answers, breaks)
 }
 
 // markDrift finds the controls that differ as a system might: by more than a tie, and significantly, with their number

@@ -14,7 +14,7 @@ import (
 
 // TestWhereTheTimeWent has a component and a process that take twice as long, while the operation does not.
 func TestWhereTheTimeWent(t *testing.T) {
-	q := pairsOf(8, noise(21), noise(22))
+	q := pairsOf(12, noise(21), noise(22))
 	parts := func(name, operation string, answer *string, times map[string]float64) result.Section {
 		s := result.Section{Name: name, Title: "Time of " + name, Operation: operation, Answer: answer,
 			Columns: []result.Column{{Name: "part", Title: "Part", Unit: "text"}, {Name: "avg_ms", Title: "Avg", Unit: "ms", Compare: "lower"}, {Name: "max_ms", Title: "Max", Unit: "ms", Compare: "lower"}}}
@@ -59,7 +59,7 @@ func TestWhereTheTimeWent(t *testing.T) {
 	text := c.Markdown()
 	judged, where, _ := strings.Cut(text, "## Where the time went")
 	for _, part := range []string{"| TCP: database (ms) | 0.3", "| TCP: database, Max (ms) | 0.6", "| Time of prometheus: database (ms) | 0.31", "| mariadb CPU (s) | 0.100 |", "| The database: time per request (ms) | 0.200",
-		"- Time of component: A: database in 6 of 7 runs, not named in 1; B: database in 8 of 8 runs", "only B has: TCP: cache"} {
+		"- Time of component: A: database in 10 of 11 runs, not named in 1; B: database in 8 of 12 runs", "only B has: TCP: cache"} {
 		if !strings.Contains(where, part) || strings.Contains(judged, part) {
 			t.Errorf("no %q in\n%s", part, where)
 		}

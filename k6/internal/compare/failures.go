@@ -5,98 +5,97 @@ package compare
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/kinds"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
-)
-
-// The ways in which a side fails in a run.
-const (
-	notStarted = "did not start"
-	notSetUp   = "failed its set-up"
-	noResult   = "has no result"
-	ended      = "a process of it ended"
-	silent     = "answered nothing any more"
-	cut        = "was cut"
-	corrupted  = "failed its integrity check"
 )
 
 // moreRuns that fail on B than on A break the gate; one more is no pass.
 const moreRuns = 2
 
-// ofSide are the validity checks that speak of the side, and what they say; all others are of the machine or of us.
-var ofSide = map[string]string{"processes": ended, "target": silent, "complete": cut, "rounds": cut, "probes": cut}
-
-// failed says in what way a run's side failed in it, "" where it did not: the first of these ways.
-func failed(m Measured) string {
-	switch {
-	case m.Outcome == run.LeftOut || m.Outcome == run.Interrupted || m.Cause == run.OfBench:
-		return ""
-	case m.Cause == run.OfTestbed:
-		return notStarted
-	case m.Cause == run.OfSetUp:
-		return notSetUp
-	case m.Result == nil:
-		return noResult
-	}
-	how, busy := "", false
-	for _, check := range m.Result.Validity {
-		if check.OK == nil || *check.OK {
-			continue
-		}
-		busy = busy || check.Check == "neighbours" || strings.HasPrefix(check.Check, "generator")
-		if kind := ofSide[check.Check]; kind != "" && how != ended && how != silent {
-			how = kind
-		}
-	}
-	// What a busy machine cut is no fault of the side; that it ended or fell silent is.
-	if how == ended || how == silent || how != "" && !busy {
-		return how
-	}
-	if slices.ContainsFunc(m.Result.Integrity, func(i result.Integrity) bool { return i.OK != nil && !*i.OK }) {
-		return corrupted
-	}
-	return ""
-}
-
-// disturbed reports whether a run says nothing of its side, as the machine or the measurement itself was at fault.
-func disturbed(m Measured) bool { return failed(m) == "" && Unusable(m) != "" }
-
-// countFailedRuns adds to c.Failures the runs, by what failed in them.
+// countFailedRuns adds to c.Failures the runs, by what failed in them. Failures that a disturbed machine excuses break no gate,
+// and they are no pass either.
 func (c *Comparison) countFailedRuns(a, b []Measured) {
-	kinds := map[string]bool{}
+	ways := map[string]bool{}
 	for _, m := range append(slices.Clone(a), b...) {
-		if how := failed(m); how != "" {
-			kinds[how] = true
+		if how, _ := failing(m); how != "" {
+			ways[how] = true
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		f := Failure{Kind: kind, Of: "runs", A: failedRuns(a, kind), B: failedRuns(b, kind)}
-		f.Outcome = string(runsOutcome(f.A.Failed, f.B.Failed))
+	for _, way := range slices.Sorted(maps.Keys(ways)) {
+		allA, sureA := failedRuns(a, way)
+		allB, sureB := failedRuns(b, way)
+		f := Failure{Kind: way, Of: "runs", A: allA, B: allB, excused: allB.Failed - sureB}
+		switch {
+		case sureB-sureA >= moreRuns:
+			f.Outcome = string(difference.Beyond)
+		case sureB > sureA || allB.Failed > allA.Failed:
+			f.Outcome = string(difference.Unclear)
+		default:
+			f.Outcome = string(difference.Within)
+		}
 		c.Failures = append(c.Failures, f)
 	}
 }
 
-// countErrors adds to c.Failures the operations that failed, by kind of error.
-func (c *Comparison) countErrors(goodA, goodB []Measured) {
-	errors := map[string]bool{}
-	for _, m := range append(slices.Clone(goodA), goodB...) {
+// failedRuns counts the runs that failed in a way; sure are those that nothing excuses.
+func failedRuns(runs []Measured, way string) (all Tally, sure int64) {
+	all.Of = int64(len(runs))
+	for _, m := range runs {
+		how, excused := failing(m)
+		if how != way {
+			continue
+		}
+		all.Failed++
+		if !excused {
+			sure++
+		}
+	}
+	return all, sure
+}
+
+// counted are the runs whose operations are counted: all with a result that the bench itself did not break off.
+func counted(runs []Measured) []Measured {
+	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool {
+		return m.Result == nil || m.Outcome == run.LeftOut || m.Outcome == run.Interrupted || m.Cause == run.OfBench
+	})
+}
+
+// countErrors adds to c.Failures the operations that failed, by kind of error, in all runs: also in those whose figures are not used.
+func (c *Comparison) countErrors(a, b []Measured) {
+	a, b = counted(a), counted(b)
+	found := map[string]bool{}
+	for _, m := range append(slices.Clone(a), b...) {
 		for _, op := range m.Result.Judged() {
 			for kind, n := range op.Errors {
-				// Lost datagrams are a metric with a bound.
-				if n > 0 && !(kind == "lost" && op.IsDatagrams()) {
-					errors[kind] = true
+				if n > 0 && isCounted(op, kind) {
+					found[kind] = true
 				}
 			}
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(errors)) {
-		f := Failure{Kind: kind, Of: "operations", A: errorsOf(goodA, kind), B: errorsOf(goodB, kind), Outcome: string(difference.Within)}
-		f.P = new(c.moreErrors(goodA, goodB, kind))
+	for _, kind := range slices.Sorted(maps.Keys(found)) {
+		f := Failure{Kind: kind, Of: "operations", A: errorsOf(a, kind), B: errorsOf(b, kind), Outcome: string(difference.Within)}
+		sureA, sureB := telling(a, kind), telling(b, kind)
+		f.P = new(c.moreErrors(sureA, sureB, kind))
+		f.excused = f.B.Failed - errorsOf(sureB, kind).Failed
 		c.Failures = append(c.Failures, f)
 	}
+}
+
+// isCounted: lost datagrams are a metric with a bound, and limits of the generator say nothing of a side.
+func isCounted(op result.Operation, kind string) bool {
+	return !(kind == "lost" && op.IsDatagrams()) && !kinds.All[kind].OwnLimit
+}
+
+// telling are the runs whose errors of a kind are evidence: all that the machine and the meter left alone; and of a kind that no
+// busy machine causes also those that they spoilt, unless a control of the run met the kind too.
+func telling(runs []Measured, kind string) []Measured {
+	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool {
+		return spoilt(m) && (kinds.All[kind].BusyMachine || slices.Contains(controlErrors(m), kind))
+	})
 }
 
 // runsBreak reports whether the runs that failed are enough to break the gate.
@@ -106,32 +105,14 @@ func runsBreak(a, b []Measured) bool {
 	return c.failing() == difference.Beyond
 }
 
-func failedRuns(runs []Measured, kind string) Tally {
-	t := Tally{Of: int64(len(runs))}
-	for _, m := range runs {
-		if failed(m) == kind {
-			t.Failed++
-		}
-	}
-	return t
-}
-
-func runsOutcome(a, b int64) difference.Outcome {
-	switch {
-	case b-a >= moreRuns:
-		return difference.Beyond
-	case b > a:
-		return difference.Unclear
-	}
-	return difference.Within
-}
-
 func errorsOf(runs []Measured, kind string) Tally {
 	var t Tally
 	for _, m := range runs {
 		for _, op := range m.Result.Judged() {
-			t.Failed += op.Errors[kind]
-			t.Of += op.Requests
+			if isCounted(op, kind) {
+				t.Failed += max(0, op.Errors[kind])
+			}
+			t.Of += max(0, op.Requests)
 		}
 	}
 	return t
@@ -184,7 +165,7 @@ func (c *Comparison) takeFailures(breaks []bool) {
 		}
 		more := f.B.share() > f.A.share()
 		switch {
-		case breaks[i] && more:
+		case breaks[i]:
 			f.Outcome = string(difference.Beyond)
 		case more && (f.A.Failed == 0 || *f.P < difference.Chance):
 			f.Outcome = string(difference.Unclear)

@@ -60,6 +60,8 @@ func (c *Comparison) secondaryIsShown(kept int) {
 	for i := range c.Metrics {
 		if c.Metrics[i].Role == Secondary {
 			c.Metrics[i].Role = Shown
+			c.noSecondary = fmt.Sprintf("secondary metrics cannot be judged by %s: keep %d or more, or SECONDARY=off judges the primary ones alone",
+				plural(kept, "kept run"), difference.FewestKept)
 		}
 	}
 }
@@ -68,7 +70,7 @@ func (c *Comparison) secondaryIsShown(kept int) {
 func (c *Comparison) noteKept(kept int) {
 	noise := fmt.Sprintf("their noise is told by %s", plural(kept, "kept run"))
 	if kept < difference.FewestKept {
-		noise = fmt.Sprintf("as fewer than %d runs were kept, runs are taken to differ by %g %%, and only primary metrics are judged", difference.FewestKept, difference.AssumedNoise*100)
+		noise = fmt.Sprintf("as fewer than %d runs were kept, runs are taken to differ by %g %%, and secondary metrics cannot be judged", difference.FewestKept, difference.AssumedNoise*100)
 	}
 	c.Notes = append(c.Notes, fmt.Sprintf("one run is judged by runs of another day: %s; the machine may have changed by %g %%, and each interval is wider by as much", noise, tieBound))
 }

@@ -37,8 +37,7 @@ func (q *Request) decided(length Length) bool {
 	q.look()
 	c := Make(*q)
 	q.told = fmt.Sprintf("%s of %s: %s", plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
-	return pairs >= difference.MostPairs || c.Verdict == Fail ||
-		c.Verdict == Pass && difference.Settled(difference.Within, c.secondary(), pairs, q.Look)
+	return pairs >= difference.MostPairs || c.Verdict == Fail || c.Verdict == Pass || c.Doubt == IsMissing
 }
 
 // hopeless tells that after as many pairs as decide a quiet comparison most runs of a side cannot be used.

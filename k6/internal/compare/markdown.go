@@ -31,7 +31,7 @@ func (c Comparison) name() string { return c.System + "/" + c.Scenario }
 
 // write writes the verdict and the tables of metrics; heading is of what lies beneath.
 func (c Comparison) write(b *strings.Builder, heading string) {
-	fmt.Fprintf(b, "%s.\n\n**Verdict: %s** — %s\n\n", markdown.Escape(c.Headline), mark(c.word()), markdown.Escape(cmp.Or(c.counts(), nothing)))
+	fmt.Fprintf(b, "%s.\n\n**Verdict: %s** — %s\n\n", markdown.Escape(c.Headline), mark(c.word())+c.secondaryOff(), markdown.Escape(cmp.Or(c.counts(), nothing)))
 	markdown.List(b, c.Reasons)
 	markdown.Table(b, []string{"", "A", "B"}, c.sides(), noNumbers)
 	var judged, where, controls [][]string

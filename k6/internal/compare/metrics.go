@@ -58,13 +58,38 @@ var ofOperation = []measure{
 		share := op.LostShare()
 		return &share
 	}},
-	{"cpu_us_per_operation", "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
+	{measuredCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
 		if op.CPU == nil || r.IsControl(op.Name) { // the system has no part in a control
 			return nil
 		}
 		return op.CPU.SystemUSPerOperation
 	}},
+	{wholeCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
+		if op.CPU == nil || op.CPU.SystemUSPerOperation == nil || r.CPU == nil || r.IsControl(op.Name) {
+			return nil
+		}
+		measured := 0.0
+		for _, other := range r.Judged() {
+			if other.CPU != nil && other.CPU.SystemS != nil {
+				measured += *other.CPU.SystemS
+			}
+		}
+		if measured <= 0 {
+			return nil
+		}
+		return new(*op.CPU.SystemUSPerOperation * r.CPU.SystemS / measured)
+	}},
 }
+
+const peakMemory = "peak_anon_bytes"
+
+// The CPU time per operation: of the measured parts of a probe, or of a whole run without such parts; and to the end of the quiet
+// period after the load, which has what a system does later. What is not in a measured part counts for each operation in
+// proportion to its own.
+const (
+	measuredCPU = "cpu_us_per_operation"
+	wholeCPU    = "whole_cpu_us_per_operation"
+)
 
 func latency(name, title string, of func(result.Latency) *float64) measure {
 	return measure{name, title, "ms", false, func(_ result.Result, op result.Operation) *float64 {
@@ -77,28 +102,47 @@ func latency(name, title string, of func(result.Latency) *float64) measure {
 
 var ofRun = []measure{
 	// Not of resident memory: how much of a program's text is resident is up to the page cache, not to the program.
-	{"peak_anon_bytes", "total peak own memory", "bytes", false, ofTotal(func(p result.Process, _ result.Result) *float64 {
+	{peakMemory, "total peak own memory", "bytes", false, ofTotal(func(p result.Process, _ result.Result) *float64 {
 		if p.PeakAnonBytes == nil {
 			return nil
 		}
 		return new(float64(*p.PeakAnonBytes))
 	})},
 	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS) })},
-	{"cpu_us_per_operation", "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
-		var done int64
-		for _, operation := range r.Operations {
-			if operation.CPU != nil {
-				return nil // each operation has its own
-			}
-			if !r.IsControl(operation.Name) {
-				done += operation.Success
-			}
-		}
+	{measuredCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
+		done := doneWithoutParts(r)
 		if done == 0 {
 			return nil
 		}
-		return ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS * 1e6 / float64(done)) })(r, op)
+		return ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS * 1e6 / done) })(r, op)
 	}},
+	{wholeCPU, "CPU per operation", "us", false, func(r result.Result, _ result.Operation) *float64 {
+		done := doneWithoutParts(r)
+		if done == 0 || r.CPU == nil {
+			return nil
+		}
+		return new(r.CPU.SystemS * 1e6 / done)
+	}},
+	{"quiet_cpu_s", "CPU in the quiet period after the load", "s", false, func(r result.Result, _ result.Operation) *float64 {
+		if r.CPU == nil {
+			return nil
+		}
+		return &r.CPU.QuietSystemS
+	}},
+}
+
+// doneWithoutParts is the number of operations that succeeded through the system; 0 if operations have CPU times of their own.
+func doneWithoutParts(r result.Result) float64 {
+	var done int64
+	for _, operation := range r.Operations {
+		if operation.CPU != nil {
+			return 0
+		}
+		if !r.IsControl(operation.Name) {
+			done += operation.Success
+		}
+	}
+	return float64(done)
 }
 
 // ofTotal is of all processes of the system under test together.
@@ -118,9 +162,12 @@ func rows(r result.Result) []row {
 	add := func(op result.Operation, prefix string, control bool, measures []measure) {
 		for _, m := range measures {
 			role := Secondary
-			if control || m.name == "cpu_s" || m.name == "rate_per_s" && op.Loop == "open" {
+			switch {
+			case control || m.name == "cpu_s" || m.name == "quiet_cpu_s" || m.name == "rate_per_s" && op.Loop == "open":
 				// What grows with the work that is done is no fault of who does more, and the rate of an open loop is its own.
 				role = Shown
+			case m.name == measuredCPU && r.CPU != nil:
+				role = Shown // a part of the whole
 			}
 			all = append(all, row{value: m.of(r, op), Metric: Metric{Operation: op.Name, Title: prefix + m.title, Name: m.name,
 				Unit: m.unit, Better: direction(m.higher), Control: control, Role: role, Notes: []string{}}})

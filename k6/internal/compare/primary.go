@@ -34,45 +34,47 @@ var speeds = []primaryKind{
 
 // markPrimary gives the few metrics that must be within the bound their role: how fast it is, by what the scenario names, else
 // by its throughput, its rate or in an open loop its P50; and the CPU time per operation. Of several operations it is their geometric mean, a row of its own,
-// whose value each run of a side has that has all its parts.
-func markPrimary(all []row, runs []Measured, tables ...[]table) []row {
+// whose value each run of a side has that has all its parts. cpu is the kind of CPU time.
+func markPrimary(all []row, cpu string, runs []Measured, tables ...[]table) []row {
 	parts, kind := declared(runs)
 	for i := 0; len(parts) == 0 && i < len(speeds); i++ {
 		kind = speeds[i]
-		parts = partsOf(runs, kind, func(op result.Operation) bool { return (op.Loop == "open") == kind.open })
+		parts = partsOf(runs, kind, func(op result.Operation, has bool) bool { return has && (op.Loop == "open") == kind.open })
 	}
 	if len(parts) > 0 {
 		all = asPrimary(all, parts, Metric{Name: meanSpeed, Title: kind.title}, tables)
 	}
-	if parts := partsOf(runs, primaryKind{name: "cpu_us_per_operation"}, func(result.Operation) bool { return true }); len(parts) > 0 {
+	if parts := partsOf(runs, primaryKind{name: cpu}, func(_ result.Operation, has bool) bool { return has }); len(parts) > 0 {
 		return asPrimary(all, parts, Metric{Name: meanCPU, Title: "CPU per operation"}, tables)
 	}
-	return asPrimary(all, []part{{key: key{"", "cpu_us_per_operation"}}}, Metric{}, tables)
+	return asPrimary(all, []part{{key: key{"", cpu}}}, Metric{}, tables)
 }
 
 // declared are the parts that the scenario itself names.
 func declared(runs []Measured) ([]part, primaryKind) {
 	for _, kind := range speeds {
-		if parts := partsOf(runs, kind, func(op result.Operation) bool { return op.Primary == kind.name }); len(parts) > 0 {
+		if parts := partsOf(runs, kind, func(op result.Operation, _ bool) bool { return op.Primary == kind.name }); len(parts) > 0 {
 			return parts, kind
 		}
 	}
 	return nil, primaryKind{}
 }
 
-// partsOf lists the metrics of a kind that the first run with a result has, of the operations that are wanted and no controls.
-func partsOf(runs []Measured, kind primaryKind, wanted func(result.Operation) bool) []part {
+// partsOf lists the metrics of a kind in the runs of both sides, of the operations that are wanted and no controls. wanted also
+// learns whether the run has a value.
+func partsOf(runs []Measured, kind primaryKind, wanted func(op result.Operation, has bool) bool) []part {
 	var parts []part
-	r := *runs[0].Result
-	for _, row := range rows(r) {
-		if row.Name != kind.name || row.Control || row.evidence || row.Operation == "" || row.value == nil {
-			continue
+	for _, m := range runs {
+		r := *m.Result
+		for _, row := range rows(r) {
+			if row.Name != kind.name || row.Control || row.evidence || row.Operation == "" {
+				continue
+			}
+			op, _ := r.Find(row.Operation)
+			if one := (part{row.key(), row.Title}); wanted(op, row.value != nil) && !slices.Contains(parts, one) {
+				parts = append(parts, one)
+			}
 		}
-		i := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Name == row.Operation })
-		if !wanted(r.Operations[i]) {
-			continue
-		}
-		parts = append(parts, part{row.key(), row.Title})
 	}
 	return parts
 }

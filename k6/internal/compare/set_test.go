@@ -31,7 +31,7 @@ func ofUsers(scenario string, a, b func(int) float64) Request {
 func TestSetTakesTheWorst(t *testing.T) {
 	same, slower := func(s string) Request { return ofUsers(s, noise(1), noise(2)) }, func(s string) Request { return ofUsers(s, noise(3), times(1.3, noise(4))) }
 	few := same("few")
-	few.A, few.B = few.A[:2], few.B[:2]
+	few.A, few.B, few.Planned = few.A[:2], few.B[:2], 2
 	cut := same("cut")
 	cut.Interrupted = true
 	for name, c := range map[string]struct {

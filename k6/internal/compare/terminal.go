@@ -25,8 +25,7 @@ func (c Comparison) Summary() string {
 		b.WriteByte('\n')
 	}
 	c.writeReasons(&b, "")
-	c.writeMute(&b, "")
-	fmt.Fprintf(&b, "verdict: %s%s\n", c.word(), c.took())
+	fmt.Fprintf(&b, "verdict: %s%s%s\n", c.word(), c.secondaryOff(), c.took())
 	return b.String()
 }
 
@@ -51,9 +50,8 @@ func (s Set) Summary() string {
 	}
 	for _, p := range s.Parts {
 		p.writeReasons(&b, p.name()+": ")
-		p.writeMute(&b, p.name()+": ")
 	}
-	fmt.Fprintf(&b, "verdict: %s, %s\n", exitcode.Verdict(s.ExitCode()), s.passed())
+	fmt.Fprintf(&b, "verdict: %s%s, %s\n", exitcode.Verdict(s.ExitCode()), s.Parts[0].secondaryOff(), s.passed())
 	return b.String()
 }
 
@@ -69,11 +67,12 @@ func (c Comparison) writeReasons(b *strings.Builder, of string) {
 	}
 }
 
-// writeMute writes what the pairs cannot tell, where they pass.
-func (c Comparison) writeMute(b *strings.Builder, of string) {
-	if c.Verdict == Pass && c.mute != "" {
-		fmt.Fprintf(b, "  %s%s\n", of, c.mute)
+// secondaryOff says in the verdict's line that only primary metrics were judged.
+func (c Comparison) secondaryOff() string {
+	if c.Secondary == SecondaryOff {
+		return " of the primary metrics alone (SECONDARY=off)"
 	}
+	return ""
 }
 
 // count is the number of metrics that are not only shown.

@@ -13,11 +13,11 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// judge sets the verdict: from the failures, from what the runs can carry, and from the outcome of the metrics.
+// judge sets the verdict: from the failures, from what the runs can carry, and from the outcome of the metrics. Evidence against B
+// counts before what is missing, and what is missing before a pass.
 func (c *Comparison) judge(q Request, goodA, goodB int, metrics difference.Outcome) {
 	c.noteRuns(q)
-	c.noteMute(q.Look)
-	doubts := c.doubts(q, goodA, goodB)
+	doubts, kind := c.doubts(q, goodA, goodB)
 	c.noteRest(q)
 	drift := c.drift()
 	if memory := c.memoryReasons(); len(doubts) == 0 && len(drift) > 0 && len(memory) > 0 && !q.Interrupted {
@@ -26,44 +26,53 @@ func (c *Comparison) judge(q Request, goodA, goodB int, metrics difference.Outco
 		c.Notes = append(c.Notes, drift...)
 		return
 	}
-	doubts = append(doubts, drift...)
+	if len(drift) > 0 {
+		doubts, kind = append(doubts, drift...), cmp.Or(kind, TooNoisy)
+	}
 	failing := c.failing()
+	inconclusive := func(kind string, reasons ...[]string) {
+		if len(c.missing) > 0 {
+			kind = IsMissing
+		}
+		c.Verdict, c.Doubt, c.Reasons = Inconclusive, kind, slices.Concat(append([][]string{c.missing}, reasons...)...)
+	}
 	switch {
 	case failing == difference.Beyond && !q.Interrupted:
 		c.Verdict, c.Reasons = Fail, c.failureReasons(difference.Beyond)
-		c.Notes = append(c.Notes, doubts...)
+		c.Notes = slices.Concat(c.Notes, doubts, c.missing)
+	case len(c.lost) > 0 && !q.Interrupted:
+		c.Verdict, c.Reasons = Fail, slices.Concat(c.lost, c.failureReasons(""))
+		c.Notes = slices.Concat(c.Notes, doubts, c.missing)
 	case len(doubts) > 0:
-		c.Verdict, c.Reasons = Inconclusive, append(doubts, c.failureReasons("")...)
+		inconclusive(kind, doubts, c.failureReasons(""))
 	case metrics == difference.Beyond:
 		c.Verdict, c.Reasons = Fail, append(c.gateReasons(), c.failureReasons("")...)
-	case failing == difference.Unclear || metrics == difference.Unclear:
-		c.Verdict, c.Reasons = Inconclusive, append(c.failureReasons(""), c.unclearReasons()...)
+		c.Notes = append(c.Notes, c.missing...)
+	case len(c.missing) > 0 || failing == difference.Unclear || metrics == difference.Unclear:
+		inconclusive(c.doubtOfMetrics(), c.failureReasons(""), c.unclearReasons(), c.mute)
+	case len(c.mute) > 0 || c.noSecondary != "":
+		inconclusive(TooLittleTime, c.mute, nonEmpty(c.noSecondary))
 	default:
 		c.Verdict = Pass
 	}
 }
 
-// noteMute says where the pairs are too few for a secondary metric to break the gate, however much worse it is.
-func (c *Comparison) noteMute(look difference.Look) {
-	secondary, pairs := c.secondary(), 0
-	for _, m := range c.Metrics {
-		pairs = max(pairs, m.shift.N)
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
 	}
-	if fewest := look.FewestToBreak(secondary); c.Interleaved && secondary > 0 && pairs < fewest {
-		c.mute = fmt.Sprintf("with %s none of the %d secondary metrics can break the gate, however much worse: it takes %d",
-			plural(pairs, "pair"), secondary, fewest)
-		c.Notes = append(c.Notes, c.mute)
-	}
+	return []string{text}
 }
 
-func (c *Comparison) secondary() int {
-	n := 0
+// doubtOfMetrics is the kind of doubt of a comparison in which a metric or a failure is unclear: more pairs decide, unless the metric is
+// too near its bound for any number of pairs.
+func (c *Comparison) doubtOfMetrics() string {
 	for _, m := range c.Metrics {
-		if m.Role == Secondary && m.shift.N > 0 {
-			n++
+		if m.Role == Primary && m.Outcome == string(difference.Unclear) && m.MorePairs != nil && *m.MorePairs < 0 {
+			return TooNoisy
 		}
 	}
-	return n
+	return TooLittleTime
 }
 
 // noteRuns says what is to know of single runs, those of one cause in one line, with what the first of them says.
@@ -107,12 +116,12 @@ func (c *Comparison) noteRuns(q Request) {
 	}
 }
 
-// doubts are the reasons for which the runs carry no verdict, whatever the metrics say.
-func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
-	var all []string
+// doubts are the reasons for which the runs carry no verdict, whatever the metrics say, and the kind of the first of them.
+func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind string) {
 	doubt := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if q.Interrupted {
 		doubt("interrupted after %s", plural(pairs(q.A, q.B), "pair"))
+		kind = TooLittleTime
 	}
 	for _, s := range []struct {
 		name string
@@ -121,6 +130,7 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
 	}{{"A", q.A, goodA}, {"B", q.B, goodB}} {
 		if len(s.runs) == 0 || float64(s.good) < goodShare*float64(len(s.runs)) {
 			doubt("%d of the %d runs of %s can be used; it takes %g %%%s", s.good, len(s.runs), s.name, goodShare*100, firstCause(s.runs))
+			kind = cmp.Or(kind, doubtOfRuns(s.runs))
 		}
 	}
 	switch least, fewest := min(goodA, goodB), q.Look.FewestPairs(); {
@@ -128,10 +138,20 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) []string {
 	case q.Kept: // what one run tells, its interval says
 	case goodA == 1 && goodB == 1:
 		doubt("one run each: no confidence")
+		kind = cmp.Or(kind, TooLittleTime)
 	case least < fewest:
+		kind = cmp.Or(kind, TooLittleTime)
 		doubt("too few runs: %d of A and %d of B can be used, a confidence of %s %% takes %d each", goodA, goodB, confidenceText(c.Confidence), fewest)
 	}
-	return all
+	return all, kind
+}
+
+// doubtOfRuns is the kind of doubt of a side most of whose runs cannot be used.
+func doubtOfRuns(runs []Measured) string {
+	if !slices.ContainsFunc(runs, func(m Measured) bool { return m.Result != nil }) {
+		return IsMissing
+	}
+	return TooNoisy
 }
 
 // drift says which controls differ as a system might. In runs that did not take turns the machine may have changed, and that
@@ -218,24 +238,29 @@ func (m Metric) boundText(percent float64) string {
 // unclearReasons say of each primary metric that is not within its bound what would have been seen, and what would decide.
 func (c *Comparison) unclearReasons() []string {
 	var all []string
-	primary := false
 	for _, m := range c.Metrics {
 		if m.Role != Primary {
 			continue
 		}
-		primary = true
 		switch {
 		case m.Outcome == string(difference.Within):
 		case m.WorseAtMost == nil:
 			all = append(all, m.Title+" is unclear: too few pairs are whole")
+		case *m.WorseAtMost < c.boundOf(m):
+			all = append(all, m.Title+" is within its bound, but not if the pairs count that were left out")
 		default:
 			all = append(all, m.Title+" is unclear: "+m.seen()+m.more())
 		}
 	}
-	if !primary {
-		return []string{"no primary metric can be judged: it takes a throughput, a rate or latencies on both sides"}
-	}
 	return all
+}
+
+// boundOf is a metric's bound in the scale of WorseAtMost.
+func (c *Comparison) boundOf(m Metric) float64 {
+	if m.shares() {
+		return c.WorseByPercent * sharePoints
+	}
+	return c.WorseByPercent
 }
 
 // seen is what an unclear metric's pairs could tell.
@@ -268,6 +293,9 @@ func (c *Comparison) failureReasons(only difference.Outcome) []string {
 		line := fmt.Sprintf("B fails more: %s in %s, of A in %s", f.Kind, f.B.text(f.Of), f.A.text(f.Of))
 		if f.Outcome == string(difference.Unclear) {
 			line += "; that may be chance, but it is no pass"
+			if f.excused > 0 {
+				line += fmt.Sprintf(" (%d of B in runs that the machine disturbed)", f.excused)
+			}
 		}
 		all = append(all, line)
 	}
@@ -278,9 +306,11 @@ func (t Tally) text(of string) string {
 	return fmt.Sprintf("%s of %s %s", format.Count(t.Failed), format.Count(t.Of), of)
 }
 
-func plural(n int, noun string) string {
+func plural(n int, noun string) string { return fmt.Sprintf("%d %s", n, pluralNoun(n, noun)) }
+
+func pluralNoun(n int, noun string) string {
 	if n != 1 {
-		noun += "s"
+		return noun + "s"
 	}
-	return fmt.Sprintf("%d %s", n, noun)
+	return noun
 }

@@ -27,7 +27,7 @@ type Apart struct {
 func TellApart(shifts []Shift, bound float64) []Apart {
 	var metrics []Metric
 	for _, s := range shifts {
-		metrics = append(metrics, Metric{s, bound, Primary}, Metric{s.Mirrored(), bound, Primary})
+		metrics = append(metrics, Metric{Shift: s, Bound: bound, Role: Primary}, Metric{Shift: s.Mirrored(), Bound: bound, Role: Primary})
 	}
 	answers, _ := Judge(metrics, nil, Look{})
 	all := make([]Apart, len(shifts))

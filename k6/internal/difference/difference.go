@@ -19,6 +19,14 @@ import (
 // mostLog stands for the logarithm of a ratio with 0 on one side: ranks need a number, and it is beyond all others.
 const mostLog = 20.0
 
+// FarWorse is the sample of a pair in which B is worse than any value says: a logarithm, and for shares all percentage points.
+func FarWorse(shares bool) float64 {
+	if shares {
+		return 100
+	}
+	return mostLog
+}
+
 // LogRatio is ln(b/a), and its negative where higher is better: above 0 B is worse. Of 0 on both sides there is no
 // difference; 0 against anything else is beyond all other ratios.
 func LogRatio(a, b float64, higherIsBetter bool) float64 {
@@ -101,6 +109,14 @@ func (s Shift) AtLeast(bound float64) float64 {
 	}
 	notAbove := sort.Search(n, func(i int) bool { return s.averages[i] > bound+s.widen })
 	return s.tail(notAbove)
+}
+
+// leastP is the least one-sided p-value that so many samples can have; 1 without a sample.
+func (s Shift) leastP() float64 {
+	if len(s.averages) == 0 {
+		return 1
+	}
+	return s.tail(0)
 }
 
 // Mirrored is the shift of the sides swapped.

@@ -36,8 +36,14 @@ const (
 // Metric is what is judged: by how much B is worse, and what is tolerated of it, in the shift's scale.
 type Metric struct {
 	Shift Shift
-	Bound float64
-	Role  Role
+	// Gate is the same shift with the pairs in which B failed: B is far worse in them. It breaks the gate in place of Shift. Its N
+	// is 0 if B never failed.
+	Gate Shift
+	// Cautious is the same shift with the pairs that were left out: with their values, or as if B was far worse in them. Its
+	// N is 0 if no pair was left out. A metric is within its bound only if both shifts are.
+	Cautious Shift
+	Bound    float64
+	Role     Role
 }
 
 // Answer is what there is to say of a metric. Lo and Hi are the interval of the look, nil where the pairs are too few for
@@ -62,15 +68,15 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 		a.Outcome, a.P, a.Estimate = Unclear, m.Shift.P(), m.Shift.Estimate()
 		if lo, hi, ok := m.Shift.Interval(look.within()); ok {
 			a.Lo, a.Hi, a.Significant = &lo, &hi, lo > 0 || hi < 0
-			if hi < m.Bound {
+			if hi < m.Bound && m.isCautiouslyWithin(look) {
 				a.Outcome = Within
 			}
 		}
 		switch m.Role {
 		case Primary:
-			primary = append(primary, tested{m.Shift.AtLeast(0), i})
+			primary = append(primary, tested{m.gate().AtLeast(0), i})
 		case Secondary:
-			secondary = append(secondary, tested{m.Shift.AtLeast(0), i})
+			secondary = append(secondary, tested{m.gate().AtLeast(0), i})
 		}
 	}
 	breaks = make([]bool, len(failures))
@@ -81,11 +87,44 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 		switch {
 		case i >= len(metrics):
 			breaks[i-len(metrics)] = true
-		case answers[i].Estimate > metrics[i].Bound:
+		case metrics[i].gate().Estimate() > metrics[i].Bound:
 			answers[i].Outcome = Beyond
 		}
 	}
 	return answers, breaks
+}
+
+// gate is the shift that breaks the gate.
+func (m Metric) gate() Shift {
+	if m.Gate.N > 0 {
+		return m.Gate
+	}
+	return m.Shift
+}
+
+// isCautiouslyWithin reports whether the pairs that were left out could not have changed the answer.
+func (m Metric) isCautiouslyWithin(look Look) bool {
+	if m.Cautious.N == 0 {
+		return true
+	}
+	_, hi, ok := m.Cautious.Interval(look.within())
+	return ok && hi < m.Bound
+}
+
+// Mute returns the judged metrics, by index, that could not have broken the gate, however much worse B had been in each pair:
+// their pairs are too few for their number. failures is the number of kinds of failures that are judged with them.
+func Mute(metrics []Metric, failures int, look Look) []int {
+	tests := map[Role]int{Primary: failures}
+	for _, m := range metrics {
+		tests[m.Role]++
+	}
+	var mute []int
+	for i, m := range metrics {
+		if m.Role != Shown && m.gate().leastP() > look.gate()/float64(tests[m.Role]) {
+			mute = append(mute, i)
+		}
+	}
+	return mute
 }
 
 // Overall is the outcome of a comparison: beyond where anything breaks the gate, within where all primary metrics are, of

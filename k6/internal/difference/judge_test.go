@@ -19,8 +19,10 @@ func around(middle, spread float64, n int) []float64 {
 	return d
 }
 
-func primary(d []float64) Metric   { return Metric{Paired(d), tenPercent, Primary} }
-func secondary(d []float64) Metric { return Metric{Paired(d), tenPercent, Secondary} }
+func primary(d []float64) Metric { return Metric{Shift: Paired(d), Bound: tenPercent, Role: Primary} }
+func secondary(d []float64) Metric {
+	return Metric{Shift: Paired(d), Bound: tenPercent, Role: Secondary}
+}
 
 func TestThreeOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -38,7 +40,7 @@ func TestThreeOutcomes(t *testing.T) {
 		"one of two beyond":                {[]Metric{primary(around(0, 0.3, 12)), primary(around(0.3, 0.03, 12))}, Beyond},
 		"secondary unclear":                {[]Metric{primary(around(0, 0.03, 12)), secondary(around(0, 0.5, 12))}, Within},
 		"secondary beyond":                 {[]Metric{primary(around(0, 0.03, 12)), secondary(around(0.5, 0.05, 12))}, Beyond},
-		"shown beyond":                     {[]Metric{primary(around(0, 0.03, 12)), {Paired(around(0.5, 0.05, 12)), tenPercent, Shown}}, Within},
+		"shown beyond":                     {[]Metric{primary(around(0, 0.03, 12)), {Shift: Paired(around(0.5, 0.05, 12)), Bound: tenPercent, Role: Shown}}, Within},
 		"no primary":                       {[]Metric{secondary(around(0, 0.03, 12))}, Unclear},
 		"nothing":                          {nil, Unclear},
 	} {

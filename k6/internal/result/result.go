@@ -34,6 +34,7 @@ type Result struct {
 	Integrity  []Integrity `json:"integrity"`
 	Processes  []Process   `json:"processes"`
 	Rest       []Rest      `json:"rest"`
+	CPU        *WindowCPU  `json:"cpu,omitempty"`
 	Thresholds []Threshold `json:"thresholds"`
 	Validity   []Validity  `json:"validity"`
 	Disturbed  []Disturbed `json:"disturbed"`

@@ -135,5 +135,9 @@ func (s *series) judge(look difference.Look) difference.Outcome {
 		metrics[i] = difference.Metric{Shift: difference.Paired(samples), Bound: math.Log1p(Bound), Role: role}
 	}
 	answers, breaks := difference.Judge(metrics, nil, look)
-	return difference.Overall(metrics, answers, breaks)
+	outcome := difference.Overall(metrics, answers, breaks)
+	if outcome == difference.Within && len(difference.Mute(metrics, 0, look)) > 0 {
+		return difference.Unclear
+	}
+	return outcome
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"slices"
+
+	"windtunnel/k6/internal/difference"
+)
+
+// leftOut are the runs whose numbers are not used. They may not make a pass: a pass must hold with them, too.
+type leftOut struct {
+	pairs                []leftPair
+	unpairedA, unpairedB []table // of runs that did not take turns
+	withoutResult        int     // runs of B without numbers, that did not take turns
+}
+
+// leftPair is a pair of which a run is not used. A table is nil where there are no numbers.
+type leftPair struct {
+	a, b             *table
+	aFailed, bFailed bool // the side failed in its run
+}
+
+func (c *Comparison) leftOut(q Request) leftOut {
+	var out leftOut
+	switch {
+	case c.kept:
+	case !c.Interleaved:
+		for _, m := range q.A {
+			if t := numbers(&m); Unusable(m) != "" && t != nil {
+				out.unpairedA = append(out.unpairedA, *t)
+			}
+		}
+		for _, m := range q.B {
+			switch t := numbers(&m); {
+			case Unusable(m) == "":
+			case t != nil:
+				out.unpairedB = append(out.unpairedB, *t)
+			default:
+				out.withoutResult++
+			}
+		}
+	default:
+		for pair := 1; pair <= lastPair(q); pair++ {
+			a, b := ofPair(q.A, pair), ofPair(q.B, pair)
+			if a != nil && b != nil && Unusable(*a) == "" && Unusable(*b) == "" {
+				continue
+			}
+			out.pairs = append(out.pairs, leftPair{numbers(a), numbers(b), a != nil && failed(*a) != "", b != nil && failed(*b) != ""})
+		}
+	}
+	return out
+}
+
+// lastPair is the number of the last pair that was made.
+func lastPair(q Request) int {
+	last := q.Made
+	for _, m := range append(slices.Clone(q.A), q.B...) {
+		last = max(last, m.Pair)
+	}
+	return last
+}
+
+// ofPair is the run of a pair, nil where it is not there.
+func ofPair(runs []Measured, pair int) *Measured {
+	i := slices.IndexFunc(runs, func(m Measured) bool { return m.Pair == pair })
+	if i < 0 {
+		return nil
+	}
+	return &runs[i]
+}
+
+// numbers are those of a run, whether or not they are used; nil where there are none, or they cannot be.
+func numbers(m *Measured) *table {
+	if m == nil || m.Result == nil || impossible(*m.Result) != "" {
+		return nil
+	}
+	return &tabulate([]Measured{*m})[0]
+}
+
+// tables are all that have numbers.
+func (l leftOut) tables() []table {
+	all := slices.Concat(l.unpairedA, l.unpairedB)
+	for _, p := range l.pairs {
+		for _, t := range []*table{p.a, p.b} {
+			if t != nil {
+				all = append(all, *t)
+			}
+		}
+	}
+	return all
+}
+
+// samples are those of a metric of the pairs in which B alone failed, and of those that the machine or the meter spoilt: by their
+// numbers, else as if B was far worse.
+func (l leftOut) samples(m Metric, k key) (failed, doubtful []float64) {
+	far := difference.FarWorse(m.shares())
+	for _, p := range l.pairs {
+		switch {
+		case p.aFailed: // the pair says nothing of how much worse B is
+		case p.bFailed:
+			failed = append(failed, far)
+		default:
+			if v, ok := m.sampleOf(k, p.a, p.b); ok {
+				doubtful = append(doubtful, v)
+			} else {
+				doubtful = append(doubtful, far)
+			}
+		}
+	}
+	return failed, doubtful
+}
+
+// withoutValue has a value that is far worse for each left run of B that has none of the metric.
+func (l leftOut) withoutValue(m Metric, k key) []float64 {
+	missing := l.withoutResult + len(l.unpairedB) - len(valuesOf(l.unpairedB, k))
+	return slices.Repeat([]float64{difference.FarWorse(m.shares())}, missing)
+}

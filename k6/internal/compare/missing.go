@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// A comparison may pass only if each thing that it judges was measured on both sides. This file finds what was not.
+
+// steadyChecks are validity checks that each run of a comparison makes or cannot make, as the machine and the scenario are the same.
+var steadyChecks = []string{"complete", "processes", "generator CPU", "neighbours"}
+
+// findMissing finds runs, checks and integrity that are missing, and figures that cannot be.
+func (c *Comparison) findMissing(q Request, a, b []Measured) {
+	if c.Interleaved && !q.Interrupted {
+		c.findMissingRuns(q)
+	}
+	checks, integrity := map[string]bool{}, map[string]bool{}
+	for _, m := range append(slices.Clone(a), b...) {
+		for _, check := range m.Result.Validity {
+			checks[check.Check] = checks[check.Check] || check.OK != nil && slices.Contains(steadyChecks, check.Check)
+		}
+		for _, i := range m.Result.Integrity {
+			integrity[i.Check] = integrity[i.Check] || i.OK != nil
+		}
+	}
+	found := map[string][]string{}
+	for _, m := range append(slices.Clone(a), b...) {
+		for _, what := range missingParts(*m.Result, checks, integrity) {
+			found[what] = append(found[what], m.File)
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(found)) {
+		c.missing = append(c.missing, files(found[what])+": "+what)
+	}
+}
+
+func (c *Comparison) findMissingRuns(q Request) {
+	for i, runs := range [][]Measured{q.A, q.B} {
+		var pairs []string
+		for pair := 1; pair <= max(lastPair(q), q.Planned); pair++ {
+			if ofPair(runs, pair) == nil {
+				pairs = append(pairs, fmt.Sprint(pair))
+			}
+		}
+		if len(pairs) > 0 {
+			c.missing = append(c.missing, fmt.Sprintf("there is no run of %s in %s %s", []string{"A", "B"}[i], pluralNoun(len(pairs), "pair"), strings.Join(pairs, ", ")))
+		}
+	}
+}
+
+// missingParts are what one result lacks of what results of the comparison have.
+func missingParts(r result.Result, checks, integrity map[string]bool) []string {
+	var all []string
+	known := func(name string) bool {
+		return slices.ContainsFunc(r.Validity, func(v result.Validity) bool { return v.OK != nil && (name == "" || v.Check == name) })
+	}
+	if !known("") {
+		all = append(all, "no validity check was made: nothing says whether its figures can be believed")
+	}
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		if checks[name] && !known(name) && known("") {
+			all = append(all, "the check of "+name+" is missing, which other runs have")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(integrity)) {
+		if integrity[name] && !slices.ContainsFunc(r.Integrity, func(i result.Integrity) bool { return i.Check == name && i.OK != nil }) {
+			all = append(all, "the integrity of "+name+" was not checked, which other runs have")
+		}
+	}
+	if why := impossible(r); why != "" {
+		all = append(all, "an impossible figure: "+why)
+	}
+	return all
+}
+
+// findMissingValues finds the used runs that lack a judged metric which others have.
+func (c *Comparison) findMissingValues(r row, a, b []Measured, valuesA, valuesB []table) {
+	if r.Role == Shown || r.Control {
+		return
+	}
+	var without []string
+	counts := [2]int{}
+	for i, side := range []struct {
+		runs   []Measured
+		values []table
+	}{{a, valuesA}, {b, valuesB}} {
+		for n, t := range side.values {
+			switch _, has := t.values[r.key()]; {
+			case has:
+				counts[i]++
+			case !askedNothing(*side.runs[n].Result, r.Operation):
+				without = append(without, side.runs[n].File)
+			}
+		}
+	}
+	if counts[0]+counts[1] == 0 || len(without) == 0 {
+		return
+	}
+	c.missing = append(c.missing, fmt.Sprintf("%s was not measured in %s%s", r.Title, files(without), tooFewFor(r, a, b)))
+	if counts[0] == len(a) && counts[1] == 0 && neverSucceeded(b, r.Operation) {
+		c.lost = append(c.lost, fmt.Sprintf("B has no %s, as no operation succeeded; all runs of A have it", r.Title))
+	}
+}
+
+// askedNothing reports whether an operation was not asked for in a run, as chance may have it of the rare ones of a mix.
+func askedNothing(r result.Result, operation string) bool {
+	op, there := r.Find(operation)
+	return there && op.Requests == 0 && op.Success == 0 && len(op.Errors) == 0 &&
+		!slices.ContainsFunc(r.Validity, func(v result.Validity) bool {
+			return v.Check == samplesCheck+operation && v.OK != nil && !*v.OK
+		})
+}
+
+// neverSucceeded reports whether an operation, or with "" each operation, was asked for in each of the runs and never succeeded.
+func neverSucceeded(runs []Measured, operation string) bool {
+	return !slices.ContainsFunc(runs, func(m Measured) bool {
+		asked, succeeded := int64(0), int64(0)
+		for _, op := range m.Result.Judged() {
+			if operation == "" || op.Name == operation {
+				asked, succeeded = asked+op.Requests, succeeded+op.Success
+			}
+		}
+		return asked <= 0 || succeeded > 0
+	})
+}
+
+// tooFewFor says how many samples the run with the fewest has, if it is a percentile that is missing.
+func tooFewFor(r row, a, b []Measured) string {
+	if !strings.HasPrefix(r.Name, "p") || r.Unit != "ms" {
+		return ""
+	}
+	least := int64(-1)
+	for _, m := range append(slices.Clone(a), b...) {
+		op, _ := m.Result.Find(r.Operation)
+		if op.LatencyMS != nil && (least < 0 || op.LatencyMS.Count < least) {
+			least = op.LatencyMS.Count
+		}
+	}
+	if least < 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the fewest samples of a run are %s; TIMES makes more)", format.Count(least))
+}
+
+// findMissingPrimary finds that there is no metric of speed, or no CPU time of a system that the bench started.
+func (c *Comparison) findMissingPrimary(all []row, runs []Measured) {
+	var speed, cpu bool
+	for _, m := range c.Metrics {
+		speed = speed || m.Role == Primary && m.isSpeed()
+		cpu = cpu || m.Role == Primary && !m.isSpeed()
+	}
+	if !speed {
+		c.missing = append(c.missing, "no primary metric of speed can be judged: it takes a throughput, a rate or latencies on both sides")
+	}
+	started := slices.ContainsFunc(runs, func(m Measured) bool { return m.Result.Run.Testbed != nil })
+	if !cpu && started {
+		c.missing = append(c.missing, "the CPU time per operation was not measured on both sides, though the system was started here")
+	}
+}
+
+// findMute finds the judged metrics whose pairs are too few for them to fail.
+func (c *Comparison) findMute(asked []difference.Metric, failures int, look difference.Look) {
+	tests, mute, pairs := map[difference.Role]int{difference.Primary: failures}, map[difference.Role]int{}, 0
+	for _, m := range asked {
+		tests[m.Role]++
+		pairs = max(pairs, m.Shift.N)
+	}
+	for _, i := range difference.Mute(asked, failures, look) {
+		mute[asked[i].Role]++
+	}
+	for _, role := range []struct {
+		difference.Role
+		word, more string
+	}{{difference.Primary, Primary, ""}, {difference.Secondary, Secondary, "; SECONDARY=off judges the primary ones alone"}} {
+		n := mute[role.Role]
+		if n == 0 {
+			continue
+		}
+		takes := ""
+		if c.Interleaved {
+			need := look.FewestToBreak(tests[role.Role])
+			takes = fmt.Sprintf(": it takes %d%s", need, c.minutesFor(need))
+		}
+		c.mute = append(c.mute, fmt.Sprintf("with %s %d %s %s could not have failed, however much worse%s%s", plural(pairs, "pair"), n, role.word,
+			pluralNoun(n, "metric"), takes, role.more))
+	}
+}
+
+// minutesFor is about how long so many pairs take, by those that were made.
+func (c *Comparison) minutesFor(pairs int) string {
+	made := min(len(c.A.Runs), len(c.B.Runs))
+	if made == 0 || c.DurationS <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", about %s in all", format.Seconds(c.DurationS/float64(made)*float64(pairs)))
+}
+
+// files are the names of runs in a line: the first ones, and how many more.
+func files(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more runs", strings.Join(names[:most], ", "), len(names)-most)
+}
