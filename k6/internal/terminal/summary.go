@@ -45,6 +45,7 @@ func (s *Screen) Summary(set report.Set) {
 	s.Line("")
 	s.printTable(rows)
 	s.Line("")
+	s.systemCPU(entries)
 	lines, left := report.Lines(entries)
 	for _, line := range lines {
 		s.Text(line.String())
@@ -53,6 +54,18 @@ func (s *Screen) Summary(set report.Set) {
 		s.Line("%s", report.More(left))
 	}
 	s.Line("verdict: %s", s.Paint(set.Verdict()))
+}
+
+// systemCPU says of each scenario where the CPU time of its system went, where that is known.
+func (s *Screen) systemCPU(entries []report.Entry) {
+	for _, e := range entries {
+		if e.Result == nil {
+			continue
+		}
+		if text := e.Result.CPU.Text(e.Result.Processes); text != "" {
+			s.Text(e.Name + ": " + text)
+		}
+	}
 }
 
 // printTable prints rows with a head, the verdict in colour. Where the terminal is too narrow for them, each scenario

@@ -47,6 +47,19 @@ func TestSummaryFitsTheTerminal(t *testing.T) {
 	}
 }
 
+func TestSummarySaysWhereTheCPUOfTheSystemWentWhereThatIsKnown(t *testing.T) {
+	var out strings.Builder
+	known := result.Result{Run: result.Run{System: "dataplane", Scenario: "socks-tcp"}, Verdict: "pass"}
+	unknown := known
+	unknown.Run.Scenario = "queue-sweep"
+	known.CPU = &result.WindowCPU{WindowS: 9, QuietS: 1, SystemS: 2, QuietSystemS: 2}
+	New(&out, &out, false, false, 80).Summary(report.Set{Results: []result.Result{known, unknown}})
+	const want = "dataplane/socks-tcp: CPU of the system over the load and 1 s of quiet after it: 2.00 s, of which 0.00 s (0 %) in the measured parts, 0.00 s (0 %) between them, 2.00 s (100 %) in the quiet period\n"
+	if text := out.String(); !strings.Contains(text, want) || strings.Count(text, "CPU of the system") != 1 {
+		t.Error(text)
+	}
+}
+
 func TestSummaryOfAFileIsAsWideAsItIs(t *testing.T) {
 	lines := summaryAt(80, false)
 	if !strings.HasPrefix(lines[1], "dataplane/throughput  both_1024k_x8") || !strings.HasSuffix(lines[3], "died in mid-run") {
