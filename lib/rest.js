@@ -10,9 +10,12 @@ export const restSeconds = () => envNumber('REST_S');
 export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds());
 
 /**
- * After the load and before the first request of the clean-up: the sidecar waits until the system has done what it put off.
+ * Cleans up after the quiet period, so that no request of the clean-up falls into it.
  * @param {string | null} window that is closed
  * @param {boolean} watched before the load, so that the two can be compared
+ * @param {() => void} cleanUp
  */
-export const restAfterLoad = (window, watched) =>
+export const afterRest = (window, watched, cleanUp) => () => {
   awaitQuietPeriod(window, quietSeconds(), watched ? restSeconds() : 0);
+  cleanUp();
+};

@@ -19,7 +19,7 @@ import { loadHasEnded, loadSeconds } from './load-end.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
-import { restAfterLoad, restSeconds, waitAfterLoad } from './rest.js';
+import { afterRest, restSeconds, waitAfterLoad } from './rest.js';
 import {
   cleanedOnce,
   deliver,
@@ -391,10 +391,8 @@ export function defineScenario(definition) {
       loadHasEnded();
       sidecar.closeWindow(data.window);
       const endsAt = data.wallOffset + data.loadFrom + load.seconds * 1000;
-      cleanedOnce(load.seconds > 0 ? endsAt : 0, () => {
-        restAfterLoad(data.window, !definition.ownInstances);
-        cleanUp();
-      });
+      const rested = afterRest(data.window, !definition.ownInstances, cleanUp);
+      cleanedOnce(load.seconds > 0 ? endsAt : 0, rested);
     },
 
     summary: declared ? summaryOf(definition, declared) : () => ({}),

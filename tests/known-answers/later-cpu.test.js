@@ -53,5 +53,8 @@ test('a proxy that works after its answers is as dear as one that works before t
   assert.ok(atOnce > price, `${atOnce} s for round trips that cost ${price} s`);
   assert.ok(putOff < atOnce - 0.6 * price, `${putOff} s for the same that pays later, ${atOnce} s at once`);
   const [paid, owed] = [now, later].map(({ result }) => result.cpu.quiet_system_s);
-  assert.ok(owed > paid, `${owed} s in the quiet period for the one that pays later, ${paid} s for the other`);
+  assert.ok(
+    owed > paid,
+    `${owed} s in the quiet period for the one that pays later, ${paid} s for the other`,
+  );
 });
