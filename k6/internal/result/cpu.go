@@ -2,10 +2,7 @@
 
 package result
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // WindowCPU is the CPU time of the system from the first start of the load to the end of a quiet period after it. It holds
 // what the system did between measured parts, and what it put off until nothing was sent.
@@ -28,23 +25,26 @@ func MeasuredCPUS(processes []Process) (seconds float64) {
 	return seconds
 }
 
-// Text says on one line where the CPU time went; "" where nobody looked. The processes come from the same result.
+// Shares are the CPU time in the measured parts, between them and in the quiet period, each with its share of all. Processes
+// come from the same result.
+func (c WindowCPU) Shares(processes []Process) (measured, between, quiet string) {
+	// The two are read one after the other, so that the rest may be a little below nothing.
+	parts := min(MeasuredCPUS(processes), c.SystemS-c.QuietSystemS)
+	share := func(seconds float64) string {
+		if c.SystemS == 0 {
+			return "0.00 s"
+		}
+		return fmt.Sprintf("%.2f s (%.0f %%)", seconds, 100*seconds/c.SystemS)
+	}
+	return share(parts), share(c.SystemS - c.QuietSystemS - parts), share(c.QuietSystemS)
+}
+
+// Text says on one line where the CPU time went; "" where nobody looked.
 func (c *WindowCPU) Text(processes []Process) string {
 	if c == nil {
 		return ""
 	}
-	// The two are read one after the other, so that the rest may be a little below nothing.
-	measured := min(MeasuredCPUS(processes), c.SystemS-c.QuietSystemS)
-	var shares []string
-	for _, share := range []struct {
-		seconds float64
-		where   string
-	}{{measured, "in the measured parts"}, {c.SystemS - c.QuietSystemS - measured, "between them"}, {c.QuietSystemS, "in the quiet period"}} {
-		text := fmt.Sprintf("%.2f s", share.seconds)
-		if c.SystemS > 0 {
-			text += fmt.Sprintf(" (%.0f %%)", 100*share.seconds/c.SystemS)
-		}
-		shares = append(shares, text+" "+share.where)
-	}
-	return fmt.Sprintf("CPU of the system over the load and %g s of quiet after it: %.2f s, of which %s", c.QuietS, c.SystemS, strings.Join(shares, ", "))
+	measured, between, quiet := c.Shares(processes)
+	return fmt.Sprintf("CPU of the system over the load and %g s of quiet after it: %.2f s, of which %s in the measured parts, %s between them, %s in the quiet period",
+		c.QuietS, c.SystemS, measured, between, quiet)
 }
