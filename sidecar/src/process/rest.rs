@@ -30,15 +30,26 @@ pub fn watch(processes: Vec<(String, i32)>, time: Duration) -> Vec<AtRest> {
     watch.end()
 }
 
-/// Processes that are watched, each with all that it had started, by pid; none where it had ended.
+/// Processes that are watched.
 pub struct Watch {
     begin: Instant,
-    processes: Vec<(String, i32, Option<HashMap<i32, Look>>)>,
+    processes: Vec<Watched>,
+}
+
+struct Watched {
+    name: String,
+    pid: i32,
+    /// The process and its descendants by pid; none if it had ended.
+    before: Option<HashMap<i32, Look>>,
 }
 
 impl Watch {
     pub fn begin(processes: Vec<(String, i32)>) -> Self {
-        let looked = |(name, pid)| (name, pid, look(pid));
+        let looked = |(name, pid)| Watched {
+            name,
+            pid,
+            before: look(pid),
+        };
         let processes = processes.into_iter().map(looked).collect();
         Self {
             begin: Instant::now(),
@@ -50,7 +61,7 @@ impl Watch {
         let seconds = self.begin.elapsed().as_secs_f64();
         self.processes
             .into_iter()
-            .filter_map(|(name, pid, before)| {
+            .filter_map(|Watched { name, pid, before }| {
                 let (before, after) = (before?, look(pid)?);
                 let used = |of: fn(&Look) -> u64| {
                     // What is new has done all of it since.
