@@ -33,6 +33,7 @@ type Result struct {
 	Sections   []Section   `json:"sections"`
 	Integrity  []Integrity `json:"integrity"`
 	Processes  []Process   `json:"processes"`
+	CPU        *WindowCPU  `json:"cpu,omitempty"`
 	Rest       []Rest      `json:"rest"`
 	CPU        *WindowCPU  `json:"cpu,omitempty"`
 	Thresholds []Threshold `json:"thresholds"`
