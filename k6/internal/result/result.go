@@ -35,7 +35,6 @@ type Result struct {
 	Processes  []Process   `json:"processes"`
 	CPU        *WindowCPU  `json:"cpu,omitempty"`
 	Rest       []Rest      `json:"rest"`
-	CPU        *WindowCPU  `json:"cpu,omitempty"`
 	Thresholds []Threshold `json:"thresholds"`
 	Validity   []Validity  `json:"validity"`
 	Disturbed  []Disturbed `json:"disturbed"`
