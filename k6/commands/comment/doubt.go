@@ -26,7 +26,7 @@ var (
 	absent = regexp.MustCompile(`\b(?:not|never) (?:measured|compared|counted|recorded)\b|\bmissing\b|\bno (?:figure|value|sample)s?\b|\blacks?\b`)
 )
 
-// doubtOf is why a run is inconclusive, of those of its scenarios that are: the gravest of their doubts.
+// doubtOf is why a run is inconclusive: the gravest doubt of its inconclusive scenarios.
 func doubtOf(set report.Set) string {
 	var doubts []string
 	for _, e := range set.Entries() {

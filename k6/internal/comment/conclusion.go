@@ -9,7 +9,7 @@ const (
 	Failure = "failure"
 )
 
-// The verdicts that are no failure by themselves.
+// The verdicts that need not be a failure.
 const (
 	pass         = "pass"
 	inconclusive = "inconclusive"
