@@ -47,9 +47,10 @@ func (s *Series) part(first, last int, proposed []int, changes []Change) {
 	if len(inside) > 0 {
 		at, p = strongest(values, inside)
 	}
-	switch p = min(p, creep.P); {
-	case p > mostFlat: // chance and autocorrelation explain it
-	case len(inside) == 0 || lineFits(values, at, inside):
+	isStep, isLine := p <= mostFlat, creep.P <= mostFlat
+	switch {
+	case !isStep && !isLine: // chance and autocorrelation explain it
+	case isLine && (!isStep || lineFits(values, at, inside)):
 		creep.First, creep.Last = first, last-1
 		s.Creeps = append(s.Creeps, creep)
 	default:

@@ -42,7 +42,7 @@ func needOtava(t *testing.T) {
 	}
 }
 
-// A step of 5 % in noise of 2 % is found within 5 points of where it is. Of 20 such series one at most is told as a creep, and of 20 flat
+// A step of 5 % in noise of 2 % is found within 5 points of where it is. Of 20 such series two at most are told as a creep, and of 20 flat
 // series one at most is told to change or to creep.
 func TestAStepIsFoundAndFlatSeriesAreNot(t *testing.T) {
 	needOtava(t)
@@ -77,7 +77,7 @@ func TestAStepIsFoundAndFlatSeriesAreNot(t *testing.T) {
 			}
 		}
 	}
-	if crept > 1 {
+	if crept > 2 {
 		t.Errorf("%d of %d steps are told as creeps", crept, series)
 	}
 	if flagged > 1 {
