@@ -306,12 +306,7 @@ test-dist: runners ## Build a release twice, from two folders, and run it where 
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/actionlint bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed kubernetes-parts ## Build and install all that lint and the tests need
-
-# As test-kubernetes, which says so, it is left out where it is not possible.
-.PHONY: kubernetes-parts
-kubernetes-parts: bin/k6
-	@! tests/kubernetes/possible >/dev/null || $(MAKE) bin/kubernetes/ready
+prepare: build bin/actionlint bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
