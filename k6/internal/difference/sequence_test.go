@@ -71,10 +71,23 @@ func TestOneOfManyTakesMoreTurns(t *testing.T) {
 	}
 }
 
+// TestPairsWithoutAValue: they pass nothing, and hide nothing.
 func TestPairsWithoutAValue(t *testing.T) {
-	d := append(around(0, 0.02, 12), math.NaN(), math.NaN())
-	if got := Sequence([]Series{series(Primary, d)}, []int{13})[0]; got.Pairs != 12 || got.Outcome != Within {
-		t.Errorf("%+v", got)
+	gap := []float64{math.NaN(), math.NaN()}
+	fine, far := append(around(0, 0.02, 12), gap...), append(around(0.3, 0.02, 12), gap...)
+	got := Sequence([]Series{series(Primary, fine), series(Primary, far)}, []int{13})
+	if d := got[0]; d.Pairs != 12 || d.Outcome != Unclear || d.ToDecide <= MostPairs {
+		t.Errorf("%+v", d)
+	}
+	if d := got[1]; d.Pairs != 12 || d.Outcome != Beyond {
+		t.Errorf("%+v", d)
+	}
+	if overall := OverallOf([]Series{series(Primary, fine)}, got[:1]); overall != Unclear {
+		t.Error(overall)
+	}
+	// The gap is behind the look that decided it.
+	if d := Sequence([]Series{series(Primary, fine)}, []int{12, 14})[0]; d.Outcome != Within || d.Look.Number != 1 {
+		t.Errorf("%+v", d)
 	}
 	none := Sequence([]Series{series(Primary, nil)}, nil)[0]
 	if none.Outcome != Unclear || none.Pairs != 0 || none.ToDecide != 6 || !math.IsNaN(none.Estimate) {
