@@ -39,7 +39,7 @@ function ranked(values) {
   );
 }
 
-/** No testbed moves a Tbit/s. */
+/** A testbed moves less than a Tbit/s. */
 const MBIT_MOST = 1e6;
 
 /**
@@ -58,7 +58,7 @@ function runOf({ runs }, round) {
   return own.length === 1 && isMeasured(own[0]) ? own[0] : undefined;
 }
 
-/** The rounds of a sweep: those that there are, and those that were planned. @param {SweepValue[]} values @param {number} planned */
+/** The rounds of a sweep, the planned ones among them. @param {SweepValue[]} values @param {number} planned */
 function roundsOf(values, planned) {
   const all = values.flatMap(({ runs }) => runs.map(({ round }) => round));
   return [...new Set([...Array(planned).keys(), ...all])].sort((a, b) => a - b);
@@ -68,7 +68,7 @@ function roundsOf(values, planned) {
 const measuredIn = (entry, rounds) => rounds.filter((round) => runOf(entry, round)).length;
 
 /**
- * What was measured in the same round, the value in use first.
+ * The figures of two values by round, the value in use first.
  * @param {SweepValue} current
  * @param {SweepValue} other
  * @param {'lost_share' | 'mbit_per_s'} key

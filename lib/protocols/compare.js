@@ -31,7 +31,7 @@ import { failsAll, lackIn, pairsOf } from './evidence.js';
  * @property {string | null} lacks which turns have no measurement of it; null where all have one, and where none is needed
  */
 
-/** No throughput of one tunnel is a Tbit/s, and none that a transfer ends by is less than a bit. */
+/** A tunnel moves less than a Tbit/s, and a transfer that ends moves more than a bit/s. */
 const RATE = { figure: 'mbit_64k', better: /** @type {const} */ ('higher'), least: 1e-6, most: 1e6 };
 /** A nanosecond to an hour, in ms. */
 const TIME = { better: /** @type {const} */ ('lower'), least: 1e-6, most: 3.6e6 };
@@ -42,7 +42,7 @@ const CPU = { figure: 'cpu_s_per_gib', better: /** @type {const} */ ('lower'), l
 const TRIP = { figure: 'rtt_ms', ...TIME };
 const REPLY = { figure: 'handshake_ms', ...TIME };
 
-/** What each target is judged by; `carrier` is what its operations are told by. */
+/** The figure of each target; `carrier` is the figure of the operations that measure it. */
 const JUDGED_BY = /** @type {const} */ ([
   { target: 'throughput', by: 'throughput', of: RATE, carrier: RATE },
   { target: 'latency', by: 'latency', of: TRIP, carrier: TRIP },
@@ -140,7 +140,7 @@ function linesOf(row, answers, targets) {
 }
 
 /**
- * What is met was measured in each turn of both sides. What is missed may be missed by fewer.
+ * A target is met by all turns of both sides. Fewer turns can show that the candidate misses it.
  * @param {import('k6/x/windtunnel/difference').Answer} answer
  * @param {string | null} lacks
  * @param {boolean} fails whether the candidate has none, since its operations failed
@@ -151,7 +151,7 @@ function judgedAs({ outcome, to_decide: toDecide }, lacks, fails) {
   return { judged: fails || outcome === 'beyond' ? 'missed' : 'uncertain', to_decide: null, lacks };
 }
 
-/** Where nobody measured what the meter used, it may be the bound. @param {Compared} row */
+/** The meter may be the bound where nobody measured its CPU. @param {Compared} row */
 const mayBeBound = ({ baseline, paced }) =>
   paced ||
   baseline.some(({ measuring_cpus: cpus }) => !(Number(cpus) > 0)) ||
@@ -159,7 +159,7 @@ const mayBeBound = ({ baseline, paced }) =>
 
 /**
  * A baseline at the meter's limit, or at the rate that it is told, is faster than was measured: beside it a throughput is not met where the candidate
- * takes so much more CPU for each byte that it would miss the target by that, or where nobody knows what CPU it takes.
+ * takes so much more CPU for each byte that it would miss the target by that. The throughput is uncertain where a turn lacks the CPU.
  * @param {Comparison} line
  * @param {{ beside: Comparison[], targets: Targets, lacks: string | null }} known
  * @returns {Comparison}

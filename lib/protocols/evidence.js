@@ -23,8 +23,8 @@
 const isAmount = (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /**
- * The measurement of one turn, or null. No limit holds for how bad a candidate is: that is evidence against it. A baseline that is
- * as bad is no evidence for the candidate.
+ * The measurement of one turn, or null. A value of the candidate that is worse than possible is evidence against the candidate.
+ * The same value of the baseline is no evidence for the candidate.
  * @param {Turn | undefined} turn
  * @param {Figure} of
  * @param {SideName} side
@@ -38,11 +38,11 @@ export function valueIn(turn, { figure, better, least, most }, side) {
   return tooLow || tooHigh ? null : value;
 }
 
-/** Turns that there are, or that there were to be. @param {Sides} sides */
+/** The number of turns, at least the planned one. @param {Sides} sides */
 const turnsOf = ({ baseline, candidate, planned = 0 }) =>
   Math.max(planned, baseline.length, candidate.length);
 
-/** What both sides measured in each turn. @param {Sides} sides @param {Figure} of @returns {[number | null, number | null][]} */
+/** The measurements of both sides by turn. @param {Sides} sides @param {Figure} of @returns {[number | null, number | null][]} */
 export const pairsOf = (sides, of) =>
   Array.from({ length: turnsOf(sides) }, (_, index) => [
     valueIn(sides.baseline[index], of, 'baseline'),

@@ -6,7 +6,7 @@ import { OF_A_BUSY_MACHINE } from '../errors.js';
  * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
  *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'too slow' | 'impossible here' | 'not reached'} Name
  * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type', busy?: boolean }} Outcome `lacks`: what its program says that it has
- *   not, by its build or by its version; `busy`: a busy machine can have caused all of its errors
+ *   not, by its build or by its version; `busy`: a busy machine can have caused it
  */
 
 /** Kinds of errors that say that payload was changed on the way. */
@@ -187,17 +187,24 @@ const ORDER = /** @type {Name[]} */ ([
   'measured',
 ]);
 
+/** The worst by name; of one name what has a detail. @param {Outcome[]} outcomes */
+function worstNamed(outcomes) {
+  const told = [...outcomes].sort((a, b) => Number(b.detail !== null) - Number(a.detail !== null));
+  return ORDER.map((name) => told.find(({ outcome }) => outcome === name)).find(Boolean);
+}
+
 /**
- * Of one name, what no busy machine can cause comes first, then what has a detail.
+ * An outcome that a busy machine cannot cause comes before all others.
  * @param {Outcome[]} outcomes of the turns of one side
  * @returns {Outcome}
  */
 export function worst(outcomes) {
-  const rank = (/** @type {Outcome} */ { busy = false, detail }) =>
-    2 * Number(busy) + Number(detail === null);
-  const told = [...outcomes].sort((a, b) => rank(a) - rank(b));
-  const first = ORDER.map((name) => told.find(({ outcome }) => outcome === name)).find(Boolean);
-  return first ?? { outcome: 'not reached', detail: null };
+  const failed = outcomes.filter(({ outcome }) => outcome !== 'measured');
+  return (
+    worstNamed(failed.filter(({ busy = false }) => !busy)) ??
+    worstNamed(failed) ??
+    worstNamed(outcomes) ?? { outcome: 'not reached', detail: null }
+  );
 }
 
 /**

@@ -14,7 +14,7 @@ import { shown, worst } from './outcome.js';
  * @property {import('./outcome.js').Name} outcome
  * @property {string | null} detail
  * @property {string | null} known the fault that excuses its errors
- * @property {boolean} [busy] whether a busy machine can have caused all of its errors
+ * @property {boolean} [busy] whether a busy machine can have caused the outcome
  * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
  *
  * @typedef {object} Notes what one side of a row left

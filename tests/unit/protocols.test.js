@@ -82,6 +82,9 @@ test('a turn has the name of the worst that happened in it', () => {
   assert.equal(ofProbes({ lost: 2, corrupted: 1 }, alive).busy, undefined);
   assert.deepEqual(worst([lost, errors, lost]), errors, 'one turn no busy machine explains');
   assert.deepEqual(worst([measured, lost]), lost);
+  const slow = /** @type {const} */ ({ outcome: 'too slow', detail: '21 times slower', busy: true });
+  assert.deepEqual(worst([slow, errors, lost]), errors, 'what no busy machine explains comes first');
+  assert.deepEqual(worst([lost, slow]), slow);
   assert.equal(worst([]).outcome, 'not reached');
 });
 

@@ -95,6 +95,8 @@ func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T
 	lossy.Busy, lossy.Detail, other.Detail = true, p("2 × lost"), p("1 × closed")
 	lacking := line("latency", missed)
 	lacking.Ratio, lacking.Lacks = nil, p("not measured in any turn of the candidate")
+	slow := side(tooSlow)
+	slow.Busy = true
 	gone := side("not ready")
 	gone.Busy = true
 	for _, c := range []struct {
@@ -107,6 +109,8 @@ func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T
 		{"a quiet machine", Judged{}, lossy, lines(), result.Fail},
 		{"lost beside others", disturbed, lossy, lines(), result.Inconclusive},
 		{"closed beside others", disturbed, other, lines(), result.Fail},
+		{"too slow beside others", disturbed, slow, lines(), result.Inconclusive},
+		{"too slow on a quiet machine", Judged{}, slow, lines(), result.Fail},
 		{"not ready beside others", disturbed, gone, lines(), result.Fail},
 		{"a turn beside others", ofTurn("hysteria2, turn 3", false), lossy, lines(), result.Inconclusive},
 		{"a turn that was settled", ofTurn("hysteria2, turn 3", true), lossy, lines(), result.Fail},

@@ -23,6 +23,8 @@ const (
 	ranWell = "measured"
 	// withErrors: some operations failed.
 	withErrors = "errors"
+	// tooSlow: a candidate was many times slower than the baseline, and was cut short.
+	tooSlow = "too slow"
 	// impossibleHere is what a program has not, or this machine cannot do.
 	impossibleHere = "impossible here"
 	// interoperates is of two programs that understand each other.
@@ -48,13 +50,19 @@ type ProtocolRoundTrips struct {
 }
 
 // ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is the fault
-// that excuses its errors. Busy: a busy machine can have caused all of its errors.
+// that excuses its errors. Busy: a busy machine can have caused the outcome.
 type ProtocolSide struct {
 	Outcome string             `json:"outcome"`
 	Detail  *string            `json:"detail"`
 	Known   *string            `json:"known"`
 	Busy    bool               `json:"busy"`
 	Figures map[string]*Spread `json:"figures"`
+}
+
+// mayBeBusy reports whether others on the CPUs can have caused how the side ended. A program that did not start, or ended, is to
+// blame for that itself.
+func (s *ProtocolSide) mayBeBusy() bool {
+	return s.Busy && (s.Outcome == withErrors || s.Outcome == tooSlow)
 }
 
 // Spread is over the turns of a row.

@@ -24,11 +24,11 @@ const (
 	bound = "bound"
 )
 
-// targets are those that each compared row is judged by.
+// targets are the names of the targets of a compared row.
 var targets = []string{"throughput", "latency", "memory", "first reply"}
 
 // ofProtocols: a row that did not run, or that missed a target with confidence, is a failure, whatever else the run was.
-// Errors of a row are told by its outcome. Errors that others on the CPUs can have caused are none, as long as others were there.
+// The outcome of a row has its errors. Errors that others on the CPUs can have caused are no failure while others were there.
 // What a link has spoilt is no failure of a row's: its check says so.
 func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opinion {
 	rows := protocols.Rows
@@ -74,13 +74,13 @@ func ended(row, name string, side *ProtocolSide) []reason {
 		return nil
 	}
 	text := fmt.Sprintf("%s: %s: %s", row, name, withDetail(side.Outcome, side.Detail))
-	return []reason{{kind: "row", name: side.Outcome, text: text, busy: side.Outcome == withErrors && side.Busy}}
+	return []reason{{kind: "row", name: side.Outcome, text: text, busy: side.mayBeBusy()}}
 }
 
 // missesOf are the targets that a row missed. excuses: others used the CPUs, so that a candidate whose errors they can have caused
 // missed no target by having no figure.
 func missesOf(row ProtocolRow, excuses bool) (reasons []reason) {
-	lacks := excuses && row.Candidate != nil && row.Candidate.Outcome == withErrors && row.Candidate.Busy
+	lacks := excuses && row.Candidate != nil && row.Candidate.mayBeBusy()
 	for _, line := range row.Comparison {
 		if line.Judged != missed || lacks && line.Lacks != nil {
 			continue
@@ -100,7 +100,7 @@ func missesOf(row ProtocolRow, excuses bool) (reasons []reason) {
 	return reasons
 }
 
-// unjudged are the targets that a row is not judged by, although both sides have the row: what nobody judged has not passed.
+// unjudged are the targets that a row is not judged by, although both sides have the row.
 func unjudged(row ProtocolRow) (reasons []reason) {
 	lacks := func(target, text string) {
 		reasons = append(reasons, reason{kind: "empty", name: target, text: fmt.Sprintf("%s: %s: %s", row.Row, target, text)})
@@ -132,7 +132,7 @@ func unjudged(row ProtocolRow) (reasons []reason) {
 	return reasons
 }
 
-// isJudged: what is met has a ratio, and all turns have what it is of.
+// isJudged reports whether a target has a judgement; a target that is met has a ratio, and a figure in each turn.
 func (c ProtocolComparison) isJudged() bool {
 	switch c.Judged {
 	case missed, uncertain:

@@ -16,7 +16,7 @@ func rankOf(verdict string) int {
 	return slices.Index([]string{result.Fail, result.Inconclusive, result.Pass}, verdict)
 }
 
-// madeRows are rows of which most are met in most cases.
+// madeRows are rows that mostly meet their targets.
 func madeRows(lot *rand.Rand) (rows []ProtocolRow) {
 	one := func(words ...string) string { return words[lot.IntN(len(words))] }
 	for number := range 1 + lot.IntN(3) {
@@ -87,7 +87,7 @@ func worse(lot *rand.Rand, row *ProtocolRow) string {
 	return "round trips"
 }
 
-// TestNoEditOfRowsMakesAPass: what lacks evidence does not pass, what is worse is judged no better, and the order of rows is no matter.
+// TestNoEditOfRowsMakesAPass: removed evidence makes no pass, a worse row gets no better verdict, and the order of rows is no matter.
 func TestNoEditOfRowsMakesAPass(t *testing.T) {
 	busy := Judged{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}
 	passed := 0

@@ -106,7 +106,7 @@ function impossible(lot, figure, name) {
   return lot.one([...IMPOSSIBLE, ...zero, ...huge]);
 }
 
-/** What takes evidence away. @type {((lot: Lot, of: { run: any, row: string, name: string, at: number, figure: string }) => void)[]} */
+/** Edits that take evidence away. @type {((lot: Lot, of: { run: any, row: string, name: string, at: number, figure: string }) => void)[]} */
 const REMOVALS = [
   (_lot, { run, row, name, figure }) => {
     for (const turn of run.notes[row][name].turns) delete turn[figure];

@@ -1,4 +1,4 @@
-/** Numbers by lot that can be told again, for scripts of k6 and of node alike. */
+/** Random numbers from a seed, and the trial of laws with them. */
 
 /** A linear congruential generator of numbers between 0 and 1. @param {number} seed */
 export function random(seed) {
@@ -13,7 +13,7 @@ export function random(seed) {
     below,
     /** @template T @param {readonly T[]} all @returns {T} */
     one: (all) => all[below(all.length)],
-    /** About 1, with so much noise. @param {number} noise */
+    /** A number about 1. @param {number} noise */
     about: (noise) =>
       Math.exp(noise * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())),
     /** @template T @param {readonly T[]} all @returns {T[]} in another order */
@@ -31,7 +31,7 @@ export function random(seed) {
 export const copyOf = (made) => JSON.parse(JSON.stringify(made));
 
 /**
- * All cases of all laws, each with numbers of its own. A law returns what is wrong, or null.
+ * Tries each law with a new seed for each case. A law returns a text if the case breaks it, or null.
  * @param {Record<string, (lot: Lot) => string | null>} laws
  * @param {number} cases of each
  * @param {number} [from] which case is the first
