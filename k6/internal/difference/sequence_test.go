@@ -4,6 +4,7 @@ package difference
 
 import (
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 )
@@ -92,6 +93,47 @@ func TestPairsWithoutAValue(t *testing.T) {
 	none := Sequence([]Series{series(Primary, nil)}, nil)[0]
 	if none.Outcome != Unclear || none.Pairs != 0 || none.ToDecide != 6 || !math.IsNaN(none.Estimate) {
 		t.Errorf("%+v", none)
+	}
+}
+
+// TestNoGapPutsAMetricWithinItsBound: random series lose samples at random. A metric that was not within its bound does not come
+// within, and neither does one that lacks a sample of the look that decides it.
+func TestNoGapPutsAMetricWithinItsBound(t *testing.T) {
+	lot := rand.New(rand.NewPCG(30, 4))
+	within := 0
+	for range 3000 {
+		pairs := 6 + lot.IntN(14)
+		all := make([]Series, 1+lot.IntN(4))
+		for i := range all {
+			samples := make([]float64, pairs)
+			shift := 0.3 * (lot.Float64() - 0.5)
+			for n := range samples {
+				samples[n] = shift + 0.05*lot.NormFloat64()
+			}
+			all[i] = series(Primary, samples)
+		}
+		looks := [][]int{nil, {6, pairs}}[lot.IntN(2)]
+		if pairs == 6 {
+			looks = nil
+		}
+		before := Sequence(all, looks)
+		of, at := lot.IntN(len(all)), lot.IntN(pairs)
+		all[of].Samples[at] = math.NaN()
+		after := Sequence(all, looks)
+		for i, d := range after {
+			if d.Outcome == Within && before[i].Outcome != Within {
+				t.Fatalf("%d of %v came within: %+v, before %+v", i, all, d, before[i])
+			}
+		}
+		if before[of].Outcome == Within {
+			within++
+		}
+		if (looks == nil || at < 6) && after[of].Outcome == Within {
+			t.Fatalf("it lacks sample %d: %+v", at, after[of])
+		}
+	}
+	if within < 300 {
+		t.Errorf("the law is of %d metrics that are within", within)
 	}
 }
 
