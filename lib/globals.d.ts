@@ -64,7 +64,7 @@ declare module 'k6/x/windtunnel/difference' {
   }
   /** All metrics together, at each of the looks (numbers of pairs); at all pairs at once unless given. */
   export function judge(asked: { metrics: Metric[]; looks?: number[] }): Told;
-  /** Which of two is the better one, of all comparisons together. */
+  /** Which of two is the better one, of all comparisons together. One that lacks a value in a pair tells nothing: its pairs are 0. */
   export function tellApart(asked: { comparisons: Pairs[] }): {
     comparisons: Side[];
     fewest_pairs: number;

@@ -77,7 +77,12 @@ export class SideBySide {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);
       if (this.slow && side.name === 'candidate')
-        own.outcomes.push({ outcome: 'too slow', detail: [this.slow, ...turn.limits].join('; ') });
+        own.outcomes.push({
+          outcome: 'too slow',
+          detail: [this.slow, ...turn.limits].join('; '),
+          // A program that waits for a CPU is slow, whatever it is.
+          busy: true,
+        });
     }
   }
 }

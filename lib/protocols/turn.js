@@ -298,9 +298,10 @@ export class Turn {
         name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
       })),
     );
-    const { outcome, detail } = ofProbes(this.errors, processes);
-    const complaints = outcome === 'measured' ? [] : shown.map(complained);
-    return { outcome, detail: [detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null };
+    const ended = ofProbes(this.errors, processes);
+    const complaints = ended.outcome === 'measured' ? [] : shown.map(complained);
+    const detail = [ended.detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null;
+    return { ...ended, detail };
   }
 
   /**

@@ -246,8 +246,8 @@ func controlsHold(controls []result.Control, thresholds []result.Threshold) *res
 		}
 	}
 	if len(failed) == 0 {
-		return check("controls", meter, true, "none failed")
+		return check(checkControls, meter, true, "none failed")
 	}
-	return check("controls", meter, false, fmt.Sprintf(
+	return check(checkControls, meter, false, fmt.Sprintf(
 		"%s failed without the system: the generator, the far end or the machine is at fault", strings.Join(failed, ", ")))
 }

@@ -134,11 +134,11 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 	var found opinion
 	if e.Steps != nil {
-		found = findLimit(m, e, j.Validity)
+		found = excusedLimit(findLimit(m, e, j.Validity), j)
 	} else {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}
-	return ofPrograms(e, j, withIntegrity(found, j.Integrity, j.Validity))
+	return markBusy(ofPrograms(e, j, withIntegrity(found, j.Integrity, j.Validity)), j)
 }
 
 // addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.

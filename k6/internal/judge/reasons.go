@@ -44,6 +44,7 @@ var more = map[string][2]string{
 type reason struct {
 	kind, name, text string
 	failed           *failure // where it is of the kind error
+	busy             bool     // others on the CPUs can have caused it, and they were there
 }
 
 type failure struct {
@@ -127,6 +128,7 @@ func fold(reasons []reason) []result.Reason {
 		if rank(one.Kind) < len(causes) {
 			one.Role = result.Cause
 		}
+		one.BusyMachine = !slices.ContainsFunc(group, func(r reason) bool { return !r.busy })
 		if len(group) > 1 {
 			for _, r := range group {
 				one.All = append(one.All, r.text)
