@@ -3,9 +3,9 @@
 /**
  * @typedef {{ name: string, exit: string | null, complaint?: { line: string, count: number } | null }} Process
  * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
- *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'too slow' | 'impossible here' | 'not reached'} Name
- * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type' }} Outcome `lacks`: what its program says that it has
- *   not, by its build or by its version
+ *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'wrong wire' | 'too slow' | 'impossible here' | 'not reached'} Name
+ * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type', unchecked?: string | null }} Outcome `lacks`: what its
+ *   program says that it has not, by its build or by its version; `unchecked`: why nobody knows what the turn's hop showed
  */
 
 /** Kinds of errors that say that payload was changed on the way. */
@@ -176,6 +176,7 @@ const ORDER = /** @type {Name[]} */ ([
   'not ready',
   'does not interoperate',
   'not encrypted',
+  'wrong wire',
   'corrupted payload',
   'died in mid-run',
   'too slow',

@@ -25,6 +25,8 @@ const (
 	impossibleHere = "impossible here"
 	// interoperates is of two programs that understand each other.
 	interoperates = "interoperates"
+	// wrongWire is of a side whose hop did not show in each turn what the row says.
+	wrongWire = "wrong wire"
 )
 
 // ProtocolRow is one protocol. Candidate is nil where only a baseline was measured.
@@ -45,12 +47,14 @@ type ProtocolRoundTrips struct {
 }
 
 // ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is the fault
-// that excuses its errors.
+// that excuses its errors. Unchecked is why nobody knows what the hop of one of its turns showed.
 type ProtocolSide struct {
 	Outcome string             `json:"outcome"`
 	Detail  *string            `json:"detail"`
 	Known   *string            `json:"known"`
 	Figures map[string]*Spread `json:"figures"`
+
+	Unchecked *string `json:"unchecked"`
 }
 
 // Spread is over the turns of a row.

@@ -28,13 +28,20 @@ const (
 // What a link has spoilt is no failure of a row's: its check says so.
 func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opinion {
 	rows := protocols.Rows
-	var broken, misses, bounded, undecided []reason
+	var broken, misses, bounded, undecided, unseen []reason
 	for _, row := range rows {
 		if link.spoilt(row.Row) {
 			continue
 		}
-		broken = append(broken, ended(row.Row, "baseline", &row.Baseline)...)
+		own := ended(row.Row, "baseline", &row.Baseline)
+		if isUnfit(row) {
+			unseen = append(unseen, own...)
+			broken = append(broken, ended(row.Row, "candidate", row.Candidate)...)
+			continue
+		}
+		broken = append(broken, own...)
 		broken = append(broken, ended(row.Row, "candidate", row.Candidate)...)
+		unseen = append(unseen, uncheckedOf(row)...)
 		if link == nil || link.Calibration.OK {
 			misses = append(misses, missesOf(row)...)
 		}
@@ -44,7 +51,7 @@ func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opin
 		undecided = append(undecided, reason{kind: "noise", name: line.Target, text: line.text()})
 	}
 	crossed := crossedReasons(j.Thresholds)
-	reasons := slices.Concat(broken, misses, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), bounded, undecided)
+	reasons := slices.Concat(broken, misses, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), unseen, bounded, undecided)
 	failed := len(broken) > 0 || len(misses) > 0 || verdict == result.Fail && len(crossed) > 0
 	return programsEnded(j.Validity, failed, reasons)
 }
@@ -52,6 +59,26 @@ func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opin
 // fine: it was measured without an error, it cannot be here, or a known fault excuses its errors.
 func fine(side *ProtocolSide) bool {
 	return side.Outcome == ranWell || side.Outcome == impossibleHere || side.Known != nil
+}
+
+// isUnfit reports whether a candidate cannot be held against its baseline, whose hop is not what the row says.
+func isUnfit(row ProtocolRow) bool { return row.Candidate != nil && row.Baseline.Outcome == wrongWire }
+
+// uncheckedOf are the sides of a compared row of which no one knows what their hop showed: such a row meets nothing.
+func uncheckedOf(row ProtocolRow) (reasons []reason) {
+	if row.Candidate == nil {
+		return nil
+	}
+	for _, side := range []struct {
+		name string
+		of   *ProtocolSide
+	}{{"baseline", &row.Baseline}, {"candidate", row.Candidate}} {
+		if side.of.Unchecked != nil && side.of.Outcome == ranWell {
+			reasons = append(reasons, reason{kind: "row", name: "hop not checked", text: fmt.Sprintf(
+				"%s: %s: the hop was not checked: %s", row.Row, side.name, *side.of.Unchecked)})
+		}
+	}
+	return reasons
 }
 
 // ended is how a side of a row did, where that is not fine.
