@@ -46,7 +46,8 @@ test('each row says once what its hop shows', () => {
     ssh: 'ssh',
   }))
     assert.equal(wires[row], wire, row);
-  for (const { row, encrypts, wire } of MATRIX.filter(hasHop)) assert.equal(encrypts, wire !== 'plain', row);
+  for (const { row, encrypts, wire } of MATRIX.filter(hasHop))
+    assert.equal(encrypts, wire !== 'plain' || row.startsWith('snell'), row);
 });
 
 test('a hop that is what its row says leaves nothing', () => {
