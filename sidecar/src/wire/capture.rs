@@ -41,7 +41,10 @@ impl Capture {
     pub fn start(request: &Request, namespace: Option<&Namespace>) -> Result<Self> {
         let opened = match namespace {
             None => open(request.port),
-            Some(namespace) => namespace.run(|| open(request.port)).flatten(),
+            Some(namespace) => {
+                let inside = namespace.run(|| open(request.port));
+                inside.and_then(|opened| opened)
+            }
         };
         let socket = opened.map_err(|error| refused(&error))?;
         let flows = Flows::new(request);
