@@ -44,20 +44,32 @@ const judgedColumn = ([target]) => ({
   of: (row) => lineOf(row, target)?.judged,
 });
 
-/** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
-function judged({ baseline, candidate, comparison, round_trips: trips }) {
-  const failed = [
+/** Why a side of a row meets nothing. @param {FoundRow} row */
+function failuresOf({ baseline, candidate }) {
+  return [
     ...(endedWell(baseline) ? [] : [`baseline: ${baseline.outcome}`]),
     ...(candidate && !endedWell(candidate) ? [candidate.outcome] : []),
   ];
+}
+
+/** Nobody can tell what its sides, or one of them, showed in the hop of each turn. @param {FoundRow} row */
+const isHopUnchecked = ({ baseline, candidate }) => Boolean(baseline.unchecked || candidate?.unchecked);
+
+/** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
+function judged(row) {
+  const { baseline, comparison, round_trips: trips } = row;
+  const failed = failuresOf(row);
   const open = comparison.filter((line) => line.judged !== null && line.judged !== 'met');
   const flagged = [
     ...failed,
     ...open.map((line) => `${line.target} ${line.judged}${line.lacks ? ` (${line.lacks})` : ''}`),
     ...(trips && trips.ok !== true ? [trips.ok === null ? uncounted(trips) : 'round trips missed'] : []),
+    ...(isHopUnchecked(row) ? ['hop not checked'] : []),
   ];
+  // A candidate cannot be held against a baseline that shows another wire than the row's.
+  const isJudged = baseline.outcome !== 'wrong wire';
   const missed = failed.length > 0 || open.some((line) => line.judged === 'missed') || trips?.ok === false;
-  if (missed) return { ok: false, text: flagged.join(', ') };
+  if (missed && isJudged) return { ok: false, text: flagged.join(', ') };
   return flagged.length > 0 ? { ok: null, text: flagged.join(', ') } : { ok: true, text: 'met' };
 }
 

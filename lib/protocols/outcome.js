@@ -4,9 +4,10 @@ import { OF_A_BUSY_MACHINE } from '../errors.js';
 /**
  * @typedef {{ name: string, exit: string | null, complaint?: { line: string, count: number } | null }} Process
  * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
- *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'too slow' | 'impossible here' | 'not reached'} Name
- * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type', busy?: boolean }} Outcome `lacks`: what its program says that it has
- *   not, by its build or by its version; `busy`: a busy machine can have caused it
+ *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'wrong wire' | 'too slow' | 'impossible here' | 'not reached'} Name
+ * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type', busy?: boolean, unchecked?: string | null }} Outcome `lacks`: what
+ *   its program says that it has not, by its build or by its version; `busy`: a busy machine can have caused it; `unchecked`: why nobody knows
+ *   what the turn's hop showed
  */
 
 /** Kinds of errors that say that payload was changed on the way. */
@@ -179,6 +180,7 @@ const ORDER = /** @type {Name[]} */ ([
   'not ready',
   'does not interoperate',
   'not encrypted',
+  'wrong wire',
   'corrupted payload',
   'died in mid-run',
   'too slow',

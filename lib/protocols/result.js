@@ -15,6 +15,7 @@ import { shown, worst } from './outcome.js';
  * @property {string | null} detail
  * @property {string | null} known the fault that excuses its errors
  * @property {boolean} [busy] whether a busy machine can have caused the outcome
+ * @property {string | null} unchecked why nobody knows what the hop of one of its turns showed, the first
  * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
  *
  * @typedef {object} Notes what one side of a row left
@@ -193,7 +194,18 @@ function endedOf(row, notes, { baseline, candidate }) {
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */
 function sideOf(row, notes, side) {
   const lack = row.engines[side.engine];
-  if (lack !== true) return { outcome: 'impossible here', detail: lack, known: null, figures: {} };
+  if (lack !== true)
+    return { outcome: 'impossible here', detail: lack, known: null, unchecked: null, figures: {} };
   const { outcomes, turns } = notes?.[side.name] ?? { outcomes: [], turns: [] };
-  return { ...worst(outcomes), known: null, figures: figuresOf(turns) };
+  const unchecked = outcomes.find((one) => one.unchecked)?.unchecked ?? null;
+  const { outcome, detail, lacks, busy } = worst(outcomes);
+  return {
+    outcome,
+    detail,
+    ...(lacks ? { lacks } : {}),
+    ...(busy ? { busy } : {}),
+    known: null,
+    unchecked,
+    figures: figuresOf(turns),
+  };
 }

@@ -26,6 +26,11 @@ export class SideBySide {
     this.slow = null;
   }
 
+  /** Those through which something has come. */
+  get carrying() {
+    return this.begun.filter(({ turn }) => turn.figures.rtt_ms || turn.figures.handshake_ms);
+  }
+
   /** That both go over; null on loopback. */
   get link() {
     return this.begun[0]?.turn.plane.data.link ?? null;

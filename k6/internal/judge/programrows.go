@@ -29,6 +29,8 @@ const (
 	impossibleHere = "impossible here"
 	// interoperates is of two programs that understand each other.
 	interoperates = "interoperates"
+	// wrongWire is of a side whose hop did not show in each turn what the row says.
+	wrongWire = "wrong wire"
 )
 
 // ProtocolRow is one protocol. Candidate is nil where only a baseline was measured.
@@ -50,13 +52,16 @@ type ProtocolRoundTrips struct {
 }
 
 // ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is the fault
-// that excuses its errors. Busy: a busy machine can have caused the outcome.
+// that excuses its errors. Busy: a busy machine can have caused the outcome. Unchecked is why nobody knows what the hop of one of
+// its turns showed.
 type ProtocolSide struct {
 	Outcome string             `json:"outcome"`
 	Detail  *string            `json:"detail"`
 	Known   *string            `json:"known"`
 	Busy    bool               `json:"busy"`
 	Figures map[string]*Spread `json:"figures"`
+
+	Unchecked *string `json:"unchecked"`
 }
 
 // mayBeBusy reports whether others on the CPUs can have caused how the side ended. A program that did not start, or ended, is to

@@ -33,19 +33,27 @@ var targets = []string{"throughput", "latency", "memory", "first reply"}
 func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opinion {
 	rows := protocols.Rows
 	busy := isDisturbed(j.Validity)
-	var broken, excused, misses, bounded, undecided []reason
+	var broken, excused, misses, bounded, undecided, unseen []reason
 	for _, row := range rows {
 		if link.spoilt(row.Row) {
 			continue
 		}
 		excuses := busy || isUnsettled(j.Repeated, row.Row)
-		for _, r := range slices.Concat(ended(row.Row, "baseline", &row.Baseline), ended(row.Row, "candidate", row.Candidate)) {
+		own, others := ended(row.Row, "baseline", &row.Baseline), ended(row.Row, "candidate", row.Candidate)
+		if isUnfit(row) {
+			unseen, own = append(unseen, own...), nil
+		}
+		for _, r := range slices.Concat(own, others) {
 			if r.busy = r.busy && excuses; r.busy {
 				excused = append(excused, r)
 			} else {
 				broken = append(broken, r)
 			}
 		}
+		if isUnfit(row) {
+			continue
+		}
+		unseen = append(unseen, uncheckedOf(row)...)
 		if link == nil || link.Calibration.OK {
 			misses = append(misses, missesOf(row, excuses)...)
 		}
@@ -58,7 +66,7 @@ func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opin
 		undecided = append(undecided, line.reason())
 	}
 	crossed := crossedReasons(j.Thresholds)
-	reasons := slices.Concat(broken, misses, excused, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), bounded, undecided)
+	reasons := slices.Concat(broken, misses, excused, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), unseen, bounded, undecided)
 	failed := len(broken) > 0 || len(misses) > 0 || verdict == result.Fail && len(crossed) > 0
 	return programsEnded(j.Validity, failed, reasons)
 }
@@ -66,6 +74,26 @@ func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opin
 // fine: it was measured without an error, it cannot be here, or a known fault excuses its errors.
 func fine(side *ProtocolSide) bool {
 	return side.Outcome == ranWell || side.Outcome == impossibleHere || side.Known != nil
+}
+
+// isUnfit reports whether a candidate cannot be held against its baseline, whose hop is not what the row says.
+func isUnfit(row ProtocolRow) bool { return row.Candidate != nil && row.Baseline.Outcome == wrongWire }
+
+// uncheckedOf are the sides of a compared row of which no one knows what their hop showed: such a row meets nothing.
+func uncheckedOf(row ProtocolRow) (reasons []reason) {
+	if row.Candidate == nil {
+		return nil
+	}
+	for _, side := range []struct {
+		name string
+		of   *ProtocolSide
+	}{{"baseline", &row.Baseline}, {"candidate", row.Candidate}} {
+		if side.of.Unchecked != nil && side.of.Outcome == ranWell {
+			reasons = append(reasons, reason{kind: "row", name: "hop not checked", text: fmt.Sprintf(
+				"%s: %s: the hop was not checked: %s", row.Row, side.name, *side.of.Unchecked)})
+		}
+	}
+	return reasons
 }
 
 // ended is how a side of a row did, where that is not fine.

@@ -91,6 +91,41 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	}
 }
 
+func TestAHopThatIsNotWhatItsRowSaysIsNeverMet(t *testing.T) {
+	stripped := side(wrongWire)
+	stripped.Detail = p("turn 5: the hop shows no TLS: HTTP plaintext")
+	unseen := side(ranWell)
+	unseen.Unchecked = p("turn 2: packets cannot be captured")
+	met := lines(line("memory", "met"))
+	baseline := func(own, candidate *ProtocolSide, lines ...ProtocolComparison) ProtocolRow {
+		return ProtocolRow{Row: "trojan", Baseline: *own, Candidate: candidate, Comparison: lines}
+	}
+	for about, c := range map[string]struct {
+		row  ProtocolRow
+		want string
+		text string
+	}{
+		"the candidate's": {baseline(side(ranWell), stripped, met...), result.Fail,
+			"trojan: candidate: wrong wire: turn 5: the hop shows no TLS: HTTP plaintext"},
+		"the baseline's": {baseline(stripped, side(ranWell), lines(line("memory", "missed"))...), result.Inconclusive,
+			"trojan: baseline: wrong wire: turn 5: the hop shows no TLS: HTTP plaintext"},
+		"a baseline's that is measured alone": {baseline(stripped, nil), result.Fail,
+			"trojan: baseline: wrong wire: turn 5: the hop shows no TLS: HTTP plaintext"},
+		"nobody knows the candidate's": {baseline(side(ranWell), unseen, met...), result.Inconclusive,
+			"trojan: candidate: the hop was not checked: turn 2: packets cannot be captured"},
+		"nobody knows the baseline's": {baseline(unseen, side(ranWell), met...), result.Inconclusive,
+			"trojan: baseline: the hop was not checked: turn 2: packets cannot be captured"},
+	} {
+		got, texts := ofRows(c.row.Candidate != nil, Judged{}, result.Pass, rowNamed("socks", side(ranWell), met...), c.row)
+		if got != c.want || !slices.Equal(texts, []string{c.text}) {
+			t.Errorf("%s: %s, want %s: %q", about, got, c.want, texts)
+		}
+	}
+	if got, texts := ofRows(false, Judged{}, result.Pass, baseline(unseen, nil)); got != result.Pass {
+		t.Errorf("nothing is compared: %s %q", got, texts)
+	}
+}
+
 func TestTheCPUThatACandidateTakesIsFoundWhereverItsLineIs(t *testing.T) {
 	cpu := line("CPU", "")
 	cpu.Ratio = p(1.5)
