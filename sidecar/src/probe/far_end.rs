@@ -1,0 +1,227 @@
+//! What a probe sent and got back, beside what its far end counted of it.
+//!
+//! Of each count the probe knows two bounds: what the far end has counted at the least, since it was answered or confirmed, and what it
+//! may have counted at most, since no more was sent. Where each answer was awaited the two are the same number. A failure, a datagram
+//! without an answer and a time limit set them apart by what was on its way, and by nothing else.
+
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::context::Context;
+use super::plan::Plan;
+use crate::echo::counters::Seen;
+use crate::echo::{Echo, Shared};
+use crate::net::clock::now_ns;
+
+/// How long the far end's counts are waited for: it counts what it sent a moment after it has gone, and some proxies say that a
+/// tunnel is there before they have dialled.
+const PATIENCE_NS: u64 = 2_000_000_000;
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// No bound.
+pub const ANY: u64 = u64::MAX;
+
+/// What the far end has counted at the least, and at most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bounds {
+    pub least: u64,
+    pub most: u64,
+}
+
+impl Bounds {
+    pub fn new(least: u64, most: u64) -> Self {
+        Self { least, most }
+    }
+}
+
+impl AddAssign for Bounds {
+    fn add_assign(&mut self, other: Self) {
+        self.least = self.least.saturating_add(other.least);
+        self.most = self.most.saturating_add(other.most);
+    }
+}
+
+/// All that a probe knows of what it carried, its warm-up included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// Tunnels that were opened and over which nothing was sent.
+    pub silent: u64,
+    /// Tunnels over which something was sent.
+    pub connections: Bounds,
+    pub datagrams_up: Bounds,
+    pub datagrams_down: Bounds,
+    pub bytes_up: Bounds,
+    pub bytes_down: Bounds,
+}
+
+impl Carried {
+    /// A tunnel over which so many bytes went, where what is sent comes back.
+    pub fn echoed(sent: u64, got: u64) -> Self {
+        Self::tunnel(Bounds::new(got, sent), Bounds::new(got, sent), got > 0)
+    }
+
+    /// A tunnel by its bytes.
+    pub fn tunnel(up: Bounds, down: Bounds, answered: bool) -> Self {
+        Self {
+            connections: Bounds::new(u64::from(answered), u64::from(up.most > 0)),
+            bytes_up: up,
+            bytes_down: down,
+            ..Self::default()
+        }
+    }
+
+    /// A tunnel that was opened and closed.
+    pub fn opened() -> Self {
+        Self {
+            silent: 1,
+            ..Self::default()
+        }
+    }
+}
+
+impl AddAssign for Carried {
+    fn add_assign(&mut self, other: Self) {
+        self.silent += other.silent;
+        self.connections += other.connections;
+        self.datagrams_up += other.datagrams_up;
+        self.datagrams_down += other.datagrams_down;
+        self.bytes_up += other.bytes_up;
+        self.bytes_down += other.bytes_down;
+    }
+}
+
+/// One count as JSON has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Count {
+    pub least: u64,
+    /// None: any number.
+    pub most: Option<u64>,
+    pub found: u64,
+}
+
+impl Count {
+    fn of(bounds: Bounds, found: u64) -> Self {
+        Self {
+            least: bounds.least,
+            most: (bounds.most != ANY).then_some(bounds.most),
+            found,
+        }
+    }
+}
+
+/// Those counts that the probe's kind has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Count>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagrams_up: Option<Count>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagrams_down: Option<Count>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_up: Option<Count>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_down: Option<Count>,
+}
+
+impl Counts {
+    /// `silent`: the probe only opens tunnels. `duplicates`: the network may deliver a datagram twice.
+    fn new(carried: Carried, before: Seen, now: Seen, silent: bool, duplicates: bool) -> Self {
+        if silent {
+            // Whoever dials ahead, or twice, has more of them.
+            let bounds = Bounds::new(carried.silent, ANY);
+            let found = now.empty.saturating_sub(before.empty);
+            return Self {
+                connections: Some(Count::of(bounds, found)),
+                ..Self::default()
+            };
+        }
+        let udp = carried.datagrams_up.most > 0;
+        let count = |mut bounds: Bounds, found: u64| {
+            if udp && duplicates {
+                bounds.most = ANY;
+            }
+            Some(Count::of(bounds, found))
+        };
+        let bytes_up = count(carried.bytes_up, now.bytes_received - before.bytes_received);
+        let bytes_down = count(carried.bytes_down, now.bytes_sent - before.bytes_sent);
+        if udp {
+            return Self {
+                connections: None,
+                datagrams_up: count(
+                    carried.datagrams_up,
+                    now.datagrams_received - before.datagrams_received,
+                ),
+                datagrams_down: count(
+                    carried.datagrams_down,
+                    now.datagrams_sent - before.datagrams_sent,
+                ),
+                bytes_up,
+                bytes_down,
+            };
+        }
+        Self {
+            connections: count(carried.connections, now.connections - before.connections),
+            bytes_up,
+            bytes_down,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the far end has counted all that it must have.
+    fn complete(&self) -> bool {
+        let all = [
+            self.connections,
+            self.datagrams_up,
+            self.datagrams_down,
+            self.bytes_up,
+            self.bytes_down,
+        ];
+        all.into_iter()
+            .flatten()
+            .all(|count| count.found >= count.least)
+    }
+}
+
+/// The far end of one probe, where it is one of ours.
+pub struct FarEnd {
+    counts: Arc<Shared>,
+    duplicates: bool,
+    tag: u8,
+    before: Seen,
+}
+
+impl FarEnd {
+    /// `duplicates`: the network on the way may deliver a datagram twice.
+    pub fn new(echo: &Echo, duplicates: bool) -> Self {
+        Self {
+            counts: echo.counts(),
+            duplicates,
+            tag: 0,
+            before: Seen::default(),
+        }
+    }
+
+    /// What is counted from now on under this tag is the probe's.
+    pub fn begins(&mut self, tag: u8) {
+        self.tag = tag;
+        self.before = self.counts.counters.seen(tag);
+    }
+
+    /// Waits until all is counted that must have come, and tells the counts.
+    pub fn ended(&self, plan: &Plan, context: &Context) -> Counts {
+        let carried = context.carried();
+        let silent = plan.only_opens();
+        let until = now_ns() + PATIENCE_NS;
+        loop {
+            let now = self.counts.counters.seen(self.tag);
+            let counts = Counts::new(carried, self.before, now, silent, self.duplicates);
+            if counts.complete() || context.cancelled() || now_ns() >= until {
+                return counts;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+}
