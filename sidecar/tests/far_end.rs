@@ -180,14 +180,13 @@ fn what_is_lost_is_between_the_bounds_and_injected_duplicates_are_in_no_count() 
     let echo = start(&server, &json!({"faults": faults}));
     let spec = json!({"kind": "udp", "target": echo["udp"], "count": 500, "window": 8, "timeout_ms": 500, "payload_bytes": 64});
     let counts = outcome(&server, &spec)["far_end"].clone();
-    assert_eq!(
-        counts["datagrams_up"],
-        json!({"least": 450, "most": 500, "found": 500})
-    );
-    assert_eq!(
-        counts["datagrams_down"],
-        json!({"least": 450, "most": 500, "found": 450})
-    );
+    // The far end drops them after it has received them.
+    let answered = counts["datagrams_down"]["found"].as_u64().unwrap();
+    assert!((430..=470).contains(&answered), "{counts}");
+    for (name, found) in [("datagrams_up", 500), ("datagrams_down", answered)] {
+        let wanted = json!({"least": answered, "most": 500, "found": found});
+        assert_eq!(counts[name], wanted);
+    }
 }
 
 #[test]

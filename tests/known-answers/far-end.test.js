@@ -50,9 +50,9 @@ for (const { scenario, row, size, variables, said } of [
   {
     scenario: 'handshake',
     row: 'handshake',
-    size: 40 + 100,
+    size: (40 + 100) * 64,
     variables: { HANDSHAKES: '40' },
-    said: /^the far end accepted 0 of 140 connections: the proxy answered by itself$/,
+    said: /^the far end received 0 of 8,960 bytes: the proxy answered by itself$/,
   },
   {
     scenario: 'concurrency',

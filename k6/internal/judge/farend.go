@@ -49,6 +49,8 @@ func farEndDetail(name string, sum farend.Sum) string {
 		did = "accepted"
 	}
 	switch {
+	case sum.Missing > 0 && sum.Found == 0 && did == "accepted":
+		return fmt.Sprintf("the far end accepted 0 of %s %s: the proxy said that tunnels were open, and did not dial", format.Count(sum.Least), what)
 	case sum.Missing > 0 && sum.Found == 0:
 		return fmt.Sprintf("the far end %s 0 of %s %s: the proxy answered by itself", did, format.Count(sum.Least), what)
 	case sum.Missing > 0:

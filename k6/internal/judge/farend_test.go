@@ -10,8 +10,8 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// counted is a record of what one far end counted of the operation `send`.
-func counted(all ...farend.Counts) *record.Record {
+// countedBy is a record of what one far end counted of the operation `send`.
+func countedBy(all ...farend.Counts) *record.Record {
 	r := record.New()
 	for _, one := range all {
 		one.Record(r, map[string]string{"operation": "send"})
@@ -41,7 +41,7 @@ func TestAFarEndCountsAsTheProbeDid(t *testing.T) {
 		{"no datagram", []farend.Counts{{"datagrams_up": exactly(2000, 0), "bytes_up": exactly(9, 0)}},
 			`0 2000 false "the far end received 0 of 2,000 datagrams: the proxy answered by itself"`},
 		{"no tunnel", []farend.Counts{{"connections": {Least: 2000, Found: 0}}},
-			`0 2000 false "the far end accepted 0 of 2,000 connections: the proxy answered by itself"`},
+			`0 2000 false "the far end accepted 0 of 2,000 connections: the proxy said that tunnels were open, and did not dial"`},
 		{"more tunnels than were opened", []farend.Counts{{"connections": {Least: 5, Found: 7}}},
 			`7 5 true "the far end accepted 7 connections, 2 of them without an answer at the probe"`},
 		{"fewer in one of two probes", []farend.Counts{{"bytes_up": exactly(100, 90)}, {"bytes_up": exactly(100, 100)}},
@@ -60,7 +60,7 @@ func TestAFarEndCountsAsTheProbeDid(t *testing.T) {
 		{"not ours in one of two probes", []farend.Counts{nil, {"bytes_up": exactly(7, 7)}},
 			`7 7 true "the far end received as many bytes as the probe counted"`},
 	} {
-		lines := farEndOf(counted(c.all...), []Operation{{Name: "send"}, {Name: "other"}})
+		lines := farEndOf(countedBy(c.all...), []Operation{{Name: "send"}, {Name: "other"}})
 		isLine(t, c.about, lines, c.want)
 		if lines[0].Check != "far end: send" || lines[0].Source != "far_end" {
 			t.Error(lines[0])
@@ -92,7 +92,7 @@ func TestAProxyThatAnswersByItselfFailsTheRun(t *testing.T) {
 		{"none", farend.Counts{"bytes_up": exactly(100, 0)}, result.Fail},
 		{"not ours", nil, result.Pass},
 	} {
-		m := both{good, counted(c.far)}
+		m := both{good, countedBy(c.far)}
 		if j := judged(t, complete(), m); j.Verdict != c.verdict || len(j.Integrity) != 1 {
 			t.Errorf("%s: %s, %s", c.about, j.Verdict, reasonsOf(j))
 		}
