@@ -32,7 +32,11 @@ const script = singleOperations({
     greeting: stage('greeting', '… greeting', 'from the greeting to the chosen method'),
     ...(withAuth ? { auth: stage('auth', '… auth', 'from user and password to their answer') } : {}),
     connect: stage('connect', '… connect', 'from CONNECT to its reply'),
-    first_reply: stage('first_reply', '… first reply', 'from the first 64 bytes sent to the last one received'),
+    first_reply: stage(
+      'first_reply',
+      '… first reply',
+      'from the first 64 bytes sent to the last one received',
+    ),
   },
 });
 

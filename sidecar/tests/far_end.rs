@@ -1,4 +1,4 @@
-//! The far end's own counts beside those of a probe.
+//! Counts of the far end beside counts of a probe.
 
 mod common;
 

@@ -1,4 +1,4 @@
-/** The far end's own count: a proxy that answers by itself is fast, and wrong. */
+/** The far end's own count: a proxy that never dials is fast, and wrong. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startAloneProxy } from '../support/alone-proxy.js';
@@ -35,7 +35,7 @@ for (const { scenario, row, size, variables, said } of [
   {
     scenario: 'socks-tcp',
     row: 'tcp',
-    // Four probes in smoke: two through the proxy, of which each has 50 requests before what is measured.
+    // In smoke two probes go through the proxy. Each sends 50 requests before its measurement.
     size: (40 + 100) * 1024,
     variables: { ROUND_TRIPS: '40' },
     said: /^the far end received 0 of 143,360 bytes: the proxy answered by itself$/,

@@ -1,4 +1,4 @@
-/** A SOCKS5 proxy that dials nobody: it grants each request and sends what it is given back by itself. */
+/** A SOCKS5 proxy that dials nobody: it grants each request, and returns each payload without a far end. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// Metric is that of the record. Its tags are `operation`, `count` (a name of a count, or `none`) and `of`.
+// Metric is the record's name for these counts. Its tags are `operation`, `count` (a name of a count, or `none`) and `of`.
 const Metric = "operation_far_end"
 
 const (
@@ -21,7 +21,8 @@ const (
 	none = "none"
 )
 
-// What is kept of each count. Missing and beyond are of each probe by itself, so that two probes never make up for each other.
+// Parts of each count that the record keeps. Missing and beyond are worked out for each probe, so that two probes never make up for
+// each other.
 const (
 	least   = "least"
 	found   = "found"
@@ -39,7 +40,7 @@ type Count struct {
 	Found float64  `json:"found"`
 }
 
-// Counts are those of one probe by name; nil where the far end is none of the sidecar's.
+// Counts are the counts of one probe by name; nil where the far end is none of the sidecar's.
 type Counts map[string]Count
 
 // Record adds them to a record's series that have these tags.
@@ -71,7 +72,7 @@ type Metrics interface {
 // Sum is one count of all probes of an operation.
 type Sum struct{ Least, Found, Missing, Beyond int64 }
 
-// Of are the sums of an operation by name. They are empty where nothing was counted; recorded is false where no probe ended.
+// Of returns the sums of an operation by name. They are empty where nothing was counted; recorded is false where no probe ended.
 func Of(m Metrics, operation string) (sums map[string]Sum, recorded bool) {
 	if _, recorded = m.Values(Metric, map[string]string{"operation": operation}); !recorded {
 		return nil, false

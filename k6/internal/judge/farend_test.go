@@ -97,7 +97,7 @@ func TestAProxyThatAnswersByItselfFailsTheRun(t *testing.T) {
 			t.Errorf("%s: %s, %s", c.about, j.Verdict, reasonsOf(j))
 		}
 		rows := complete()
-		rows.Protocols = &Protocols{Rows: []ProtocolRow{{Row: "vless", Baseline: ProtocolSide{Outcome: ranWell}}}}
+		rows.Protocols = &Protocols{Rows: []ProtocolRow{rowNamed("vless", nil)}}
 		if j := judged(t, rows, m); j.Verdict != c.verdict {
 			t.Errorf("a row, %s: %s, %s", c.about, j.Verdict, reasonsOf(j))
 		}

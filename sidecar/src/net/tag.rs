@@ -2,9 +2,9 @@
 
 /// Tags there are; 0 is nobody's.
 pub const TAGS: usize = 128;
-/// What nobody's bytes count as.
+/// The tag of bytes that no probe has sent.
 pub const NOBODY: u8 = 0;
-/// Of a connection over which nothing has come so far.
+/// The tag of a connection over which nothing has come so far.
 pub const UNTOLD: u8 = u8::MAX;
 
 /// The tag that a first byte is.

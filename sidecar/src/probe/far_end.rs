@@ -1,8 +1,8 @@
-//! What a probe sent and got back, beside what its far end counted of it.
+//! The counts of a probe beside those of its far end.
 //!
-//! Of each count the probe knows two bounds: what the far end has counted at the least, since it was answered or confirmed, and what it
-//! may have counted at most, since no more was sent. Where each answer was awaited the two are the same number. A failure, a datagram
-//! without an answer and a time limit set them apart by what was on its way, and by nothing else.
+//! The probe knows two bounds of each count. The far end has counted at least what was answered or confirmed, and at most what was
+//! sent. If each answer was awaited, both bounds are the same number. A failure, a datagram without an answer and a time limit move the
+//! bounds apart, only by what was on its way.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::echo::counters::Seen;
 use crate::echo::{Echo, Shared};
 use crate::net::clock::now_ns;
 
-/// How long the far end's counts are waited for: it counts what it sent a moment after it has gone, and some proxies say that a
-/// tunnel is there before they have dialled.
+/// How long the far end's counts are waited for. A far end counts its answer a moment after the answer has gone, and some proxies
+/// grant a tunnel before they dial.
 const PATIENCE_NS: u64 = 2_000_000_000;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// No bound.
 pub const ANY: u64 = u64::MAX;
 
-/// What the far end has counted at the least, and at most.
+/// Bounds of one count of the far end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bounds {
     pub least: u64,
@@ -57,7 +57,7 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// A tunnel over which so many bytes went, where what is sent comes back.
+    /// A tunnel of round trips, by its bytes: all that is sent comes back.
     pub fn echoed(sent: u64, got: u64) -> Self {
         Self::tunnel(Bounds::new(got, sent), Bounds::new(got, sent), got > 0)
     }
@@ -130,7 +130,7 @@ impl Counts {
     /// `silent`: the probe only opens tunnels. `duplicates`: the network may deliver a datagram twice.
     fn new(carried: Carried, before: Seen, now: Seen, silent: bool, duplicates: bool) -> Self {
         if silent {
-            // Whoever dials ahead, or twice, has more of them.
+            // A proxy that dials ahead, or twice, makes more of them.
             let bounds = Bounds::new(carried.silent, ANY);
             let found = now.empty.saturating_sub(before.empty);
             return Self {
@@ -204,7 +204,7 @@ impl FarEnd {
         }
     }
 
-    /// What is counted from now on under this tag is the probe's.
+    /// Counts under this tag belong to the probe from now on.
     pub fn begins(&mut self, tag: u8) {
         self.tag = tag;
         self.before = self.counts.counters.seen(tag);
