@@ -225,3 +225,76 @@ impl FarEnd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(number: u64) -> Seen {
+        Seen {
+            empty: number,
+            connections: number,
+            bytes_received: number,
+            bytes_sent: number,
+            datagrams_received: number,
+            datagrams_sent: number,
+        }
+    }
+
+    fn count(least: u64, most: Option<u64>, found: u64) -> Option<Count> {
+        Some(Count { least, most, found })
+    }
+
+    #[test]
+    fn tunnels_add_up_and_one_without_an_answer_sets_the_bounds_apart() {
+        let mut carried = Carried::echoed(100, 100);
+        carried += Carried::echoed(30, 0);
+        carried += Carried::echoed(0, 0);
+        let counts = Counts::new(carried, seen(5), seen(7), false, false);
+        assert_eq!(counts.connections, count(1, Some(2), 2));
+        assert_eq!(counts.bytes_up, count(100, Some(130), 2));
+        assert_eq!(counts.bytes_down, count(100, Some(130), 2));
+        assert_eq!(counts.datagrams_up, None);
+        assert!(!counts.complete());
+        assert!(Counts::new(carried, seen(5), seen(105), false, false).complete());
+    }
+
+    #[test]
+    fn a_flow_that_is_full_downwards_has_no_upper_bound() {
+        let down = Bounds::new(10, ANY);
+        let mut carried = Carried::tunnel(Bounds::new(3, 5), down, true);
+        carried += Carried::tunnel(Bounds::new(3, 5), down, true);
+        let counts = Counts::new(carried, seen(0), seen(25), false, false);
+        assert_eq!(counts.bytes_down, count(20, None, 25));
+        assert_eq!(counts.bytes_up, count(6, Some(10), 25));
+    }
+
+    #[test]
+    fn a_network_may_deliver_datagrams_twice_and_tunnels_may_not() {
+        let carried = Carried {
+            datagrams_up: Bounds::new(4, 6),
+            datagrams_down: Bounds::new(4, 6),
+            bytes_up: Bounds::new(40, 60),
+            bytes_down: Bounds::new(40, 60),
+            ..Carried::default()
+        };
+        let counts = |duplicates| Counts::new(carried, seen(0), seen(9), false, duplicates);
+        assert_eq!(counts(false).datagrams_up, count(4, Some(6), 9));
+        assert_eq!(counts(true).datagrams_up, count(4, None, 9));
+        assert_eq!(counts(true).connections, None);
+        let tunnel = Counts::new(Carried::echoed(7, 7), seen(0), seen(9), false, true);
+        assert_eq!(tunnel.bytes_up, count(7, Some(7), 9));
+    }
+
+    #[test]
+    fn tunnels_that_carry_nothing_are_connections_without_a_byte() {
+        let mut carried = Carried::opened();
+        carried += Carried::opened();
+        let counts = Counts::new(carried, seen(1), seen(4), true, false);
+        let wanted = Counts {
+            connections: count(2, None, 3),
+            ..Counts::default()
+        };
+        assert_eq!(counts, wanted);
+    }
+}
