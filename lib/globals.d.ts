@@ -133,6 +133,8 @@ declare module 'k6/x/windtunnel/record' {
     late(ms: number): void;
     /** A probe's latencies, ms, and when each ended, ms since 1970; all ended now unless given. */
     samples(ms: number[], ends?: number[]): void;
+    /** What the far end of a probe counted (sidecar/README.md); null where it is none of the sidecar's. */
+    farEnd(counts: Record<string, { least: number; most: number | null; found: number }> | null): void;
     /** How late a probe was, ms each. */
     lateness(ms: number[], ends?: number[]): void;
   }

@@ -83,6 +83,15 @@ function recordAnomalies(operation, counts) {
     recordFailure(kind, () => recorderOf(operation).anomaly(kind, count));
 }
 
+/**
+ * What the far end counted; a part that is thrown away counts as well, as it is evidence of the system.
+ * @param {string} operation
+ * @param {import('./meter.js').Outcome} outcome
+ */
+export function recordFarEnd(operation, { far_end: counts }) {
+  if (counts !== undefined) recorderOf(operation).farEnd(counts);
+}
+
 /** What is of a probe as a whole. @param {string} operation @param {import('./meter.js').Outcome} outcome */
 export function recordUse(operation, outcome) {
   const tags = { operation };
@@ -134,6 +143,7 @@ export function recordRest(operation, measured) {
   const { outcome } = measured;
   recordErrors(operation, knownErrors(outcome.errors));
   recordAnomalies(operation, knownErrors(outcome.anomalies));
+  recordFarEnd(operation, outcome);
   recordUse(operation, outcome);
   recordLateness(operation, measured);
   if (outcome.replaced)

@@ -95,11 +95,13 @@ func invalidReasons(checks []result.Validity) (reasons []reason) {
 	return reasons
 }
 
-// integrityReasons are those of what does not hold, and those of what nobody could check.
+// integrityReasons are those of what does not hold, and those of what nobody could check. A far end that is not ours was never to be
+// checked: the environment names it.
 func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
 	for _, line := range integrity {
 		r := because("integrity", line.Check+": "+line.Detail)
 		switch {
+		case line.OK == nil && line.Source == farEnd:
 		case line.OK == nil:
 			unknown = append(unknown, r)
 		case !*line.OK:

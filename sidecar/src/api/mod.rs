@@ -35,7 +35,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         echoes: Arc::clone(&echoes),
     };
     let captures = captures::router(Arc::clone(&supervisor));
-    let probes = probes::router(Arc::clone(&supervisor), probes);
+    let probes = probes::router(Arc::clone(&supervisor), probes, Arc::clone(&echoes));
     let echoes = echoes::router(Arc::clone(&supervisor), echoes);
     Router::new()
         .route("/health", get(answer::health))
