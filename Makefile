@@ -112,7 +112,7 @@ $(filter-out protocols-interop,$(SCENARIO_TARGETS)) $(SCENARIOS): runners
 	@ONLY='$(only)' bin/k6 x bench
 
 # RUNS and the rest are meant for the comparison, not for the scripts.
-compare_length = $(if $(or $(RUNS),$(compare_what)),--runs '$(or $(RUNS),auto)') --minutes '$(MINUTES)' $(if $(WORSE_BY),--worse-by '$(WORSE_BY)')
+compare_length = $(if $(or $(RUNS),$(compare_what)),--runs '$(or $(RUNS),auto)') --minutes '$(MINUTES)' $(if $(WORSE_BY),--worse-by '$(WORSE_BY)') $(if $(SECONDARY),--secondary '$(SECONDARY)')
 # Rows of the matrix in place of a scenario judge themselves.
 compare_what = $(if $(and $(PROTOCOL),$(if $(SCENARIO),,1)),,--scenario '$(SCENARIO)')
 
@@ -123,9 +123,9 @@ base_and_head = $(call given,base,BASE) $(call given,head,HEAD) $(call given,rep
 compare_sides = $(if $(BASE)$(HEAD)$(REPOSITORY),$(base_and_head),--a "$${A:-}" --b "$${B:-}")
 
 .PHONY: compare
-compare: runners ## Two sides in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… to build them, with TESTBED=… or PROTOCOL=rows,… [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10]
+compare: runners ## Two sides in turn, until it knows: make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… to build them, with TESTBED=… or PROTOCOL=rows,… [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10] [SECONDARY=off]
 	+@$(if $(BASE)$(HEAD)$(REPOSITORY),:,$(call build,$(if $(compare_what),bin/k6 x needs --scenario '$(SCENARIO)' --testbed '$(A)' --testbed '$(B)',ONLY=protocols/matrix bin/k6 x needs)))
-	@env $(foreach one,RUNS MINUTES SCENARIO WORSE_BY SAME A B BASE HEAD REPOSITORY BUILD BINARY SOURCE WHEEL TESTBED,-u $(one)) \
+	@env $(foreach one,RUNS MINUTES SCENARIO WORSE_BY SECONDARY SAME A B BASE HEAD REPOSITORY BUILD BINARY SOURCE WHEEL TESTBED,-u $(one)) \
 	  bin/k6 x compare $(or $(compare_what),$(call given,protocol,PROTOCOL)) $(compare_sides) $(if $(SAME),--same) $(compare_length)
 
 # The same of database drivers, or with a colon whole testbeds. The documents' parameters are those of quick, so it is the
@@ -306,12 +306,7 @@ test-dist: runners ## Build a release twice, from two folders, and run it where 
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/actionlint bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next bin/primitives bin/primitives-portable node_modules/.installed .venv/lint/.installed .venv/trend/.installed kubernetes-parts ## Build and install all that lint and the tests need
-
-# As test-kubernetes, which says so, it is left out where it is not possible.
-.PHONY: kubernetes-parts
-kubernetes-parts: bin/k6
-	@! tests/kubernetes/possible >/dev/null || $(MAKE) bin/kubernetes/ready
+prepare: build bin/actionlint bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)

@@ -7,7 +7,8 @@
  */
 export const MOST_BYTES = 65_536;
 
-const MARKER = /^<!-- windtunnel ([a-z0-9-]{1,60}) ([a-z-]{1,20}) -->\n/;
+/** The gate, its verdict with the kind of doubt, and the conclusion (k6/internal/comment). */
+const MARKER = /^<!-- windtunnel ([a-z0-9-]{1,60}) ([a-z-]{1,60}) (success|neutral|failure) -->\n/;
 /** What a comment has of HTML, a gap without width apart. */
 const KNOWN = /<\/?details>|<\/?summary>|<br>|&(?:amp|lt|gt);/g;
 const HEADING = /^#{1,6} /gm;
@@ -44,7 +45,7 @@ const SEEN = [
 /**
  * @param {Buffer} bytes
  * @param {string} gate whose comment it must be
- * @returns {{ verdict: string, text: string } | { wrong: string }}
+ * @returns {{ verdict: string, conclusion: string, text: string } | { wrong: string }}
  */
 export function checkComment(bytes, gate) {
   if (bytes.length > MOST_BYTES)
@@ -67,5 +68,5 @@ export function checkComment(bytes, gate) {
   const wrong =
     MARKDOWN.find(([pattern]) => pattern.test(read)) ?? SEEN.find(([pattern]) => pattern.test(seen));
   if (wrong) return { wrong: `it has ${wrong[1]} in it` };
-  return { verdict: marker[2], text };
+  return { verdict: marker[2], conclusion: marker[3], text };
 }

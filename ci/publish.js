@@ -84,13 +84,12 @@ async function endOf(run) {
 }
 
 /**
- * What the check says: of a job that ended well the artifact can only make less, never more.
- * @param {string} job how it ended @param {string} verdict of the artifact
+ * What the check says: the job's end and the comment's conclusion, the worse of them.
+ * @param {string} job how it ended @param {string} conclusion of the artifact
  */
-export function conclusionOf(job, verdict) {
-  if (job !== 'success') return job === 'cancelled' ? 'cancelled' : 'failure';
-  if (verdict === 'pass') return 'success';
-  return verdict === 'inconclusive' ? 'neutral' : 'failure';
+export function conclusionOf(job, conclusion) {
+  if (job === 'success') return conclusion;
+  return job === 'cancelled' ? 'cancelled' : 'failure';
 }
 
 /** @param {string} folder */
@@ -110,7 +109,7 @@ async function write(folder) {
   const run = ended();
   const pull = await pullOf(run);
   if (pull === null) return console.log('nothing to write: a newer commit took its place');
-  const { text, verdict } = commentIn(folder);
+  const { text, verdict, conclusion: own } = commentIn(folder);
   const body = `${text}\nMeasured at ${run.head_sha}.\n`;
   const marker = `<!-- windtunnel ${GATE_NAME} `;
   let old;
@@ -119,7 +118,7 @@ async function write(folder) {
   }
   if (old === undefined) await ask('POST', `/issues/${pull}/comments`, { body });
   else await ask('PATCH', `/issues/comments/${old}`, { body });
-  const conclusion = conclusionOf(await endOf(run), verdict);
+  const conclusion = conclusionOf(await endOf(run), own);
   await ask('POST', '/check-runs', {
     name: `Windtunnel ${GATE_NAME}`,
     head_sha: run.head_sha,

@@ -20,6 +20,7 @@ export { durationSeconds, envChoice, envCount, envList, envNumber, envText } fro
  * @typedef {object} Meaning of a profile: k6/internal/profiles says what each field is
  * @property {boolean} [sized]
  * @property {boolean} [fixed]
+ * @property {number} quiet_s
  * @property {number} [limit_steps]
  * @property {Step[]} [steps]
  * @property {{ factors: number[], seconds: number }} [rounds]
@@ -83,6 +84,9 @@ export function sizedProfile() {
   const profile = currentProfile();
   return LIST[profile].sized ? /** @type {Sized} */ (profile) : null;
 }
+
+/** The quiet period after a load of this profile, seconds. */
+export const quietSeconds = () => LIST[currentProfile()].quiet_s;
 
 /** The rounds of this profile for what a probe measures; undefined where it has none. */
 export const roundsOfProfile = () => LIST[currentProfile()].rounds;

@@ -19,7 +19,7 @@ import { loadHasEnded, loadSeconds } from './load-end.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
-import { restSeconds } from './rest.js';
+import { afterRest, restSeconds, waitAfterLoad } from './rest.js';
 import {
   cleanedOnce,
   deliver,
@@ -157,7 +157,7 @@ function optionsOf(definition, declared) {
     tags,
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
     setupTimeout: `${(definition.setupSeconds ?? 60) + calibrationSeconds(definition.link) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
-    teardownTimeout: `${(definition.setupSeconds ?? 60) + waitSeconds()}s`,
+    teardownTimeout: `${(definition.setupSeconds ?? 60) + waitAfterLoad() + waitSeconds()}s`,
     noCookiesReset: true,
     // For those who check an environment's bounds and the number of runners (k6/internal/check), and for our output: a tag of the
     // command line takes the place of all tags here.
@@ -214,12 +214,13 @@ function runOf(definition, begun, durationMs) {
 /** What the machine and the system did meanwhile. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds */
 function watchedOf(definition, begun, restFor) {
   const own = !isForeignTo(definition);
+  const usage = sidecar.usageOf(begun.window);
   return {
-    usage: sidecar.usageOf(begun.window),
+    usage,
     cpus: own ? sidecar.cpusOverTime(begun.window) : [],
     placement: own ? definition.placement : undefined,
     rest_before: begun.rest,
-    rest_after: sidecar.atRest(__ENV.INSTANCE, restFor),
+    rest_after: usage?.at_rest ?? sidecar.atRest(__ENV.INSTANCE, restFor),
   };
 }
 
@@ -383,14 +384,15 @@ export function defineScenario(definition) {
     },
 
     /**
-     * teardown(): closes the measuring window; then `cleanUp` removes what `make` of begin() made, once for all runners.
+     * teardown(): closes the measuring window; after the quiet period, in which nothing is sent, `cleanUp` removes what `make` of begin() made, once for all runners.
      * @param {Begun} data @param {() => void} [cleanUp]
      */
     end(data, cleanUp = () => {}) {
       loadHasEnded();
       sidecar.closeWindow(data.window);
       const endsAt = data.wallOffset + data.loadFrom + load.seconds * 1000;
-      cleanedOnce(load.seconds > 0 ? endsAt : 0, cleanUp);
+      const rested = afterRest(data.window, !definition.ownInstances, cleanUp);
+      cleanedOnce(load.seconds > 0 ? endsAt : 0, rested);
     },
 
     summary: declared ? summaryOf(definition, declared) : () => ({}),

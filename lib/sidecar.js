@@ -10,7 +10,7 @@ import http from 'k6/http';
  *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` is from the window's opening
  * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number },
- *   repeated?: import('k6/x/windtunnel/judge').Part[] }} Usage
+ *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[] }} Usage `at_rest` is of the quiet period
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */
 
@@ -61,10 +61,10 @@ export function requestAll(method, requests, timeout) {
   );
 }
 
-/** @param {'GET' | 'POST'} method @param {string} path @param {unknown} [body] @returns {any} */
-function ask(method, path, body) {
+/** @param {'GET' | 'POST'} method @param {string} path @param {unknown} [body] @param {number} [seconds] that the answer takes @returns {any} */
+function ask(method, path, body, seconds = 0) {
   if (!base) return null;
-  const response = request(method, path, body);
+  const response = request(method, path, body, TIMEOUT_MS + seconds * 1000);
   if (response.status >= 200 && response.status < 300) return response.json();
   console.warn(
     `sidecar ${path}: ${response.status || response.error}: processes are not measured in this run`,
@@ -94,6 +94,16 @@ export function closeWindow(id) {
   if (id) ask('POST', `/windows/${id}/close`, {});
 }
 
+/**
+ * Waits for a quiet period after the load of a closed window, if the window has a system.
+ * @param {string | null} id
+ * @param {number} seconds
+ * @param {number} rest the least time, seconds, for which the system's processes are watched at rest; 0: not at all
+ */
+export function awaitQuietPeriod(id, seconds, rest) {
+  if (id) ask('POST', `/windows/${id}/quiet`, { seconds, rest_s: rest }, Math.max(seconds, rest));
+}
+
 /** @param {string | null | undefined} id @returns {Usage | null} */
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
 
@@ -109,7 +119,7 @@ export const cpusOverTime = (id) => (id ? ask('GET', `/windows/${id}/cpus`) : nu
  * @returns {AtRest[] | null} null where nobody can tell
  */
 export const atRest = (id, seconds) =>
-  id && seconds > 0 ? (ask('POST', `/instances/${id}/rest`, { seconds })?.processes ?? null) : null;
+  id && seconds > 0 ? (ask('POST', `/instances/${id}/rest`, { seconds }, seconds)?.processes ?? null) : null;
 
 /** @returns {Instance | null} */
 export const instance = () => (__ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null);

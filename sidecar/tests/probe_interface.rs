@@ -283,6 +283,60 @@ fn a_paused_window_adds_up_what_probes_measure_and_nothing_between() {
 }
 
 #[test]
+fn the_whole_has_what_is_between_probes_and_no_part_that_was_dropped() {
+    let root = Root::new();
+    root.python("busy", "while True: pass", "");
+    let server = root.serve();
+    let started = server.start("busy", "{}");
+    let echo = tcp_echo(Duration::from_millis(20)).to_string();
+    let open = json!({"instance": started["id"], "paused": true});
+    let path_of = || {
+        let (_, window) = server.post("/windows", &open.to_string());
+        format!("/windows/{}", window["id"].as_str().unwrap())
+    };
+    let quiet = |path: &str| {
+        server.post(&format!("{path}/close"), "");
+        server.post(&format!("{path}/quiet"), r#"{"seconds": 0.5}"#)
+    };
+    let (status, usage) = quiet(&path_of());
+    assert_eq!((status, usage.get("whole")), (200, None), "nothing ran");
+    let path = path_of();
+    let part = format!("{path}/part");
+    let begin = |name: &str| server.post(&part, &json!({"name": name}).to_string());
+    let measure = || {
+        let window = path.strip_prefix("/windows/").unwrap();
+        let spec = json!({"kind": "tcp", "target": echo, "count": 10, "warmup": 0, "usage_window": window});
+        server.measure(&spec);
+    };
+    let from = std::time::Instant::now();
+    begin("one");
+    measure();
+    std::thread::sleep(Duration::from_secs(1));
+    begin("two");
+    measure();
+    let dropped = std::time::Instant::now();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(server.delete(&part).0, 200);
+    std::thread::sleep(Duration::from_secs(1));
+    let left_out = dropped.elapsed().as_secs_f64();
+    begin("two");
+    measure();
+    let (_, usage) = quiet(&path);
+    let all = from.elapsed().as_secs_f64();
+    let of = |field: &str| usage["whole"][field].as_f64().unwrap();
+    let measured = usage["duration_s"].as_f64().unwrap();
+    assert!(of("window_s") >= measured + 1.0 + 0.5, "{usage}");
+    assert!(of("window_s") <= all - left_out, "{usage}, of {all}");
+    let between = of("system_s") - of("quiet_system_s") - usage["total"]["cpu_s"].as_f64().unwrap();
+    assert!(between > 0.1, "it burned for a second between: {usage}");
+    assert!(of("quiet_system_s") > 0.05, "{usage}");
+    assert!(
+        of("system_s") <= of("window_s") * 1.1,
+        "one thread: {usage}"
+    );
+}
+
+#[test]
 fn a_part_of_a_window_is_told_and_dropped_and_a_control_is_watched() {
     let root = Root::new();
     root.python("idle", "time.sleep(600)", "");

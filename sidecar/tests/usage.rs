@@ -141,6 +141,80 @@ fn a_window_measures_cpu_time_of_threads_and_of_children_that_ended() {
 }
 
 #[test]
+fn the_whole_has_what_a_system_does_after_the_load_and_in_the_quiet_period() {
+    let _alone = MARKS.write().unwrap_or_else(PoisonError::into_inner);
+    let root = root();
+    let server = root.serve();
+    let started = server.start("worker", "{}");
+    let body = json!({"instance": started["id"]}).to_string();
+    let path = format!(
+        "/windows/{}",
+        server.post("/windows", &body).1["id"].as_str().unwrap()
+    );
+    let quiet = format!("{path}/quiet");
+    let load = order(&root, "burn");
+    let (status, answer) = server.post(&quiet, r#"{"seconds": 0}"#);
+    assert_eq!(status, 409, "the load goes on: {answer}");
+    let (_, closed) = server.post(&format!("{path}/close"), "");
+    assert_eq!(closed.get("whole"), None, "there was no quiet period");
+    let after = order(&root, "allocate");
+    let (told, later) = std::thread::scope(|scope| {
+        let waits = scope.spawn(|| server.post(&quiet, r#"{"seconds": 5, "rest_s": 0.1}"#));
+        (order(&root, "quit"), waits.join().unwrap())
+    });
+    let (status, usage) = later;
+    assert_eq!(status, 200, "{usage}");
+    let of = |field: &str| usage["whole"][field].as_f64().unwrap();
+    about(of("system_s"), load + after + told);
+    about(of("quiet_system_s"), told);
+    assert_eq!(usage["whole"]["quiet_s"], json!(5.0));
+    assert!(of("window_s") >= closed["duration_s"].as_f64().unwrap() + 5.0);
+    for kept in ["duration_s", "processes", "total", "host"] {
+        assert_eq!(usage[kept], closed[kept], "the window was closed before");
+    }
+    assert_eq!(usage["at_rest"], json!([]), "it has ended");
+    assert_eq!(server.post(&quiet, r#"{"seconds": 9}"#).1, usage, "twice");
+    assert_eq!(server.get(&path).1, usage);
+}
+
+#[test]
+fn a_quiet_period_is_of_a_system() {
+    let root = Root::new();
+    root.python("busy", "while True: pass", "");
+    let server = root.serve();
+    let started = server.start("busy", "{}");
+    let me = json!({"me": std::process::id()});
+    let quiet_of = |opened: Value, asked: Value| {
+        let window = server.post("/windows", &opened.to_string()).1;
+        let path = format!("/windows/{}", window["id"].as_str().unwrap());
+        server.post(&format!("{path}/close"), "");
+        server.post(&format!("{path}/quiet"), &asked.to_string())
+    };
+    let instance = json!({"instance": started["id"], "peaks": false});
+    let (_, usage) = quiet_of(instance.clone(), json!({"seconds": 0.5, "rest_s": 1}));
+    let (whole, at_rest) = (&usage["whole"], &usage["at_rest"]);
+    let busy = whole["quiet_system_s"].as_f64().unwrap();
+    assert!(busy > 0.05 && busy <= whole["system_s"].as_f64().unwrap());
+    assert_eq!(at_rest[0]["name"], started["processes"][0]["name"]);
+    assert!(
+        at_rest[0]["cpu_percent"].as_f64().unwrap() > 10.0,
+        "{usage}"
+    );
+    let (_, usage) = quiet_of(instance, json!({"seconds": 0.1}));
+    assert_eq!(usage.get("at_rest"), None, "nobody asked");
+    let nobody = json!({"pids": me, "peaks": false});
+    let (status, usage) = quiet_of(nobody.clone(), json!({"seconds": 0.1, "rest_s": 0.1}));
+    assert_eq!((status, usage.get("whole")), (200, None));
+    assert_eq!(usage.get("at_rest"), None);
+    for wrong in [json!({"seconds": 11}), json!({"seconds": 1, "rest_s": -1})] {
+        let (status, answer) = quiet_of(nobody.clone(), wrong);
+        assert_eq!(status, 422, "{answer}");
+    }
+    let (status, answer) = server.post("/windows/w99/quiet", r#"{"seconds": 0}"#);
+    assert_eq!(status, 404, "{answer}");
+}
+
+#[test]
 fn a_window_s_peak_is_of_that_window() {
     let _shared = MARKS.read().unwrap_or_else(PoisonError::into_inner);
     let root = root();

@@ -40,7 +40,7 @@ test('where nothing can tell, the job succeeds and the check is neutral', async 
     minutes: '1',
   });
   assertVerdict(measured, 'inconclusive');
-  assert.match(measured.log, /::notice title=Windtunnel cannot tell::/);
+  assert.match(measured.log, /::notice title=Windtunnel cannot tell, too (noisy|little time)::/);
   keep('cannot-tell', measured);
   const { job, log, checks } = await proxy.publish(measured);
   assert.equal(job.failed, false, log);
@@ -49,7 +49,9 @@ test('where nothing can tell, the job succeeds and the check is neutral', async 
 
 test('a week in which nothing that is built has changed is neutral, and not measured', async () => {
   const measured = await proxy.gate('main', 'schedule');
-  assert.deepEqual([measured.outputs.verdict, measured.job.failed], ['inconclusive', false], measured.log);
+  const { verdict, doubt } = measured.outputs;
+  const found = [verdict, doubt, measured.job.failed];
+  assert.deepEqual(found, ['inconclusive', 'both sides are the same', false], measured.log);
   keep('same', measured);
 });
 
@@ -71,7 +73,10 @@ test('rows of the matrix take two commits that are built, base as the baseline',
 test('an input that is wrong is a failure, and the comment names it', async () => {
   const wrong = await proxy.gate('merged/equal', 'pull_request', { testbed: 'nothing' });
   assert.deepEqual([wrong.outputs.conclusion, wrong.job.failed], ['failure', true], wrong.log);
-  assert.match(wrong.comment, /^<!-- windtunnel proxy set-up-failed -->\n[^]*there is no testbed "nothing"/);
+  assert.match(
+    wrong.comment,
+    /^<!-- windtunnel proxy set-up-failed failure -->\n[^]*there is no testbed "nothing"/,
+  );
 });
 
 test('an input that nothing would read is refused, and nothing of a gate before is shown', () => {
@@ -85,6 +90,7 @@ test('an input that nothing would read is refused, and nothing of a gate before 
   try {
     for (const [inputs, why] of /** @type {[Record<string, string>, RegExp][]} */ ([
       [{ GATE_BASE: '' }, /base and head are not both given/],
+      [{ GATE_ON_INCONCLUSIVE: 'pass' }, /on-inconclusive: 'pass' is neither neutral nor fail/],
       [{}, /neither scenario nor protocol is given/],
       [{ GATE_SCENARIO: 'dataplane/socks-tcp' }, /testbed is not given/],
       [{ GATE_PROTOCOL: 'socks', GATE_WORSE_BY: '5' }, /worse-by is given beside protocol/],
@@ -97,7 +103,7 @@ test('an input that nothing would read is refused, and nothing of a gate before 
       assert.equal(status, 0, stdout);
       assert.match(stdout, why);
       const comment = readFileSync(join(folder.path, 'comment.md'), 'utf8');
-      assert.match(comment, /^<!-- windtunnel gate set-up-failed -->/);
+      assert.match(comment, /^<!-- windtunnel gate set-up-failed failure -->/);
       assert.match(comment, why);
       assert.equal(gate('end', inputs).status, 1);
     }

@@ -53,6 +53,7 @@ after(async () => {
 test('a run is a point of the history of its machine, with a page', { skip }, () => {
   assert.equal(told.status, 0, `${told.stdout}${told.stderr}`);
   assert.match(String(told.stdout), /1 of 1 points added/);
+  assert.match(String(told.stdout), /This holds for independent points/);
   const files = readdirSync(folder.path);
   for (const ending of ['.jsonl', '.html', '.bencher.json', '.smaller.json', '.bigger.json'])
     assert.ok(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { operation } from './k6.js';
 import { faultsOf } from './reasons.js';
 import { rowsOf, sectionOf } from './sections.js';
+import { assertSystemCpu } from './system-cpu.js';
 import { timely } from './timely.js';
 
 const split = ['throughput', 'concurrency'];
@@ -39,7 +40,9 @@ export function assertDataplane(bench, testbed) {
     );
     timely(late.length === 0, late.join('\n'));
   }
-  for (const { run, processes } of results.filter((result) => result.run.scenario !== 'queue-sweep')) {
+  for (const result of results.filter(({ run }) => run.scenario !== 'queue-sweep')) {
+    const { run, processes } = result;
+    assertSystemCpu(result);
     assert.equal(run.testbed.name, testbed);
     const rows = Object.fromEntries(processes.map((row) => [row.name, row]));
     assert.ok(rows.client.cpu_s > 0 && rows.server.cpu_s > 0, `${run.scenario}: CPU of both`);
@@ -69,6 +72,7 @@ export function assertDataplane(bench, testbed) {
       [100, 100],
     ],
   );
+  assert.equal(sweep.cpu, undefined, 'each run of a sweep has processes of its own');
   const swept = sectionOf(sweep, 'sweep');
   assert.equal(swept.rows.length, 4);
   assert.ok(rowsOf(swept).every(({ runs, mbit_per_s: rate }) => runs === 2 && rate.value > 0));

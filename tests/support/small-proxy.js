@@ -47,7 +47,9 @@ export function assertMeasured(measured, verdict) {
   const conclusion = { pass: 'success', fail: 'failure', inconclusive: 'neutral' }[found];
   assert.equal(measured.outputs.conclusion, conclusion);
   assert.equal(measured.job.failed, conclusion === 'failure', measured.log);
-  assert.ok(measured.comment.startsWith(`<!-- windtunnel proxy ${found} -->\n`), measured.comment);
+  const word = [found, measured.outputs.doubt].join(' ').trim().replaceAll(' ', '-');
+  const marker = `<!-- windtunnel proxy ${word} ${conclusion} -->\n`;
+  assert.ok(measured.comment.startsWith(marker), measured.comment);
   assert.ok(measured.summary.includes(measured.comment.trim()));
 }
 

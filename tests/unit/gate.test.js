@@ -15,18 +15,21 @@ after(folder.remove);
 const { fresh } = folder;
 
 const SHA = '1'.repeat(40);
-const PASS = '<!-- windtunnel gate pass -->\n### Windtunnel, gate: ✓ pass\n\nhead is as fast as base\n';
+const PASS =
+  '<!-- windtunnel gate pass success -->\n### Windtunnel, gate: ✓ pass\n\nhead is as fast as base\n';
 
 /** @param {string} text */
 const check = (text) => checkComment(Buffer.from(text), 'gate');
 
 test('a comment as it is made is taken', () => {
   const text = `${PASS}| A \\| b \\[x\\] @&#8203;c | \\#&#8203;1<br>x &lt;y&gt; &amp; |\n<details><summary>more</summary>\n\n- x\n\n</details>\n`;
-  assert.deepEqual(check(text), { verdict: 'pass', text });
+  assert.deepEqual(check(text), { verdict: 'pass', conclusion: 'success', text });
 });
 
 for (const [what, text] of /** @type {[string, string][]} */ ([
   ['no marker', 'hello'],
+  ['no conclusion', PASS.replace(' success', '')],
+  ['another conclusion', PASS.replace('success', 'cancelled')],
   ['another gate', PASS.replace('windtunnel gate', 'windtunnel other')],
   ['a mention', `${PASS}@octocat`],
   ['a reference', `${PASS}x#1`],
@@ -183,6 +186,24 @@ test('after a checkout only what changed is built anew', () => {
   writeFileSync(join(path, 'bin/.base'), 'another\n');
   built('restore');
   assert.equal(existsSync(join(path, 'bin')), false);
+});
+
+test('all ways into a gate have the policy, with one default', () => {
+  const read = (/** @type {string} */ file) => parse(readFileSync(join(ROOT, file), 'utf8'));
+  const action = read('action.yml');
+  const workflow = read('.github/workflows/gate.yml');
+  const { inputs } = workflow.on.workflow_call;
+  const [step] = workflow.jobs.gate.steps.filter((/** @type {any} */ { uses }) => uses === './windtunnel');
+  const [measure] = action.runs.steps.filter((/** @type {any} */ { id }) => id === 'gate');
+  for (const given of ['neutral', 'fail']) {
+    const context = { inputs: { 'on-inconclusive': given } };
+    assert.equal(filled(step.with['on-inconclusive'], context), given);
+    assert.equal(filled(measure.env.GATE_ON_INCONCLUSIVE, context), given);
+  }
+  const { variables } = read('ci/gitlab.example.yml').windtunnel;
+  const defaults = [action.inputs['on-inconclusive'].default, inputs['on-inconclusive'].default];
+  assert.deepEqual([...defaults, variables.GATE_ON_INCONCLUSIVE], ['neutral', 'neutral', 'neutral']);
+  assert.ok(action.outputs.doubt.value && workflow.on.workflow_call.outputs.doubt.value);
 });
 
 test('the job that stops a merge, as the page has it, runs after a gate that failed, and ends well after one that passed alone', () => {

@@ -13,7 +13,8 @@ after(folder.remove);
 const { fresh } = folder;
 
 const SHA = '1'.repeat(40);
-const PASS = '<!-- windtunnel gate pass -->\n### Windtunnel, gate: ✓ pass\n\nhead is as fast as base\n';
+const PASS =
+  '<!-- windtunnel gate pass success -->\n### Windtunnel, gate: ✓ pass\n\nhead is as fast as base\n';
 
 /**
  * @param {string} command find, or write with a folder
@@ -96,7 +97,10 @@ test('a comment is written once, and then in place; nobody else’s is touched',
     const first = await publish(`write ${commentFolder(PASS)}`, github, {});
     assert.equal(first.code, 0, first.text);
     assert.equal(github.comments.length, 131);
-    const again = PASS.replace('gate pass', 'gate inconclusive').replace('✓ pass', 'cannot tell');
+    const again = PASS.replace('gate pass success', 'gate inconclusive-too-noisy neutral').replace(
+      '✓ pass',
+      'cannot tell: too noisy',
+    );
     const second = await publish(`write ${commentFolder(again)}`, github, {});
     assert.equal(second.code, 0, second.text);
     assert.equal(github.comments.length, 131);
@@ -161,16 +165,22 @@ test('an artifact can make a check worse than its job, never better', async () =
   const github = await startGitHub(OF);
   try {
     for (const [job, verdict, want] of [
-      ['failure', 'pass', 'failure'],
-      ['failure', 'inconclusive', 'failure'],
-      ['cancelled', 'pass', 'cancelled'],
-      ['success', 'fail', 'failure'],
-      ['success', 'anything', 'failure'],
+      ['success', 'pass success', 'success'],
+      ['failure', 'pass success', 'failure'],
+      ['failure', 'inconclusive-too-noisy neutral', 'failure'],
+      ['success', 'inconclusive-too-noisy neutral', 'neutral'],
+      ['success', 'inconclusive-too-little-time failure', 'failure'],
+      ['success', 'inconclusive-something-is-missing failure', 'failure'],
+      ['cancelled', 'pass success', 'cancelled'],
+      ['success', 'fail failure', 'failure'],
+      ['success', 'anything failure', 'failure'],
     ]) {
-      const text = PASS.replace('gate pass', `gate ${verdict}`);
+      const text = PASS.replace('gate pass success', `gate ${verdict}`);
       const { code, text: said } = await publish(`write ${commentFolder(text)}`, github, { conclusion: job });
       assert.equal(code, 0, said);
-      assert.equal(github.checks.at(-1).conclusion, want, `${job}, ${verdict}`);
+      const { conclusion, output } = github.checks.at(-1);
+      assert.equal(conclusion, want, `${job}, ${verdict}`);
+      assert.equal(output.title, verdict.split(' ')[0].replaceAll('-', ' '));
     }
   } finally {
     await github.stop();
@@ -189,6 +199,7 @@ test('an artifact that is not one plain comment writes nothing', async () => {
       link,
       fresh(),
       commentFolder(`${PASS}@octocat`),
+      commentFolder(PASS.replace(' success', '')),
       commentFolder('x'.repeat(70_000)),
     ]) {
       const { code, text } = await publish(`write ${path}`, github, {});

@@ -28,7 +28,8 @@ func init() {
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
-	var worseBy float64
+	var bounds baseline.Bounds
+	var secondary string
 	var out string
 	cmd := &cobra.Command{
 		Use:   "baseline NAME RUN",
@@ -40,7 +41,8 @@ machine is refused (docs/baselines.md).
 
 ` + Help,
 	}
-	cmd.Flags().Float64Var(&worseBy, "worse-by", baseline.WorseBy, "percent by which a metric may be worse")
+	cmd.Flags().Float64Var(&bounds.WorseBy, "worse-by", baseline.WorseBy, "percent by which a metric may be worse")
+	cmd.Flags().StringVar(&secondary, "secondary", "on", "on, or off: only the primary metrics are judged")
 	cmd.Flags().StringVar(&out, "out", "", "folder to write to (default baseline/ in the folder of the run)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) != 2 {
@@ -64,7 +66,12 @@ machine is refused (docs/baselines.md).
 		case !filepath.IsAbs(out):
 			out = filepath.Join(dir, out)
 		}
-		return Judge(gs.Stdout, gs.Stderr, base, kept, run, out, worseBy)
+		if why := variables.Find("SECONDARY").Wrong(secondary); why != "" {
+			fmt.Fprintf(gs.Stderr, "--secondary %s: %s\n", secondary, why)
+			return exitcode.Usage
+		}
+		bounds.SecondaryOff = secondary == compare.SecondaryOff
+		return Judge(gs.Stdout, gs.Stderr, base, kept, run, out, bounds)
 	})
 }
 
@@ -72,18 +79,19 @@ machine is refused (docs/baselines.md).
 const Help = `Exit codes:
     0  of each scenario the primary metrics are within --worse-by, and nothing is beyond it
     2  bad usage, or a run that cannot be judged by the baseline
-    3  inconclusive: a primary metric is unclear, or a scenario has no kept run
+    3  inconclusive: a primary metric is unclear, a metric was not measured, fewer than 4 runs were kept and
+       --secondary is on, or a scenario has no kept run
     4  it cannot be written
    99  a metric is significantly worse, by more than --worse-by
 Of several scenarios the worst counts: the first of 4, 99, 3, 0.`
 
 // Judge judges the run in a folder, writes and prints what came of it, and returns the exit code.
-func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, out string, worseBy float64) int {
-	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(worseBy, 'f', -1, 64)); why != "" {
-		fmt.Fprintf(stderr, "--worse-by %g: %s\n", worseBy, why)
+func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, out string, bounds baseline.Bounds) int {
+	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(bounds.WorseBy, 'f', -1, 64)); why != "" {
+		fmt.Fprintf(stderr, "--worse-by %g: %s\n", bounds.WorseBy, why)
 		return exitcode.Usage
 	}
-	judgement, err := kept.Judge(run, worseBy, check.Beds(base))
+	judgement, err := kept.Judge(run, bounds, check.Beds(base))
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitcode.Usage

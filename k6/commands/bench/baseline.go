@@ -14,6 +14,7 @@ import (
 	judging "windtunnel/k6/commands/baseline"
 	"windtunnel/k6/internal/baseline"
 	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/run"
@@ -43,7 +44,7 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 		fmt.Fprintln(stderr, why)
 		return exitcode.Usage
 	}
-	worseBy, line := worseBy(o.Environ)
+	bounds, line := boundsOf(o.Environ)
 	if line != "" {
 		fmt.Fprintln(stderr, line)
 		return exitcode.Usage
@@ -62,26 +63,35 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 	if _, err := run.Read(folder); err != nil || there == nil || code == exitcode.Interrupted {
 		return code
 	}
-	judged := judging.Judge(stdout, stderr, o.Root, kept, folder, filepath.Join(folder, "baseline"), worseBy)
+	judged := judging.Judge(stdout, stderr, o.Root, kept, folder, filepath.Join(folder, "baseline"), bounds)
 	if judged == exitcode.Usage {
 		return judged
 	}
 	return exitcode.Worst(code, judged)
 }
 
-// worseBy is the bound in percent, or what is wrong with WORSE_BY.
-func worseBy(environ []string) (percent float64, line string) {
-	text := ""
-	for _, pair := range environ {
-		if value, ok := strings.CutPrefix(pair, "WORSE_BY="); ok {
-			text = value
+// boundsOf are what WORSE_BY and SECONDARY say, or what is wrong with them.
+func boundsOf(environ []string) (bounds baseline.Bounds, line string) {
+	given := func(name string) string {
+		for _, pair := range environ {
+			if value, ok := strings.CutPrefix(pair, name+"="); ok {
+				return value
+			}
 		}
+		return ""
 	}
-	if text == "" {
-		return baseline.WorseBy, ""
+	bounds.WorseBy = baseline.WorseBy
+	if text := given("WORSE_BY"); text != "" {
+		if line := variables.Wrong("WORSE_BY", text, false); line != "" {
+			return bounds, line
+		}
+		bounds.WorseBy = variables.Number("WORSE_BY", text)
 	}
-	if line := variables.Wrong("WORSE_BY", text, false); line != "" {
-		return 0, line
+	if text := given("SECONDARY"); text != "" {
+		if line := variables.Wrong("SECONDARY", text, false); line != "" {
+			return bounds, line
+		}
+		bounds.SecondaryOff = text == compare.SecondaryOff
 	}
-	return variables.Number("WORSE_BY", text), ""
+	return bounds, ""
 }

@@ -19,6 +19,7 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/comment"
 	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/redact"
@@ -34,7 +35,9 @@ func init() {
 // WINDTUNNEL_ROOT.
 type Options struct {
 	Name, Failed, Out string
-	Code              int // with Failed: what the measurement ended with
+	Code              int    // with Failed: what the measurement ended with
+	Strict            bool   // an inconclusive verdict is a failure
+	Verdict           string // file for the verdict, the doubt, the conclusion and the code
 	Paths             []string
 	Secrets           []string
 	Dir, Variable     string
@@ -49,7 +52,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Reads the folder of a comparison (of one scenario or several) or of a run, or its name in results/,
 and writes a comment as Markdown, in which no text of others gains a meaning: the verdict, why,
 the primary metrics, and folded details; never more than GitHub takes (docs/ci.md). A comparison
-gets a JUnit file with --junit.
+gets a JUnit file with --junit. With --verdict a file gets the verdict, the doubt of an
+inconclusive one, and the conclusion that a gate ends by: success, neutral or failure.
 
 Exit codes:
     0  written, whatever the verdict
@@ -60,6 +64,8 @@ Exit codes:
 	cmd.Flags().StringVar(&o.Name, "name", "gate", "of the gate: the comment of a later run with this name takes the place of this one")
 	cmd.Flags().StringVar(&o.Failed, "failed", "", "a file whose last lines say why nothing could be measured: what is told where the folder has no result")
 	cmd.Flags().IntVar(&o.Code, "code", exitcode.Setup, "with --failed: the exit code that it ended with")
+	cmd.Flags().BoolVar(&o.Strict, "fail-inconclusive", false, "an inconclusive verdict is a failure, whatever its doubt is; without it, only where something is missing")
+	cmd.Flags().StringVar(&o.Verdict, "verdict", "", "file to write verdict=, doubt=, conclusion= and code= to, a line each")
 	cmd.Flags().StringVar(&o.Out, "out", "", "file to write to (default standard output)")
 	cmd.Flags().StringVar(&junit, "junit", "", "file to write JUnit of a comparison to")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
@@ -99,6 +105,10 @@ func Run(stdout, stderr io.Writer, o Options, junit string) int {
 		fmt.Fprintf(stderr, "cannot write the comment: %v\n", err)
 		return exitcode.Setup
 	}
+	if err := o.writeVerdict(stdout, c); err != nil {
+		fmt.Fprintf(stderr, "cannot write the verdict: %v\n", err)
+		return exitcode.Setup
+	}
 	if junit != "" && suites != nil {
 		if err := o.write(stdout, junit, clean(asXML(o.Secrets))(string(suites))); err != nil {
 			fmt.Fprintf(stderr, "cannot write JUnit: %v\n", err)
@@ -136,8 +146,33 @@ func (o Options) write(stdout io.Writer, path, text string) error {
 	return run.WriteFile(path, []byte(text))
 }
 
-// read makes the comment of what is in a folder, and JUnit of a comparison.
+// writeVerdict writes what a gate ends by, where a file is given for it.
+func (o Options) writeVerdict(stdout io.Writer, c comment.Comment) error {
+	if o.Verdict == "" {
+		return nil
+	}
+	return o.write(stdout, o.Verdict, fmt.Sprintf("verdict=%s\ndoubt=%s\nconclusion=%s\ncode=%d\n", c.Verdict, c.Doubt, c.Conclusion(), o.Code))
+}
+
+// read makes the comment of what is in a folder, and JUnit of a comparison. A comment that disagrees with how the measurement ended
+// is no verdict.
 func (o Options) read(folder string) (c comment.Comment, junit []byte, err error) {
+	c, junit, err = o.found(folder)
+	if err != nil {
+		return c, nil, err
+	}
+	c.Strict = o.Strict
+	if ended := o.ended(); o.Failed != "" && c.Verdict != ended {
+		c.Why = fmt.Sprintf("the measurement ended as %s (code %d), and the result says %s: %s", ended, o.Code, c.Verdict, c.Why)
+		c.Verdict, c.Doubt, c.Missing = exitcode.Verdict(exitcode.Setup), "", false
+	}
+	return c, junit, nil
+}
+
+// ended is the word for how the measurement ended.
+func (o Options) ended() string { return exitcode.Verdict(exitcode.Worst(o.Code)) }
+
+func (o Options) found(folder string) (c comment.Comment, junit []byte, err error) {
 	all, err := compare.ReadAll(folder)
 	if err != nil {
 		return c, nil, err
@@ -149,8 +184,13 @@ func (o Options) read(folder string) (c comment.Comment, junit []byte, err error
 	set, err := report.Load([]string{folder})
 	switch {
 	case err == nil:
+		c = report.Comment(o.Name, set)
+		if c.Verdict == exitcode.Verdict(exitcode.Inconclusive) {
+			c.Doubt = doubtOf(set)
+			c.Missing = c.Doubt == compare.IsMissing
+		}
 		junit, err = report.JUnit(set, report.Options{})
-		return report.Comment(o.Name, set), junit, err
+		return c, junit, err
 	case o.Failed == "":
 		return c, nil, err
 	}
@@ -165,6 +205,9 @@ func (o Options) unmeasured() int {
 	}
 	return exitcode.Setup
 }
+
+// unchanged is the doubt where nothing was measured, as base and head are the same bytes.
+const unchanged = "both sides are the same"
 
 // mostSaid is how much of a log's end is read, and how many of its lines are told.
 const mostSaid, mostLines = 1 << 16, 15
@@ -192,6 +235,12 @@ func (o Options) failed() (c comment.Comment, err error) {
 	if n := len(lines); n > 0 {
 		c.Why = lines[n-1]
 		c.Folds = []comment.Fold{{Title: "what it said last", Lines: lines[max(0, n-mostLines):]}}
+	}
+	if o.unmeasured() == exitcode.Inconclusive {
+		c.Doubt = unchanged
+		if c.Missing = !strings.Contains(c.Why, contents.MeasureSame); c.Missing {
+			c.Doubt = compare.IsMissing
+		}
 	}
 	return c, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exitcode"
 )
 
@@ -25,6 +26,10 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(said, []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	same := filepath.Join(dir, "same")
+	if err := os.WriteFile(same, []byte("BASE and HEAD are the same (commit 1): nothing is built or measured; "+contents.MeasureSame+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	results, err := filepath.Abs("../../internal/report/testdata/run")
 	if err != nil {
 		t.Fatal(err)
@@ -36,13 +41,16 @@ func TestRun(t *testing.T) {
 		says    []string
 		saysNot []string
 	}{
-		"a run":          {Options{Paths: []string{results}}, exitcode.Pass, []string{"<!-- windtunnel gate ", "| pulsar/ingest "}, nil},
-		"nothing":        {Options{Paths: []string{empty}}, exitcode.Usage, []string{"no result in it"}, nil},
-		"what it said":   {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Setup}, exitcode.Pass, []string{"set-up-failed", "@&#8203;everyone: exit status 1", "password " + strings.TrimSuffix(strings.Repeat(`\[secret\] and `, len(hidden)+1), " and ")}, append(hidden, jwt)},
-		"the same bytes": {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Inconclusive}, exitcode.Pass, []string{"inconclusive -->", "cannot tell"}, nil},
-		"never a pass":   {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Pass}, exitcode.Pass, []string{"set-up-failed"}, []string{"✓"}},
-		"no log":         {Options{Paths: []string{empty}, Failed: "none"}, exitcode.Usage, []string{"--failed none: no such file"}, nil},
-		"no folder":      {Options{}, exitcode.Usage, []string{"give one folder"}, nil},
+		"a run":                        {Options{Paths: []string{results}}, exitcode.Pass, []string{"<!-- windtunnel gate ", "| pulsar/ingest "}, nil},
+		"nothing":                      {Options{Paths: []string{empty}}, exitcode.Usage, []string{"no result in it"}, nil},
+		"what it said":                 {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Setup}, exitcode.Pass, []string{"set-up-failed", "@&#8203;everyone: exit status 1", "password " + strings.TrimSuffix(strings.Repeat(`\[secret\] and `, len(hidden)+1), " and ")}, append(hidden, jwt)},
+		"the same bytes":               {Options{Paths: []string{empty}, Failed: same, Code: exitcode.Inconclusive}, exitcode.Pass, []string{"inconclusive-both-sides-are-the-same neutral -->", ": cannot tell: both sides are the same\n"}, nil},
+		"strict, and the same bytes":   {Options{Paths: []string{empty}, Failed: same, Code: exitcode.Inconclusive, Strict: true}, exitcode.Pass, []string{"inconclusive-both-sides-are-the-same failure -->", ": ✗ cannot tell: both sides are the same\n"}, nil},
+		"nothing that is inconclusive": {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Inconclusive}, exitcode.Pass, []string{"inconclusive-something-is-missing failure -->", ": ✗ cannot tell: something is missing\n"}, nil},
+		"another end than its result":  {Options{Paths: []string{results}, Failed: said, Code: exitcode.Pass}, exitcode.Pass, []string{"set-up-failed failure -->", "ended as pass"}, nil},
+		"never a pass":                 {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Pass}, exitcode.Pass, []string{"set-up-failed"}, []string{"✓"}},
+		"no log":                       {Options{Paths: []string{empty}, Failed: "none"}, exitcode.Usage, []string{"--failed none: no such file"}, nil},
+		"no folder":                    {Options{}, exitcode.Usage, []string{"give one folder"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/neighbour"
@@ -59,7 +60,7 @@ func Built(o Options, b bench.Options) int {
 	}
 	if same := pair.Same(); same != "" && !b.Same {
 		return refused(&fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf(
-			"BASE and HEAD are the same (%s): nothing is built or measured; SAME=1 (--same) measures them all the same", same)})
+			"BASE and HEAD are the same (%s): nothing is built or measured; %s", same, contents.MeasureSame)})
 	}
 	scenarios, f := plan.Named(b.Root, compare.List(o.Scenario))
 	if f != nil {

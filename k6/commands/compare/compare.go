@@ -38,7 +38,8 @@ type Options struct {
 	Build          builds.Asked // in place of A and B
 	Runs, Minutes  string       // a number, or auto; a number, or "" for what fits the profile
 	WorseBy        float64
-	Judged         bool // runs or WorseBy are given
+	Secondary      string // on, off: whether secondary metrics are judged
+	Judged         bool   // runs, WorseBy or Secondary are given
 	Out            string
 	Paths          []string
 	Dash           int
@@ -78,6 +79,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged")
 	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default "+profiles.MinutesText()+")")
 	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
+	flags.StringVar(&o.Secondary, "secondary", "on", "on, or off: only the primary metrics are judged, which takes fewer pairs")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		o.Paths, o.Dash, o.Dir, o.Variable, o.Root = args, cmd.ArgsLenAtDash(), dir, gs.Env["WINDTUNNEL_ROOT"], *rootFlag
@@ -85,7 +87,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 		if !flags.Changed("a") && !flags.Changed("b") && !o.Build.Given() {
 			return Existing(gs.Stdout, gs.Stderr, o)
 		}
-		o.Judged = flags.Changed("worse-by") || flags.Changed("runs")
+		o.Judged = flags.Changed("worse-by") || flags.Changed("runs") || flags.Changed("secondary")
 		if line := o.wrongForRuns(); line != "" {
 			fmt.Fprintln(gs.Stderr, line)
 			return exitcode.Usage
@@ -109,8 +111,9 @@ each turn; each has a folder of its own, and one page has the changes of all.
 const Help = `Exit codes:
     0  each primary metric is within --worse-by, nothing is beyond it, and B fails no more than A
     2  bad usage, or runs that cannot be compared
-    3  inconclusive: a primary metric is unclear, too many runs cannot be used, or the machine changed; or both
-       sides are the same, and nothing was measured
+    3  inconclusive: a primary metric is unclear, a metric was not measured in each run, the pairs are too few for
+       a metric to have failed, too many runs cannot be used, or the machine changed; or both sides are the
+       same, and nothing was measured
     4  set-up failed, or a build
    99  a metric is significantly worse, by more than --worse-by, or B fails more than A
   130  interrupted: what was measured is compared
@@ -143,7 +146,7 @@ func (o Options) wrongForRows() string {
 	case o.Build.Given() && o.Build.Made["binary"] == "" || o.Build.Made["source"] != "" || o.Build.Made["wheel"] != "":
 		return "--protocol takes --binary, and neither --source nor --wheel: rows run programs"
 	case o.Judged:
-		return "--runs and --worse-by are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/protocols.md)"
+		return "--runs, --worse-by and --secondary are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/protocols.md)"
 	}
 	_, line := o.length("")
 	return line
@@ -180,13 +183,20 @@ func (o Options) wrongBound() string {
 	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(o.WorseBy, 'f', -1, 64)); why != "" {
 		return fmt.Sprintf("--worse-by %g: %s", o.WorseBy, why)
 	}
+	if o.Secondary != "" {
+		if why := variables.Find("SECONDARY").Wrong(o.Secondary); why != "" {
+			return fmt.Sprintf("--secondary %s: %s", o.Secondary, why)
+		}
+	}
 	return ""
 }
+
+func (o Options) secondaryOff() bool { return o.Secondary == compare.SecondaryOff }
 
 // Measured runs the scenarios on both sides, compares and returns the exit code. Made are the sides' builds, nil where they
 // were not built.
 func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
-	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], WorseBy: o.WorseBy, Beds: check.Beds(b.Root)}
+	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], WorseBy: o.WorseBy, SecondaryOff: o.secondaryOff(), Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
 	dir, all, code := compare.Measure(b, o.Scenario, length, common)
 	if code != exitcode.Pass {

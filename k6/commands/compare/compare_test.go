@@ -33,8 +33,12 @@ func results(t *testing.T, dir, name string, n, first int, factor float64) []str
 		}
 		of := doc["run"].(map[string]any)
 		start := time.Date(2026, 1, 2, 0, 0, first+20*i, 0, time.UTC)
-		of["start"], of["end"] = start, start.Add(time.Second)
-		f := factor * (1 + 0.001*float64((i*7)%5))
+		of["id"], of["start"], of["end"] = fmt.Sprintf("%s%d", name, i), start, start.Add(time.Second)
+		f := factor * (1 + 0.001*float64((i*7)%5) + 1e-7*float64((i*7+first)%11))
+		for _, row := range doc["operations"].([]any) {
+			op := row.(map[string]any)
+			op["window_s"] = op["success"].(float64) / op["rate_per_s"].(float64)
+		}
 		op := doc["operations"].([]any)[0].(map[string]any)
 		for k, v := range op["latency_ms"].(map[string]any) {
 			if k != "count" {
@@ -211,7 +215,7 @@ func TestRefusalNamesTheScenario(t *testing.T) {
 	fast := results(t, t.TempDir(), "a", 1, 0, 1)
 	for _, name := range []string{"echo", "socks-udp"} {
 		ofScenario(t, dir, name, "a", fast)
-		ofScenario(t, dir, name, "b", fast)
+		ofScenario(t, dir, name, "b", results(t, t.TempDir(), "b", 1, 10, 1))
 	}
 	path := filepath.Join(dir, "dataplane-echo/pair01-b/dataplane-echo.json")
 	text, err := os.ReadFile(path)

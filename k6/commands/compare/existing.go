@@ -41,7 +41,7 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 	dir := o.out(base)
 	var all []compare.Request
 	for _, part := range parts {
-		q := compare.Request{ID: filepath.Base(dir), Folder: part.folder, WorseBy: o.WorseBy, Beds: check.Beds(base)}
+		q := compare.Request{ID: filepath.Base(dir), Folder: part.folder, WorseBy: o.WorseBy, SecondaryOff: o.secondaryOff(), Beds: check.Beds(base)}
 		if part.folder != "" {
 			q.ID += "/" + part.folder
 		}
@@ -57,8 +57,10 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 		if part.made != "" {
 			q.Look.Number = compare.LooksOf(part.made, len(part.a))
 			q.TakeSides(part.made)
+			compare.PairByFolder(q.A, q.B)
+		} else {
+			compare.Pair(q.A, q.B)
 		}
-		compare.Pair(q.A, q.B)
 		for _, runs := range [][]compare.Measured{q.A, q.B} {
 			for i := range runs {
 				runs[i].File = o.display(runs[i].File)

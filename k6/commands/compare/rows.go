@@ -98,7 +98,7 @@ func samePrograms(b bench.Options, programs [2]string) *fault.Fault {
 	}
 	if contents.Same(sides[0], sides[1]) {
 		return &fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf("both sides are the same (%s): nothing is measured; "+
-			"was a build forgotten, or one path given twice? SAME=1 (--same) measures them all the same", sides[1].Contents)}
+			"was a build forgotten, or one path given twice? %s", sides[1].Contents, contents.MeasureSame)}
 	}
 	return nil
 }

@@ -168,18 +168,11 @@ func (o Options) add(stdout, stderr io.Writer, history string) int {
 func tell(stdout io.Writer, h trend.History, groups []trend.Group) {
 	fmt.Fprintf(stdout, "\n%s\n%d points of %d series of runs\n", h.Class, len(h.Points), len(groups))
 	for _, g := range groups {
-		for _, s := range g.Series {
-			for _, c := range s.Changes {
-				word := "worse"
-				if s.Better(c) {
-					word = "better"
-				}
-				before, after := g.Between(s, c)
-				fmt.Fprintf(stdout, "  %s %s: %s %+.1f %%, %s, since %s (%s; before it %s)\n", g.Last().Name(), g.Last().Profile, s.Figure.Title,
-					c.Percent(), word, after.Start.Format("2006-01-02 15:04"), after.Version(), before.Version())
-			}
+		for _, line := range g.Lines() {
+			fmt.Fprintf(stdout, "  %s\n", line)
 		}
 	}
+	fmt.Fprintln(stdout, trend.Holds)
 }
 
 // write writes a history's page and exports, and returns the page's path.

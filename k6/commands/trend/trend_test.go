@@ -61,7 +61,7 @@ func TestChangesAreShownAndGateNothing(t *testing.T) {
 	if code != exitcode.Pass || stderr.Len() > 0 {
 		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
 	}
-	for _, want := range []string{"12 of 12 points added", "Publish rate -50.0 %, worse, since 2026-01-08", "(pulsar-relay 0.6.0; before it pulsar-relay 0.5.0)"} {
+	for _, want := range []string{"12 of 12 points added", "\n  pulsar/ingest quick, testbed ", ": Publish rate -50.0 %, worse, since 2026-01-08", "(pulsar-relay 0.6.0; before it pulsar-relay 0.5.0)"} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, &stdout)
 		}
@@ -74,7 +74,7 @@ func TestChangesAreShownAndGateNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", `class="change bad"`, "-50.0 %", "pulsar-relay 0.6.0 (run-06)", "pulsar-relay 0.5.0 (run-05)"} {
+	for _, want := range []string{"<svg", `class="change bad"`, "-50.0 %", "This holds for independent points", "pulsar-relay 0.6.0 (run-06)", "pulsar-relay 0.5.0 (run-05)"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page has no %s", want)
 		}

@@ -41,8 +41,14 @@ type Judgement struct {
 	Missing []string
 }
 
+// Bounds are what a run is judged by: the bound in percent, and whether secondary metrics are left unjudged.
+type Bounds struct {
+	WorseBy      float64
+	SecondaryOff bool
+}
+
 // Judge holds the run in a folder against the baseline. The error is one line, and of the user's to mend.
-func (b Baseline) Judge(folder string, worseBy float64, beds func(string) testbed.Testbed) (Judgement, error) {
+func (b Baseline) Judge(folder string, bounds Bounds, beds func(string) testbed.Testbed) (Judgement, error) {
 	set, err := report.Load([]string{folder})
 	if err != nil {
 		return Judgement{}, err
@@ -71,7 +77,7 @@ func (b Baseline) Judge(folder string, worseBy float64, beds func(string) testbe
 		if why := compare.KeptRefusal(kept, own[0], beds); why != "" {
 			return j, fmt.Errorf("%s cannot be judged by the baseline %s: %s", e.Name, b.Name, why)
 		}
-		all = append(all, b.request(e, kept, own[0], worseBy, beds))
+		all = append(all, b.request(e, kept, own[0], bounds, beds))
 	}
 	if len(all) == 0 {
 		return j, fmt.Errorf("the baseline %s has no run of %s; it has %s", b.Name, strings.Join(j.Missing, ", "), strings.Join(scenarios, ", "))
@@ -83,13 +89,13 @@ func (b Baseline) Judge(folder string, worseBy float64, beds func(string) testbe
 	return j, nil
 }
 
-func (b Baseline) request(e report.Entry, kept []compare.Measured, own compare.Measured, worseBy float64, beds func(string) testbed.Testbed) compare.Request {
+func (b Baseline) request(e report.Entry, kept []compare.Measured, own compare.Measured, bounds Bounds, beds func(string) testbed.Testbed) compare.Request {
 	for i := range kept {
 		kept[i].File = filepath.Base(kept[i].File)
 	}
 	own.File = filepath.Base(own.File)
 	return compare.Request{ID: b.Name, Scenario: e.Name, Folder: strings.ReplaceAll(e.Name, "/", "-"), A: kept, B: []compare.Measured{own},
-		SpecA: "baseline " + b.Name, SpecB: "this run", WorseBy: worseBy, Beds: beds, Kept: true}
+		SpecA: "baseline " + b.Name, SpecB: "this run", WorseBy: bounds.WorseBy, SecondaryOff: bounds.SecondaryOff, Beds: beds, Kept: true}
 }
 
 // ExitCode is that of the comparisons; what is not judged is inconclusive.

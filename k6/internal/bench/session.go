@@ -177,7 +177,7 @@ func (s *Session) checkSame() *fault.Fault {
 		}
 		if what != "" {
 			return &fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf("A and B are the same, with the same settings (%s): nothing is measured; "+
-				"was a build forgotten, or one path given twice? SAME=1 (--same) measures them all the same", what)}
+				"was a build forgotten, or one path given twice? %s", what, contents.MeasureSame)}
 		}
 	}
 	return nil

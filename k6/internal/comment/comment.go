@@ -29,6 +29,9 @@ const (
 type Comment struct {
 	Name    string // of the gate; a pull request may have several
 	Verdict string
+	Doubt   string   // why an inconclusive verdict is inconclusive, in a few words
+	Missing bool     // the doubt is that evidence is missing
+	Strict  bool     // the gate fails where the verdict is inconclusive
 	Why     string   // one line
 	Facts   []string // a line each, below the table
 	Table   Table
@@ -63,12 +66,9 @@ type Fold struct {
 	Table Table
 }
 
-// headings are by verdict; all else is in its own word.
-var headings = map[string]string{"pass": "✓ pass", "fail": "✗ fail", "inconclusive": "cannot tell"}
-
-// Marker is the comment's first line, by which the next one of its name finds it: `<!-- windtunnel NAME VERDICT -->`.
+// Marker is the comment's first line: `<!-- windtunnel NAME VERDICT-DOUBT CONCLUSION -->`. The next comment of that name finds this one by it.
 func (c Comment) Marker() string {
-	return fmt.Sprintf("<!-- windtunnel %s %s -->", word(c.Name), word(c.Verdict))
+	return fmt.Sprintf("<!-- windtunnel %s %s %s -->", word(c.Name), word(c.Verdict+" "+c.Doubt), c.Conclusion())
 }
 
 // word is a text as a word that ends no HTML comment: letters, digits and single hyphens.
@@ -113,13 +113,9 @@ func each[S ~[]string](lines S, to func(string) string) S {
 // Markdown is the comment.
 func (c Comment) Markdown() string {
 	w := &writer{}
-	verdict := headings[c.Verdict]
-	if verdict == "" {
-		verdict = c.Verdict
-	}
 	w.add(c.Marker() + "\n")
 	// As one text, as the colon between the two could end an emoji that the name begins.
-	w.add("### Windtunnel, " + markdown.Inert(cut(c.Name, mostCell)+": "+verdict) + "\n\n")
+	w.add("### Windtunnel, " + markdown.Inert(cut(c.Name, mostCell)+": "+c.heading()) + "\n\n")
 	if c.Why != "" {
 		w.add(markdown.InertLine(cut(c.Why, mostText)) + "\n\n")
 	}

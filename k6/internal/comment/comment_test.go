@@ -124,12 +124,40 @@ func TestALongCommentIsCut(t *testing.T) {
 
 func TestMarker(t *testing.T) {
 	for want, c := range map[string]Comment{
-		"<!-- windtunnel gate pass -->":                 {Name: "gate", Verdict: "pass"},
-		"<!-- windtunnel a-b set-up-failed -->":         {Name: "A --> b", Verdict: "set-up failed"},
-		"<!-- windtunnel tcp-rate-1-2 inconclusive -->": {Name: "TCP/rate\n1.2", Verdict: "inconclusive"},
+		"<!-- windtunnel gate pass success -->":                                   {Name: "gate", Verdict: "pass"},
+		"<!-- windtunnel a-b set-up-failed failure -->":                           {Name: "A --> b", Verdict: "set-up failed"},
+		"<!-- windtunnel tcp-rate-1-2 inconclusive-too-noisy neutral -->":         {Name: "TCP/rate\n1.2", Verdict: "inconclusive", Doubt: "too noisy"},
+		"<!-- windtunnel gate inconclusive-something-is-missing failure -->":      {Name: "gate", Verdict: "inconclusive", Doubt: "something is missing", Missing: true},
+		"<!-- windtunnel strict inconclusive-too-little-time failure -->":         {Name: "strict", Verdict: "inconclusive", Doubt: "too little time", Strict: true},
+		"<!-- windtunnel gate inconclusive-neutral-gate-pass-success neutral -->": {Name: "gate", Verdict: "inconclusive", Doubt: "neutral --> gate pass success"},
 	} {
 		if got := c.Marker(); got != want || !strings.HasPrefix(c.Markdown(), want+"\n") {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestConclusion(t *testing.T) {
+	for _, c := range []struct {
+		verdict         string
+		missing, strict bool
+		want, heading   string
+	}{
+		{"pass", false, false, Success, "✓ pass"},
+		{"pass", false, true, Success, "✓ pass"},
+		{"fail", false, false, Failure, "✗ fail"},
+		{"inconclusive", false, false, Neutral, "cannot tell: of a kind"},
+		{"inconclusive", true, false, Failure, "✗ cannot tell: of a kind"},
+		{"inconclusive", false, true, Failure, "✗ cannot tell: of a kind"},
+		{"inconclusive", true, true, Failure, "✗ cannot tell: of a kind"},
+		{"interrupted", false, false, Failure, "interrupted"},
+		{"set-up failed", false, false, Failure, "set-up failed"},
+		{"left out", false, false, Failure, "left out"},
+	} {
+		of := Comment{Name: "gate", Verdict: c.verdict, Doubt: "of a kind", Missing: c.missing, Strict: c.strict}
+		lines := strings.Split(of.Markdown(), "\n")
+		if got := of.Conclusion(); got != c.want || !strings.HasSuffix(lines[1], ": "+c.heading) {
+			t.Errorf("%+v: %s, %q", c, got, lines[1])
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 // Comment is what a pull request is told of comparisons, of one scenario or several, by the name of its gate. They may have
 // been read from their files.
 func Comment(name string, all []Comparison) comment.Comment {
-	c := comment.Comment{Name: name, Verdict: exitcode.Verdict(worst(all)), Why: why(all),
+	doubt := doubtOf(all)
+	c := comment.Comment{Name: name, Verdict: exitcode.Verdict(worst(all)), Doubt: doubt, Missing: doubt == IsMissing, Why: why(all),
 		Table: comment.Table{Head: []string{"Metric", "Change", "Seen from"}, Numeric: func(column int) bool { return column > 0 }}}
 	for _, one := range all {
 		of := ""
@@ -49,10 +50,57 @@ func parts(all []Comparison) []Part {
 	return of
 }
 
+// grave are the doubts, the gravest first.
+var grave = []string{IsMissing, TooLittleTime, TooNoisy}
+
+// Gravest is the gravest of doubts, "" where there is none. A doubt of another word counts as IsMissing.
+func Gravest(doubts ...string) string {
+	worst := len(grave)
+	for _, doubt := range doubts {
+		if doubt != "" {
+			worst = min(worst, max(0, slices.Index(grave, doubt)))
+		}
+	}
+	if worst == len(grave) {
+		return ""
+	}
+	return grave[worst]
+}
+
+// doubt is why a comparison is inconclusive, "" where it is not. A file from before the doubt was recorded is too noisy, or
+// lacks something where it judged no metric.
+func (c Comparison) doubt() string {
+	judged := slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.Outcome != "" })
+	switch {
+	case c.ExitCode() != exitcode.Inconclusive:
+		return ""
+	case c.Doubt != "":
+		return Gravest(c.Doubt)
+	case judged:
+		return TooNoisy
+	}
+	return IsMissing
+}
+
+// doubtOf is the gravest doubt of comparisons that are inconclusive together.
+func doubtOf(all []Comparison) string {
+	if worst(all) != exitcode.Inconclusive {
+		return ""
+	}
+	if len(all) == 0 {
+		return IsMissing
+	}
+	var doubts []string
+	for _, c := range all {
+		doubts = append(doubts, c.doubt())
+	}
+	return Gravest(doubts...)
+}
+
 // why is one line: the first reason of the comparison that made the verdict, else what a pass says.
 func why(all []Comparison) string {
-	code := worst(all)
-	i := slices.IndexFunc(all, func(c Comparison) bool { return c.ExitCode() == code })
+	code, doubt := worst(all), doubtOf(all)
+	i := slices.IndexFunc(all, func(c Comparison) bool { return c.ExitCode() == code && c.doubt() == doubt })
 	switch {
 	case i < 0:
 		return nothing

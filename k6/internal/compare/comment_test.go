@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/comment"
+	"windtunnel/k6/internal/difference"
 )
 
 // TestCommentOfWhatWasWritten reads comparisons back, as `k6 x comment` does, and tells what they told.
@@ -61,6 +62,42 @@ func TestCommentOfWhatWasWritten(t *testing.T) {
 			}
 			if slices.ContainsFunc(made.Table.Rows, func(row []comment.Cell) bool { return len(row) != 3 || row[2][0] == "" }) {
 				t.Errorf("%q", made.Table.Rows)
+			}
+		})
+	}
+}
+
+func TestDoubtOfComparisons(t *testing.T) {
+	unclear := Metric{Role: Primary, Outcome: string(difference.Unclear)}
+	of := func(doubt string, metrics ...Metric) Comparison {
+		return Comparison{Verdict: Inconclusive, Doubt: doubt, Metrics: metrics, Reasons: []string{"because " + doubt}}
+	}
+	for name, c := range map[string]struct {
+		all         []Comparison
+		want        string
+		strict      bool
+		why, ending string
+	}{
+		"noisy":                          {[]Comparison{of(TooNoisy, unclear)}, TooNoisy, false, "because too noisy", comment.Neutral},
+		"noisy and strict":               {[]Comparison{of(TooNoisy, unclear)}, TooNoisy, true, "because too noisy", comment.Failure},
+		"little time":                    {[]Comparison{of(TooLittleTime, unclear)}, TooLittleTime, false, "because too little time", comment.Neutral},
+		"missing":                        {[]Comparison{of(IsMissing, unclear)}, IsMissing, false, "because something is missing", comment.Failure},
+		"an old file":                    {[]Comparison{of("", unclear)}, TooNoisy, false, "because ", comment.Neutral},
+		"an old file that judged none":   {[]Comparison{of("", Metric{Role: Shown})}, IsMissing, false, "because ", comment.Failure},
+		"a doubt that nobody knew":       {[]Comparison{of("forged", unclear)}, IsMissing, false, "because forged", comment.Failure},
+		"the gravest of several":         {[]Comparison{of(TooNoisy, unclear), of(IsMissing), of(TooLittleTime)}, IsMissing, false, ": because something is missing", comment.Failure},
+		"time before noise":              {[]Comparison{of(TooNoisy, unclear), {Verdict: Pass}, of(TooLittleTime)}, TooLittleTime, false, ": because too little time", comment.Neutral},
+		"a failure has no doubt":         {[]Comparison{of(IsMissing), {Verdict: Fail, Reasons: []string{"worse"}}}, "", false, ": worse", comment.Failure},
+		"a pass has none":                {[]Comparison{{Verdict: Pass, Headline: "as fast", Doubt: IsMissing}}, "", true, "as fast", comment.Success},
+		"an interrupted one is no doubt": {[]Comparison{{Verdict: Inconclusive, Interrupted: true, Doubt: TooNoisy, Reasons: []string{"cut"}}}, "", false, "cut", comment.Failure},
+		"no comparison":                  {nil, IsMissing, false, nothing, comment.Failure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := Comment("gate", c.all)
+			made.Strict = c.strict
+			first := strings.Split(made.Markdown(), "\n")[1]
+			if made.Doubt != c.want || made.Conclusion() != c.ending || !strings.HasSuffix(made.Why, c.why) || c.want != "" && !strings.HasSuffix(first, "cannot tell: "+c.want) {
+				t.Errorf("%q, %s, %q, %q", made.Doubt, made.Conclusion(), made.Why, first)
 			}
 		})
 	}

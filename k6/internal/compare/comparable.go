@@ -82,7 +82,13 @@ func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 	if len(resultsA) == 0 || len(resultsB) == 0 {
 		return ""
 	}
-	return refusal(resultsA, resultsB, common, beds)
+	if why := refusal(resultsA, resultsB, common, beds); why != "" {
+		return why
+	}
+	if why := repeated(a, b); why != "" {
+		return "these runs cannot be compared: " + why
+	}
+	return ""
 }
 
 // refusal is that of results whose common fields are given.

@@ -159,13 +159,12 @@ func TestRunsThatWereStreamedAndOthersAreToldApart(t *testing.T) {
 }
 
 func TestSettingsOfTheHostMustAgreeWhereTheyAreKnown(t *testing.T) {
-	same := func(int) float64 { return 1 }
 	with := func(q Request, side, run int, congestionControl string) {
 		own := *[][]Measured{q.A, q.B}[side][run].Result.Run.Host
 		own.Settings = &result.Settings{NetworkSettings: result.NetworkSettings{CongestionControl: &congestionControl, SOMaxConn: new(int64(4096))}}
 		[][]Measured{q.A, q.B}[side][run].Result.Run.Host = &own
 	}
-	q := pairsOf(4, same, same)
+	q := pairsOf(4, noise(1), noise(2))
 	with(q, 0, 0, "bbr")
 	if got := Refusal(q.A, q.B, noBeds); got != "" {
 		t.Errorf("beside results from before they were recorded: %s", got)
@@ -181,7 +180,6 @@ func TestSettingsOfTheHostMustAgreeWhereTheyAreKnown(t *testing.T) {
 }
 
 func TestLinksMustAgree(t *testing.T) {
-	same := func(int) float64 { return 1 }
 	over := func(seed uint64, congestionControl string) *result.Link {
 		l := &result.Link{Text: "far", Seed: seed, MTU: 1500}
 		l.Near.Settings.CongestionControl = &congestionControl
@@ -197,7 +195,7 @@ func TestLinksMustAgree(t *testing.T) {
 		"another seed": {over(1, "bbr"), over(2, "bbr"), "settings of the link ("},
 		"other ends":   {over(1, "bbr"), over(1, "cubic"), "settings of the link's ends ("},
 	} {
-		q := pairsOf(4, same, same)
+		q := pairsOf(4, noise(1), noise(2))
 		for side, link := range []*result.Link{tc.a, tc.b} {
 			for _, run := range [][]Measured{q.A, q.B}[side] {
 				run.Result.Run.Link = link

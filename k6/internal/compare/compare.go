@@ -41,6 +41,7 @@ type Request struct {
 
 // Make compares runs that Refusal does not refuse.
 func Make(q Request) Comparison {
+	q.Look.Failures = true
 	c := Comparison{Schema: Schema, ID: q.ID, Made: time.Now().UTC().Truncate(time.Second), PlannedPairs: q.Planned,
 		Interrupted: q.Interrupted, Looks: q.Look.Number, Confidence: q.Look.Confidence(), WorseByPercent: q.WorseBy,
 		A: side(q.SpecA, q.A, q.Beds), B: side(q.SpecB, q.B, q.Beds), Metrics: []Metric{}, Failures: []Failure{}, Notes: []string{}, Reasons: []string{}}

@@ -64,7 +64,7 @@ func oneRun(second int, factor, control float64) *result.Result {
 	r.Run = result.Run{ID: fmt.Sprintf("r%d", second), Start: start, End: start.Add(time.Second), System: "dataplane", Scenario: "socks-tcp",
 		Profile: "quick", Parameters: map[string]any{"payload_bytes": 1024.0},
 		Testbed:   &result.Testbed{Name: "pair", Variables: map[string]any{"queue": 64.0, "socks_port": float64(second)}},
-		Host:      &result.Host{OS: "o", Kernel: "k", CPUModel: "m", CPUs: 2, MemoryBytes: 1},
+		Host:      &result.Host{OS: "o", Kernel: "k", CPUModel: "m", CPUs: 2, MemoryBytes: 16 << 30},
 		Placement: &result.Placement{Name: "shared", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "1", Wait: "block"},
 		Versions:  map[string]string{"windtunnel": "0.1.0", "proxy": "1"}}
 	return r
@@ -334,10 +334,10 @@ func TestTooFewRuns(t *testing.T) {
 		}
 	}
 	// Six pairs can say that nothing is worse, but no six can break the gate.
-	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "about 3 more pairs would decide") {
+	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "about 4 more pairs would decide") {
 		t.Errorf("six: %v", c.Reasons)
 	}
-	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics could not have failed, however much worse: it takes 9") {
+	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics could not have failed, however much worse: it takes 10") {
 		t.Errorf("six: %v", c.Reasons)
 	}
 }

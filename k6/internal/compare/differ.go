@@ -62,8 +62,8 @@ func (c *Comparison) compare(q Request, a, b []Measured) {
 	others := c.leftOut(q)
 	both := append(slices.Clone(a), b...)
 	var all []row
-	for _, m := range both {
-		for _, row := range rows(*m.Result) {
+	for _, run := range slices.Concat(valuesA, valuesB) {
+		for _, row := range run.rows {
 			if !have[row.key()] {
 				have[row.key()] = true
 				all = append(all, row)
@@ -72,7 +72,7 @@ func (c *Comparison) compare(q Request, a, b []Measured) {
 	}
 	cpu := c.kindOfCPU(a, b)
 	all = slices.DeleteFunc(all, func(r row) bool { return r.Name == wholeCPU && cpu != wholeCPU })
-	all = markPrimary(all, cpu, both, valuesA, valuesB, others.tables())
+	all = markPrimary(all, cpu, valuesA, valuesB, others.tables())
 	for i := range all {
 		if q.SecondaryOff && all[i].Role == Secondary {
 			all[i].Role = Shown
@@ -251,7 +251,7 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 	}
 	failures := c.failureLevels()
 	answers, breaks := difference.Judge(asked, failures, look)
-	tests := len(failures)
+	tests := 0
 	for _, m := range asked {
 		if m.Role == difference.Primary {
 			tests++
@@ -269,7 +269,7 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 	}
 	c.markDrift()
 	c.takeFailures(breaks)
-	c.findMute(asked, len(failures), look)
+	c.findMute(asked, look)
 	return difference.Overall(asked, answers, breaks)
 }
 

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// moreRuns that fail on B than on A break the gate; one more is no pass.
+// moreRuns that fail on B than on A break the gate; one more is no pass. One run that is judged by kept ones breaks it alone.
 const moreRuns = 2
 
 // countFailedRuns adds to c.Failures the runs, by what failed in them. Failures that a disturbed machine excuses break no gate,
@@ -29,7 +29,7 @@ func (c *Comparison) countFailedRuns(a, b []Measured) {
 		allB, sureB := failedRuns(b, way)
 		f := Failure{Kind: way, Of: "runs", A: allA, B: allB, excused: allB.Failed - sureB}
 		switch {
-		case sureB-sureA >= moreRuns:
+		case sureB-sureA >= moreRuns || c.kept && sureB > 0 && allA.Failed == 0:
 			f.Outcome = string(difference.Beyond)
 		case sureB > sureA || allB.Failed > allA.Failed:
 			f.Outcome = string(difference.Unclear)

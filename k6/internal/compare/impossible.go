@@ -111,7 +111,10 @@ func inOrder(l result.Latency) bool {
 
 func impossibleMemory(r result.Result) string {
 	for _, p := range r.Processes {
-		if p.PeakAnonBytes != nil && *p.PeakAnonBytes <= 0 && (p.Role == "total") {
+		if p.PeakAnonBytes == nil || p.Role != "total" {
+			continue
+		}
+		if host := r.Run.Host; *p.PeakAnonBytes <= 0 || host != nil && *p.PeakAnonBytes > host.MemoryBytes {
 			return fmt.Sprintf("the system's own memory is %d bytes", *p.PeakAnonBytes)
 		}
 	}

@@ -33,7 +33,10 @@ func KeptRefusal(kept []Measured, own Measured, beds func(name string) testbed.T
 			return "this machine is of another class than the baseline's: they differ in " + strings.Join(differ, ", ")
 		}
 	}
-	return refusal(of, []result.Result{*own.Result}, ofKept, beds)
+	if why := refusal(of, []result.Result{*own.Result}, ofKept, beds); why != "" {
+		return why
+	}
+	return repeated(kept, []Measured{own})
 }
 
 // OneThing says why runs cannot be kept together, in one line; "" where they are of one scenario, parameters, testbed and

@@ -8,17 +8,18 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// leftOut are the runs whose numbers are not used. They may not make a pass: a pass must hold with them, too.
+// leftOut are the runs that give a metric no sample. They may not make a pass: a pass must hold with them, too.
 type leftOut struct {
-	pairs                []leftPair
+	pairs                []pairOfRuns
 	unpairedA, unpairedB []table // of runs that did not take turns
 	withoutResult        int     // runs of B without numbers, that did not take turns
 }
 
-// leftPair is a pair of which a run is not used. A table is nil where there are no numbers.
-type leftPair struct {
+// pairOfRuns is a pair with its numbers, nil where there are none.
+type pairOfRuns struct {
 	a, b             *table
 	aFailed, bFailed bool // the side failed in its run
+	used             bool // both runs are
 }
 
 func (c *Comparison) leftOut(q Request) leftOut {
@@ -43,10 +44,8 @@ func (c *Comparison) leftOut(q Request) leftOut {
 	default:
 		for pair := 1; pair <= lastPair(q); pair++ {
 			a, b := ofPair(q.A, pair), ofPair(q.B, pair)
-			if a != nil && b != nil && Unusable(*a) == "" && Unusable(*b) == "" {
-				continue
-			}
-			out.pairs = append(out.pairs, leftPair{numbers(a), numbers(b), a != nil && failed(*a) != "", b != nil && failed(*b) != ""})
+			out.pairs = append(out.pairs, pairOfRuns{numbers(a), numbers(b), a != nil && failed(*a) != "", b != nil && failed(*b) != "",
+				a != nil && b != nil && Unusable(*a) == "" && Unusable(*b) == ""})
 		}
 	}
 	return out
@@ -91,21 +90,21 @@ func (l leftOut) tables() []table {
 	return all
 }
 
-// samples are those of a metric of the pairs in which B alone failed, and of those that the machine or the meter spoilt: by their
-// numbers, else as if B was far worse.
+// samples are those of a metric of the pairs that gave none: in which B alone failed, and the others, by their numbers, else as if
+// B was far worse.
 func (l leftOut) samples(m Metric, k key) (failed, doubtful []float64) {
 	far := difference.FarWorse(m.shares())
 	for _, p := range l.pairs {
+		v, has := m.sampleOf(k, p.a, p.b)
 		switch {
+		case p.used && has:
 		case p.aFailed: // the pair says nothing of how much worse B is
 		case p.bFailed:
 			failed = append(failed, far)
+		case has:
+			doubtful = append(doubtful, v)
 		default:
-			if v, ok := m.sampleOf(k, p.a, p.b); ok {
-				doubtful = append(doubtful, v)
-			} else {
-				doubtful = append(doubtful, far)
-			}
+			doubtful = append(doubtful, far)
 		}
 	}
 	return failed, doubtful

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +60,20 @@ func streamed(path string) *bool {
 		return nil
 	}
 	return &record.Streamed
+}
+
+// pairFolder is the name of a run's folder in that of a comparison.
+var pairFolder = regexp.MustCompile(`^pair(\d+)-[ab]$`)
+
+// PairByFolder joins the runs of a comparison's own folder by the names of their folders, so that a run that is not there is missed.
+func PairByFolder(a, b []Measured) {
+	for _, runs := range [][]Measured{a, b} {
+		for i := range runs {
+			if name := pairFolder.FindStringSubmatch(filepath.Base(runs[i].File)); name != nil {
+				runs[i].Pair, _ = strconv.Atoi(name[1])
+			}
+		}
+	}
 }
 
 // Pair joins the runs of two sides by the order in which they ran, where both have as many.
@@ -130,6 +146,7 @@ func (q *Request) TakeSides(dir string) {
 	}
 	q.SpecA, q.BuildA, q.ContentsA = c.A.Spec, c.A.Build, c.A.Contents
 	q.SpecB, q.BuildB, q.ContentsB = c.B.Spec, c.B.Build, c.B.Contents
+	q.Made = max(len(c.A.Runs), len(c.B.Runs))
 }
 
 // LooksOf tells how often the comparison in dir looked at its pairs: what is judged anew with another gate has spent as

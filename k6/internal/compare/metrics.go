@@ -158,7 +158,7 @@ func ofTotal(of func(result.Process, result.Result) *float64) func(result.Result
 
 // rows lists the metrics that a result can have: each operation's, then the run's.
 func rows(r result.Result) []row {
-	var all []row
+	all := make([]row, 0, len(r.Operations)*len(ofOperation)+len(ofRun))
 	add := func(op result.Operation, prefix string, control bool, measures []measure) {
 		for _, m := range measures {
 			role := Secondary
@@ -190,6 +190,8 @@ func direction(higher bool) string {
 // table is a run's values by metric.
 type table struct {
 	pair   int
+	result *result.Result
+	rows   []row
 	done   float64 // operations that succeeded, controls left out
 	values map[key]float64
 }
@@ -198,11 +200,11 @@ type table struct {
 func tabulate(runs []Measured) []table {
 	var all []table
 	for _, m := range runs {
-		t := table{pair: m.Pair, values: map[key]float64{}}
+		t := table{pair: m.Pair, result: m.Result, rows: rows(*m.Result), values: map[key]float64{}}
 		for _, op := range m.Result.Judged() {
 			t.done += float64(op.Success)
 		}
-		for _, row := range rows(*m.Result) {
+		for _, row := range t.rows {
 			if _, have := t.values[row.key()]; !have && row.value != nil {
 				t.values[row.key()] = *row.value
 			}

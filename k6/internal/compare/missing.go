@@ -168,13 +168,13 @@ func (c *Comparison) findMissingPrimary(all []row, runs []Measured) {
 }
 
 // findMute finds the judged metrics whose pairs are too few for them to fail.
-func (c *Comparison) findMute(asked []difference.Metric, failures int, look difference.Look) {
-	tests, mute, pairs := map[difference.Role]int{difference.Primary: failures}, map[difference.Role]int{}, 0
+func (c *Comparison) findMute(asked []difference.Metric, look difference.Look) {
+	tests, mute, pairs := map[difference.Role]int{}, map[difference.Role]int{}, 0
 	for _, m := range asked {
 		tests[m.Role]++
 		pairs = max(pairs, m.Shift.N)
 	}
-	for _, i := range difference.Mute(asked, failures, look) {
+	for _, i := range difference.Mute(asked, look) {
 		mute[asked[i].Role]++
 	}
 	for _, role := range []struct {
@@ -187,7 +187,7 @@ func (c *Comparison) findMute(asked []difference.Metric, failures int, look diff
 		}
 		takes := ""
 		if c.Interleaved {
-			need := look.FewestToBreak(tests[role.Role])
+			need := look.FewestToBreak(role.Role, tests[role.Role])
 			takes = fmt.Sprintf(": it takes %d%s", need, c.minutesFor(need))
 		}
 		c.mute = append(c.mute, fmt.Sprintf("with %s %d %s %s could not have failed, however much worse%s%s", plural(pairs, "pair"), n, role.word,

@@ -35,7 +35,8 @@ var speeds = []primaryKind{
 // markPrimary gives the few metrics that must be within the bound their role: how fast it is, by what the scenario names, else
 // by its throughput, its rate or in an open loop its P50; and the CPU time per operation. Of several operations it is their geometric mean, a row of its own,
 // whose value each run of a side has that has all its parts. cpu is the kind of CPU time.
-func markPrimary(all []row, cpu string, runs []Measured, tables ...[]table) []row {
+func markPrimary(all []row, cpu string, tables ...[]table) []row {
+	runs := slices.Concat(tables...)
 	parts, kind := declared(runs)
 	for i := 0; len(parts) == 0 && i < len(speeds); i++ {
 		kind = speeds[i]
@@ -51,7 +52,7 @@ func markPrimary(all []row, cpu string, runs []Measured, tables ...[]table) []ro
 }
 
 // declared are the parts that the scenario itself names.
-func declared(runs []Measured) ([]part, primaryKind) {
+func declared(runs []table) ([]part, primaryKind) {
 	for _, kind := range speeds {
 		if parts := partsOf(runs, kind, func(op result.Operation, _ bool) bool { return op.Primary == kind.name }); len(parts) > 0 {
 			return parts, kind
@@ -62,15 +63,14 @@ func declared(runs []Measured) ([]part, primaryKind) {
 
 // partsOf lists the metrics of a kind in the runs of both sides, of the operations that are wanted and no controls. wanted also
 // learns whether the run has a value.
-func partsOf(runs []Measured, kind primaryKind, wanted func(op result.Operation, has bool) bool) []part {
+func partsOf(runs []table, kind primaryKind, wanted func(op result.Operation, has bool) bool) []part {
 	var parts []part
-	for _, m := range runs {
-		r := *m.Result
-		for _, row := range rows(r) {
+	for _, run := range runs {
+		for _, row := range run.rows {
 			if row.Name != kind.name || row.Control || row.evidence || row.Operation == "" {
 				continue
 			}
-			op, _ := r.Find(row.Operation)
+			op, _ := run.result.Find(row.Operation)
 			if one := (part{row.key(), row.Title}); wanted(op, row.value != nil) && !slices.Contains(parts, one) {
 				parts = append(parts, one)
 			}

@@ -51,7 +51,7 @@ func (s Set) Summary() string {
 	for _, p := range s.Parts {
 		p.writeReasons(&b, p.name()+": ")
 	}
-	fmt.Fprintf(&b, "verdict: %s%s, %s\n", exitcode.Verdict(s.ExitCode()), s.Parts[0].secondaryOff(), s.passed())
+	fmt.Fprintf(&b, "verdict: %s%s, %s\n", exitcode.Verdict(s.ExitCode()), s.secondaryOff(), s.passed())
 	return b.String()
 }
 
@@ -73,6 +73,14 @@ func (c Comparison) secondaryOff() string {
 		return " of the primary metrics alone (SECONDARY=off)"
 	}
 	return ""
+}
+
+// secondaryOff is the same of several scenarios, which one command judges.
+func (s Set) secondaryOff() string {
+	if len(s.Parts) == 0 {
+		return ""
+	}
+	return s.Parts[0].secondaryOff()
 }
 
 // count is the number of metrics that are not only shown.

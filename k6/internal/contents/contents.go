@@ -20,6 +20,9 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
+// MeasureSame ends each refusal of two sides that are the same. `k6 x comment` knows such a refusal by it.
+const MeasureSame = "SAME=1 (--same) measures them all the same"
+
 // Contents are SHA-256 in hexadecimal digits, by what the testbed's [names] call it, or by the variable that is its path.
 type Contents map[string]string
 

@@ -31,7 +31,7 @@ func TellApart(shifts []Shift, bound float64) []Apart {
 	}
 	answers, _ := Judge(metrics, nil, Look{})
 	all := make([]Apart, len(shifts))
-	level := Look{}.gate() / float64(max(1, len(metrics)))
+	level := Look{}.primaryGate() / float64(max(1, len(metrics)))
 	for i := range all {
 		there, back := answers[2*i], answers[2*i+1]
 		all[i].Answer = there
@@ -54,4 +54,4 @@ func TellApart(shifts []Shift, bound float64) []Apart {
 }
 
 // FewestToTellApart is the least number of pairs with which one of so many comparisons can tell its sides apart.
-func FewestToTellApart(comparisons int) int { return Look{}.FewestToBreak(2 * comparisons) }
+func FewestToTellApart(comparisons int) int { return Look{}.FewestToBreak(Primary, 2*comparisons) }

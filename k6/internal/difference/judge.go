@@ -79,17 +79,19 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 			secondary = append(secondary, tested{m.gate().AtLeast(0), i})
 		}
 	}
-	breaks = make([]bool, len(failures))
-	for i, p := range failures {
-		primary = append(primary, tested{p, len(metrics) + i})
-	}
-	for _, i := range append(holm(primary, look.gate()), holm(secondary, look.gate())...) {
-		switch {
-		case i >= len(metrics):
-			breaks[i-len(metrics)] = true
-		case metrics[i].gate().Estimate() > metrics[i].Bound:
+	for _, i := range append(holm(primary, look.primaryGate(), len(primary)), holm(secondary, look.secondaryGate(), len(secondary))...) {
+		if metrics[i].gate().Estimate() > metrics[i].Bound {
 			answers[i].Outcome = Beyond
 		}
+	}
+	breaks = make([]bool, len(failures))
+	kinds := make([]tested, len(failures))
+	for i, p := range failures {
+		kinds[i] = tested{p, i}
+	}
+	// Another kind of errors, up to a few, must not excuse those that there are.
+	for _, i := range holm(kinds, look.failureGate(), max(fewKinds, len(kinds))) {
+		breaks[i] = true
 	}
 	return answers, breaks
 }
@@ -112,15 +114,15 @@ func (m Metric) isCautiouslyWithin(look Look) bool {
 }
 
 // Mute returns the judged metrics, by index, that could not have broken the gate, however much worse B had been in each pair:
-// their pairs are too few for their number. failures is the number of kinds of failures that are judged with them.
-func Mute(metrics []Metric, failures int, look Look) []int {
-	tests := map[Role]int{Primary: failures}
+// their pairs are too few for their number.
+func Mute(metrics []Metric, look Look) []int {
+	tests := map[Role]int{}
 	for _, m := range metrics {
 		tests[m.Role]++
 	}
 	var mute []int
 	for i, m := range metrics {
-		if m.Role != Shown && m.gate().leastP() > look.gate()/float64(tests[m.Role]) {
+		if m.Role != Shown && m.gate().leastP() > look.gateOf(m.Role)/float64(tests[m.Role]) {
 			mute = append(mute, i)
 		}
 	}
@@ -154,7 +156,7 @@ func Overall(metrics []Metric, answers []Answer, breaks []bool) Outcome {
 // Settled reports whether more pairs are not needed: what is beyond stays so, and what is within may be passed once the
 // secondary metrics, of which there is so many, could have broken the gate.
 func Settled(overall Outcome, secondary, pairs int, look Look) bool {
-	return overall == Beyond || overall == Within && pairs >= look.FewestToBreak(secondary)
+	return overall == Beyond || overall == Within && pairs >= look.FewestToBreak(Secondary, secondary)
 }
 
 // tested is a p-value and whose it is.
@@ -163,13 +165,16 @@ type tested struct {
 	of int
 }
 
-// holm returns whose p-values are significant if all together may err with probability alpha: S. Holm, A simple
-// sequentially rejective multiple test procedure, 1979.
-func holm(all []tested, alpha float64) []int {
+// fewKinds of errors share what kinds of errors may err, also where fewer were met.
+const fewKinds = 4
+
+// holm returns whose p-values are significant if all together, of which there are tests, may err with probability alpha: S. Holm, A
+// simple sequentially rejective multiple test procedure, 1979.
+func holm(all []tested, alpha float64, tests int) []int {
 	slices.SortStableFunc(all, func(x, y tested) int { return cmp.Compare(x.p, y.p) })
 	var found []int
 	for i, t := range all {
-		if t.p > alpha/float64(len(all)-i) {
+		if t.p > alpha/float64(tests-i) {
 			break
 		}
 		found = append(found, t.of)
@@ -188,7 +193,7 @@ func PairsToDecide(m Metric, a Answer, look Look, tests int) int {
 	room := m.Bound - a.Estimate
 	if room < 0 {
 		// The estimate is there already: it must leave 0 behind.
-		return m.Shift.pairsToShow(look.gate() / float64(max(1, tests)))
+		return m.Shift.pairsToShow(look.gateOf(m.Role) / float64(max(1, tests)))
 	}
 	return shrunk(pairs, *a.Hi-a.Estimate, room)
 }

@@ -69,15 +69,15 @@ func TestMoreMetricsTakeMoreEvidence(t *testing.T) {
 		if got := of(c.pairs, c.others); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
-		if reached := c.pairs >= (Look{}).FewestToBreak(c.others+1); reached != (c.want == Beyond) {
-			t.Errorf("%+v: it is said to take %d", c, Look{}.FewestToBreak(c.others+1))
+		if reached := c.pairs >= (Look{}).FewestToBreak(Primary, c.others+1); reached != (c.want == Beyond) {
+			t.Errorf("%+v: it is said to take %d", c, Look{}.FewestToBreak(Primary, c.others+1))
 		}
 	}
 }
 
 func TestFailuresBreakTheGate(t *testing.T) {
 	fine := []Metric{primary(around(0, 0.02, 10))}
-	for p, want := range map[float64]Outcome{1.0 / 1024: Beyond, 0.02: Within} {
+	for p, want := range map[float64]Outcome{1.0 / 2048: Beyond, 0.02: Within} {
 		answers, breaks := Judge(fine, []float64{p}, Look{})
 		if got := Overall(fine, answers, breaks); got != want {
 			t.Errorf("%g: %s", p, got)
@@ -114,7 +114,7 @@ func TestLooksShareTheErrors(t *testing.T) {
 	var intervals, gate float64
 	for k := 1; k <= 10000; k++ {
 		intervals += Look{Number: k}.within()
-		gate += 2 * Look{Number: k, Comparisons: 3}.gate() * 3
+		gate += Look{Number: k, Comparisons: 3}.gate() * 3
 	}
 	if intervals > missed || gate > broken || intervals < 0.99*missed {
 		t.Errorf("%g and %g", intervals, gate)

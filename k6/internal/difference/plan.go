@@ -8,7 +8,8 @@ import "slices"
 const (
 	// missed is how often a metric that is worse by the bound or more may be called within it.
 	missed = 0.02
-	// broken is how often equal sides may break the gate: half of it by primary metrics and failures, half by the others.
+	// broken is how often equal sides may break the gate: a quarter of it by primary metrics, a quarter by kinds of errors, and half
+	// by secondary metrics.
 	broken = 0.01
 	// Chance is how often chance alone may raise a doubt: by a control that differs, or by errors of which B has more.
 	Chance = 0.05
@@ -25,6 +26,8 @@ type Look struct {
 	Number int
 	// Comparisons that are made at once, of several scenarios: they share what may be broken. 0 counts as 1.
 	Comparisons int
+	// Failures: kinds of errors are judged, too. Primary metrics have half as much of the gate then.
+	Failures bool
 }
 
 // Next is the number of pairs of the first look with more than so many.
@@ -57,8 +60,27 @@ func (l Look) share() float64 {
 // within is the one-sided level of an interval.
 func (l Look) within() float64 { return missed * l.share() }
 
-// gate is the level that primary metrics and failures share, and the same that all others share.
-func (l Look) gate() float64 { return broken / 2 * l.share() / float64(max(1, l.Comparisons)) }
+// gate is what this look may spend on errors of the gate, of all kinds together.
+func (l Look) gate() float64 { return broken * l.share() / float64(max(1, l.Comparisons)) }
+
+// What primary metrics, kinds of errors and secondary metrics may spend of it. Each has a level of its own, so that more of the one
+// kind do not hide the other.
+func (l Look) primaryGate() float64 {
+	if l.Failures {
+		return l.gate() / 4
+	}
+	return l.gate() / 2
+}
+func (l Look) failureGate() float64   { return l.gate() / 4 }
+func (l Look) secondaryGate() float64 { return l.gate() / 2 }
+
+// gateOf is the level that the metrics of a role share.
+func (l Look) gateOf(role Role) float64 {
+	if role == Primary {
+		return l.primaryGate()
+	}
+	return l.secondaryGate()
+}
 
 // Confidence is that of the interval of one metric at this look, 0 to 1.
 func (l Look) Confidence() float64 { return 1 - 2*l.within() }
@@ -66,5 +88,7 @@ func (l Look) Confidence() float64 { return 1 - 2*l.within() }
 // FewestPairs is the least number of pairs of which an interval of this look can be had.
 func (l Look) FewestPairs() int { return FewestPairs(l.within()) }
 
-// FewestToBreak is the least number of pairs with which one of so many metrics can break the gate at this look.
-func (l Look) FewestToBreak(metrics int) int { return FewestPairs(l.gate() / float64(max(1, metrics))) }
+// FewestToBreak is the least number of pairs with which one of so many metrics of a role can break the gate at this look.
+func (l Look) FewestToBreak(role Role, metrics int) int {
+	return FewestPairs(l.gateOf(role) / float64(max(1, metrics)))
+}

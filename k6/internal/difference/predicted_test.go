@@ -37,7 +37,7 @@ func TestPredictedLevels(t *testing.T) {
 }
 
 func TestOneKeptRunTellsGrossChangesOnly(t *testing.T) {
-	gate := Look{}.gate()
+	gate := Look{}.primaryGate()
 	for factor, want := range map[float64]bool{1: false, 1.3: false, 2: true} {
 		s := Predicted([]float64{0}, math.Log(factor), math.Log(1.1))
 		if got := s.AtLeast(0) <= gate; got != want {

@@ -96,7 +96,7 @@ func estimatePairs(decisions []Decision, all []Series) {
 		if need == 0 {
 			need = Look{}.FewestPairs()
 			if m.Shift.Estimate() > m.Bound {
-				need = Look{}.FewestToBreak(tests[m.Role])
+				need = Look{}.FewestToBreak(m.Role, tests[m.Role])
 			}
 		}
 		decisions[i].ToDecide = need

@@ -45,6 +45,8 @@ type Usage struct {
 		PeakAnonBytes *int64  `json:"peak_anon_bytes"`
 	} `json:"total"`
 	Repeated []Part `json:"repeated"`
+	// Whole is of the system from the first start to the end of the quiet period; nil where there was none.
+	Whole *result.WindowCPU `json:"whole,omitempty"`
 }
 
 // UnmarshalJSON takes what it knows of the sidecar's answer.
@@ -57,6 +59,15 @@ func (u *Usage) UnmarshalJSON(data []byte) error {
 type ProcessUsage struct {
 	result.Process
 	ExitAfterS *float64 `json:"exit_after_s"`
+}
+
+// windowCPU is what the system used from the first start of the load to the end of the quiet period; nil where nobody waited
+// for one, or where no process of the system was watched.
+func windowCPU(usage *Usage) *result.WindowCPU {
+	if usage == nil || !slices.ContainsFunc(usage.Processes, isSystem) {
+		return nil
+	}
+	return usage.Whole
 }
 
 // processesOf are the rows of the result, with a total of the system's.

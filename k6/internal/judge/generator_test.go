@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -146,6 +147,39 @@ func TestOnlyTheProcessesOfASystemHaveATotal(t *testing.T) {
 	}
 	if rows := processesOf(nil); rows == nil || len(rows) != 0 {
 		t.Errorf("%+v", rows)
+	}
+}
+
+func TestTheResultHasTheCPUOfTheWholeWindowWhereASystemWasWatched(t *testing.T) {
+	const told = `{"duration_s": 2, "processes": [{"name": "relay", "role": "system", "cpu_s": 1}, {"name": "k6", "role": "generator", "cpu_s": 1}],
+		"whole": {"window_s": 4.5, "quiet_s": 2, "system_s": 2.5, "quiet_system_s": 1}}`
+	e := complete()
+	e.Usage = nil
+	if err := json.Unmarshal([]byte(told), &e.Usage); err != nil {
+		t.Fatal(err)
+	}
+	j := judged(t, e, sent(1000, 0))
+	if want := (result.WindowCPU{WindowS: 4.5, QuietS: 2, SystemS: 2.5, QuietSystemS: 1}); j.CPU == nil || *j.CPU != want {
+		t.Errorf("%+v", j.CPU)
+	}
+	if j.Processes[0].CPUS != 1 {
+		t.Errorf("a process has its CPU time of the load: %+v", j.Processes[0])
+	}
+	const line = "CPU of the system over the load and 2 s of quiet after it: 2.50 s, of which 1.00 s (40 %) in the measured parts, 0.50 s (20 %) between them, 1.00 s (40 %) in the quiet period"
+	if text := j.Text(); !strings.Contains(text, line) {
+		t.Error(text)
+	}
+	e.Usage.Processes[0].Role = "support"
+	if j := judged(t, e, sent(1000, 0)); j.CPU != nil {
+		t.Errorf("of no system: %+v", j.CPU)
+	}
+	for about, usage := range map[string]*Usage{"no sidecar": nil, "no quiet period": usage(40, 60, 50, "")} {
+		e.Usage = usage
+		j := judged(t, e, sent(1000, 0))
+		text, err := j.File()
+		if err != nil || j.CPU != nil || strings.Contains(string(text), `"cpu":`) || strings.Contains(j.Text(), "quiet") {
+			t.Errorf("%s: %s", about, text)
+		}
 	}
 }
 

@@ -70,6 +70,7 @@ type Judged struct {
 	Operations []result.Operation `json:"operations"`
 	Controls   []result.Control   `json:"controls,omitempty"`
 	Processes  []result.Process   `json:"processes"`
+	CPU        *result.WindowCPU  `json:"cpu,omitempty"`
 	Rest       []result.Rest      `json:"rest,omitempty"`
 	Thresholds []result.Threshold `json:"thresholds"`
 	Validity   []result.Validity  `json:"validity"`
@@ -88,7 +89,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
-		Processes: processesOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: integrityOf(m, e.Facts),
+		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: integrityOf(m, e.Facts),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {

@@ -162,6 +162,7 @@ func TestAResultIsValidByItsSchema(t *testing.T) {
 	e := complete()
 	e.Run, e.Facts = json.RawMessage(someRun), []Fact{{Check: "users", Source: "api", Reported: said(p(int64(1)))}}
 	e.RestBefore = []AtRest{{Name: "relay"}}
+	e.Usage.Whole = &result.WindowCPU{WindowS: 4, QuietS: 2, SystemS: 1}
 	e.CPUs = []Sample{{AtUnixMS: 1, SpanS: 1}}
 	e.Placement = &result.Placement{ProbeCPUs: "1"}
 	e.Operations[0].Items, e.Operations[0].Primary = "messages", "p50"

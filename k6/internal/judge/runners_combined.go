@@ -50,6 +50,10 @@ func combined(all []Recorded) (Evidence, error) {
 	}
 	e.Notes = notesOf(all)
 	e.Usage = usageOf(all)
+	if e.Usage != nil {
+		// The one who cleaned up waited before that, once the load of all had ended.
+		e.Usage.Whole = windowCPU(closing.Usage)
+	}
 	var err error
 	e.Run, err = runOf(all)
 	return e, err

@@ -385,11 +385,19 @@ func TestWhatWasSeenOnceIsOfTheOneWhoRanTheTeardown(t *testing.T) {
 			e.Notes = append(e.Notes, "the token expired")
 			e.Facts = []Fact{{Check: "users", Source: "sql", Found: said(p(int64(1))), Reported: said(p(int64(1)))}}
 			e.Sections = []result.Section{shown(`{"name": "own", "title": "Tunnels", ` + columns + `, "rows": [["asked", 1]]}`)}
+			e.Usage.Whole = &result.WindowCPU{WindowS: 5, QuietS: 2, SystemS: 3, QuietSystemS: 1}
 		}
 	}
 	j := judgedFiles(t, files(t, all))
 	if len(j.Integrity) != 1 || len(j.Sections) != 1 || *j.Sections[0].Rows[0][1].Value != 1 || !slices.Equal(j.Notes, []string{"the profile's own", "runner 2: the token expired"}) {
 		t.Errorf("%+v %+v %q", j.Integrity, j.Sections, j.Notes)
+	}
+	if want := (result.WindowCPU{WindowS: 5, QuietS: 2, SystemS: 3, QuietSystemS: 1}); j.CPU == nil || *j.CPU != want {
+		t.Errorf("the quiet period came after the load of all: %+v", j.CPU)
+	}
+	all[0].evidence.Usage.Whole, all[1].evidence.Usage.Whole = &result.WindowCPU{SystemS: 1}, nil
+	if j := judgedFiles(t, files(t, all)); j.CPU != nil {
+		t.Errorf("others had their load still: %+v", j.CPU)
 	}
 }
 

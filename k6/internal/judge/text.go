@@ -34,6 +34,9 @@ func (j Judged) Text() string {
 	}
 	lines := []string{"", fmt.Sprintf("%s/%s (%s) on %s: %s", run.System, run.Scenario, run.Profile, run.Environment, j.Verdict)}
 	lines = append(lines, aligned(rows)...)
+	if text := j.CPU.Text(j.Processes); text != "" {
+		lines = append(lines, "  · "+text)
+	}
 	for _, text := range firstReasons(j.Reasons) {
 		lines = append(lines, "  ! "+text)
 	}

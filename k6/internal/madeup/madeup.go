@@ -33,8 +33,9 @@ func Run(t *testing.T, root, id string, day int, factor float64, change func(*re
 	r.Run.Host.Settings = &result.Settings{NetworkSettings: result.NetworkSettings{CongestionControl: &cubic, SOMaxConn: &pinned}}
 	r.Run.Placement = &result.Placement{Name: "split", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "0", Wait: "block"}
 	r.Operations = r.Operations[:1]
+	factor *= 1 + 1e-9*float64(day) // no two runs have the same figures to the last digit
 	op := &r.Operations[0]
-	op.RatePerS = new(*op.RatePerS / factor)
+	op.WindowS, op.RatePerS = op.WindowS*factor, new(*op.RatePerS/factor)
 	l := op.LatencyMS
 	for _, v := range []*float64{&l.Avg, &l.Min, l.P50, l.P90, l.P95, l.P99, l.P999, &l.Max} {
 		*v *= factor

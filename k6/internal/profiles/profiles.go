@@ -23,6 +23,8 @@ type Profile struct {
 	Fixed bool `json:"fixed"`
 	// CompareMin is for how many minutes a comparison adds pairs until it knows, unless it is told.
 	CompareMin int `json:"compare_min"`
+	// QuietS is the length of the quiet period after a load, in which what the system does later is still counted.
+	QuietS float64 `json:"quiet_s"`
 	// LimitSteps is in how many steps, all of one length, a run looks for the limit; 0: it does not.
 	LimitSteps int `json:"limit_steps"`
 	// Steps are those of a load that time bounds.

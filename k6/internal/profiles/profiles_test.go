@@ -24,6 +24,9 @@ func TestEveryProfileLasts(t *testing.T) {
 		if p.CompareMin <= 0 {
 			t.Errorf("%s: nothing is compared", p.Name)
 		}
+		if p.QuietS <= 0 || p.QuietS > 2 {
+			t.Errorf("%s: a quiet period of %g s", p.Name, p.QuietS)
+		}
 		if p.Fixed != (len(p.Steps) == 0) {
 			t.Errorf("%s: a number that time bounds", p.Name)
 		}

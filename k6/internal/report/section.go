@@ -187,5 +187,8 @@ func processesTable(r result.Result) Table {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s ended before the measurement did: %s.", p.Name, *p.Exit))
 		}
 	}
+	if text := r.CPU.Text(r.Processes); text != "" {
+		t.Notes = append(t.Notes, text+".")
+	}
 	return t
 }

@@ -33,8 +33,8 @@ type Result struct {
 	Sections   []Section   `json:"sections"`
 	Integrity  []Integrity `json:"integrity"`
 	Processes  []Process   `json:"processes"`
-	Rest       []Rest      `json:"rest"`
 	CPU        *WindowCPU  `json:"cpu,omitempty"`
+	Rest       []Rest      `json:"rest"`
 	Thresholds []Threshold `json:"thresholds"`
 	Validity   []Validity  `json:"validity"`
 	Disturbed  []Disturbed `json:"disturbed"`

@@ -3,6 +3,7 @@
 package terminal
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,6 +46,7 @@ func (s *Screen) Summary(set report.Set) {
 	s.Line("")
 	s.printTable(rows)
 	s.Line("")
+	s.systemCPU(entries)
 	lines, left := report.Lines(entries)
 	for _, line := range lines {
 		s.Text(line.String())
@@ -53,6 +55,29 @@ func (s *Screen) Summary(set report.Set) {
 		s.Line("%s", report.More(left))
 	}
 	s.Line("verdict: %s", s.Paint(set.Verdict()))
+}
+
+// systemCPU prints where the CPU time of each system went, as far as that is known. The scenarios of a run have one quiet period.
+func (s *Screen) systemCPU(entries []report.Entry) {
+	var rows [][]string
+	for _, e := range entries {
+		if e.Result == nil || e.Result.CPU == nil {
+			continue
+		}
+		cpu := *e.Result.CPU
+		if rows == nil {
+			rows = [][]string{{"CPU OF THE SYSTEM", "TOTAL", "MEASURED PARTS", "BETWEEN", fmt.Sprintf("%g S OF QUIET", cpu.QuietS)}}
+		}
+		measured, between, quiet := cpu.Shares(e.Result.Processes)
+		rows = append(rows, []string{e.Name, fmt.Sprintf("%.2f s", cpu.SystemS), measured, between, quiet})
+	}
+	if rows == nil {
+		return
+	}
+	for _, line := range format.Align(rows, func(column int) bool { return column > 0 }) {
+		s.Line("%s", line)
+	}
+	s.Line("")
 }
 
 // printTable prints rows with a head, the verdict in colour. Where the terminal is too narrow for them, each scenario

@@ -47,6 +47,20 @@ func TestSummaryFitsTheTerminal(t *testing.T) {
 	}
 }
 
+func TestSummarySaysWhereTheCPUOfTheSystemWentWhereThatIsKnown(t *testing.T) {
+	var out strings.Builder
+	known := result.Result{Run: result.Run{System: "dataplane", Scenario: "socks-tcp"}, Verdict: "pass"}
+	unknown := known
+	unknown.Run.Scenario = "queue-sweep"
+	known.CPU = &result.WindowCPU{WindowS: 9, QuietS: 1, SystemS: 2, QuietSystemS: 2}
+	New(&out, &out, false, false, 80).Summary(report.Set{Results: []result.Result{known, unknown}})
+	const want = "CPU OF THE SYSTEM     TOTAL  MEASURED PARTS       BETWEEN    1 S OF QUIET\n" +
+		"dataplane/socks-tcp  2.00 s    0.00 s (0 %)  0.00 s (0 %)  2.00 s (100 %)\n\n"
+	if text := out.String(); !strings.Contains(text, want) {
+		t.Error(text)
+	}
+}
+
 func TestSummaryOfAFileIsAsWideAsItIs(t *testing.T) {
 	lines := summaryAt(80, false)
 	if !strings.HasPrefix(lines[1], "dataplane/throughput  both_1024k_x8") || !strings.HasSuffix(lines[3], "died in mid-run") {

@@ -26,7 +26,8 @@ const (
 	fewestPoints = 8
 )
 
-// Detect finds the changes of all series by Otava, the path of its program. Those with too few points, or that never change, have none.
+// Detect finds the changes of all series by Otava, the path of its program, and explains them. A series with too few points, or one that
+// never changes, has none.
 func Detect(otava string, groups []Group) error {
 	dir, err := os.MkdirTemp("", "windtunnel-trend-")
 	if err != nil {
@@ -69,7 +70,13 @@ func Detect(otava string, groups []Group) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("otava: %w: %s", err, lastLine(stderr.String()))
 	}
-	return take(&stdout, tests)
+	if err := take(&stdout, tests); err != nil {
+		return err
+	}
+	for _, s := range tests {
+		s.explain()
+	}
+	return nil
 }
 
 func writeCSV(path string, g Group, s Series) error {
@@ -121,7 +128,6 @@ func take(output io.Reader, tests map[string]*Series) error {
 					s.Changes = append(s.Changes, Change{Index: c.Index, P: p})
 				}
 			}
-			s.takeMeans()
 		}
 	}
 }

@@ -4,6 +4,7 @@ package trend
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,7 @@ type section struct {
 	Facts       []string
 	Charts      []template.HTML
 	Changes     []changeRow
+	Told        []string // of creeps, and of changes that are withheld
 }
 
 // changeRow is a row of the table of changes.
@@ -46,8 +48,9 @@ func HTML(h History, groups []Group) ([]byte, error) {
 		Class    string
 		Points   int
 		Changes  int
+		Holds    string
 		Sections []section
-	}{report.Style(), h.Class.String(), len(h.Points), changes, sections})
+	}{report.Style(), h.Class.String(), len(h.Points), changes, Holds, sections})
 	return b.Bytes(), err
 }
 
@@ -63,6 +66,9 @@ func sectionOf(g Group) section {
 			before, after := g.Between(one, c)
 			s.Changes = append(s.Changes, changeRow{Metric: one.Figure.Title, Change: changeText(one, c), From: valueText(c.Before, one.Figure.Unit),
 				To: valueText(c.After, one.Figure.Unit), Since: after.Start.Format("2006-01-02 15:04"), Before: of(before), After: of(after)})
+		}
+		for _, line := range g.remarks(one) {
+			s.Told = append(s.Told, one.Figure.Title+": "+line)
 		}
 	}
 	return s
@@ -110,6 +116,58 @@ func changeText(s Series, c Change) string {
 		word = "better"
 	}
 	return fmt.Sprintf("%+.1f %%, %s", c.Percent(), word)
+}
+
+// Holds says when the rate of false alarms holds.
+const Holds = "In simulations less than 2 of 100 flat series are told to change, and less than 2 to creep. This holds for independent points, " +
+	"and for an autocorrelation at lag 1 of at most 0.7, which is corrected for (docs/trend.md)."
+
+// Label names a group on one line: scenario, profile, testbed with its variables, parameters.
+func (g Group) Label() string {
+	p := g.Last()
+	bed := "no testbed"
+	if p.Testbed != "" {
+		bed = "testbed " + p.Testbed
+	}
+	return fmt.Sprintf("%s %s, %s, %s", p.Name(), p.Profile, bed, cmp.Or(parametersOf(p), "no parameters"))
+}
+
+// Lines describe a group's changes and creeps. Each line names the group.
+func (g Group) Lines() []string {
+	var lines []string
+	for _, s := range g.Series {
+		for _, c := range s.Changes {
+			before, after := g.Between(s, c)
+			lines = append(lines, fmt.Sprintf("%s: %s %s, since %s (%s; before it %s); %s", g.Label(), s.Figure.Title, changeText(s, c),
+				after.Start.Format("2006-01-02 15:04"), after.Version(), before.Version(), s.Dependence))
+		}
+		for _, line := range g.remarks(s) {
+			lines = append(lines, fmt.Sprintf("%s: %s %s", g.Label(), s.Figure.Title, line))
+		}
+	}
+	return lines
+}
+
+// remarks are the creeps of a series, and how many changes are withheld.
+func (g Group) remarks(s Series) []string {
+	var lines []string
+	for _, c := range s.Creeps {
+		first, last := g.Points[s.At[c.First]], g.Points[s.At[c.Last]]
+		word := "worse"
+		if s.CreepsBetter(c) {
+			word = "better"
+		}
+		lines = append(lines, fmt.Sprintf("creeps, %s: %+.1f %% over %d points from %s to %s, %+.2g %% a point, by no single commit; %s", word, c.Percent(),
+			c.Last-c.First+1, first.Start.Format("2006-01-02"), last.Start.Format("2006-01-02"), c.PerPoint(), s.Dependence))
+	}
+	if s.Withheld > 0 {
+		what := "change"
+		if s.Withheld > 1 {
+			what = "changes"
+		}
+		lines = append(lines, fmt.Sprintf("has %d proposed %s withheld, which a flat series may have by its autocorrelation; %s", s.Withheld, what, s.Dependence))
+	}
+	return lines
 }
 
 var units = map[string]string{"ms": "ms", "per_s": "per second", "mbit_per_s": "Mbit/s", "us": "µs", "bytes": "MiB", "share": "share"}

@@ -18,12 +18,16 @@ type Group struct {
 	Series []Series
 }
 
-// Series is one metric over time. At has the place in the group's points of each value.
+// Series is one metric over time. At has the place in the group's points of each value. Withheld is how many changes Otava proposes
+// that autocorrelation may explain.
 type Series struct {
-	Figure  compare.Figure // the last one
-	At      []int
-	Values  []float64
-	Changes []Change
+	Figure     compare.Figure // the last one
+	At         []int
+	Values     []float64
+	Changes    []Change
+	Creeps     []Creep
+	Withheld   int
+	Dependence Dependence
 }
 
 // Change is where a series changed for good: from the point at Index, of the series' values, on.
@@ -54,6 +58,9 @@ func (s *Series) takeMeans() {
 
 // Better reports whether a change of the series is for the better.
 func (s Series) Better(c Change) bool { return (c.After > c.Before) == s.Figure.Higher() }
+
+// CreepsBetter reports it of a creep.
+func (s Series) CreepsBetter(c Creep) bool { return (c.To > c.From) == s.Figure.Higher() }
 
 // Groups are those of a history, in the order in which they began.
 func (h History) Groups() []Group {

@@ -5,6 +5,7 @@ package trend
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"windtunnel/k6/internal/influx"
 )
@@ -12,7 +13,7 @@ import (
 // limits have room for all points of a history: nothing is measured meanwhile that would be worth more.
 var limits = influx.Limits{Batches: 100_000, Bytes: 256 << 20}
 
-// Stream writes a history to InfluxDB: each value to the measurement trend, each change to trend_changes. Written again, a point is
+// Stream writes a history to InfluxDB: each value to the measurement trend, each change and creep to trend_changes. Written again, a point is
 // the same point. It returns a line where something could not be written, "" where all is there.
 func Stream(config influx.Config, h History, groups []Group) string {
 	warning := ""
@@ -28,6 +29,11 @@ func Stream(config influx.Config, h History, groups []Group) string {
 				before, after := g.Between(s, c)
 				b.Add("trend_changes", tags(h, g, s), influx.Fields{"title": s.Figure.Title + ": " + changeText(s, c),
 					"text": fmt.Sprintf("%s, before it %s", of(after), of(before)), "percent": c.Percent(), "p": c.P}, after.Start)
+			}
+			for _, c := range s.Creeps {
+				last := g.Points[s.At[c.Last]]
+				b.Add("trend_changes", tags(h, g, s), influx.Fields{"title": s.Figure.Title + ": creeps", "text": strings.Join(g.remarks(s), "; "),
+					"percent": c.Percent(), "p": c.P}, last.Start)
 			}
 		}
 		sender.Send(&b)

@@ -37,6 +37,7 @@ func TestStreamWritesValuesAndChanges(t *testing.T) {
 	groups := h.Groups()
 	groups[0].Series[0].Changes = []Change{{Index: 5, P: 1e-9}}
 	groups[0].Series[0].takeMeans()
+	groups[0].Series[1].Creeps = []Creep{{First: 0, Last: 9, From: 1, To: 2, P: 1e-3}}
 	if warning := Stream(config, h, groups); warning != "" {
 		t.Fatal(warning)
 	}
@@ -48,7 +49,7 @@ func TestStreamWritesValuesAndChanges(t *testing.T) {
 			t.Errorf("a point without its tags: %s", line)
 		}
 	}
-	if count["trend"] != 20 || count["trend_changes"] != 1 {
+	if count["trend"] != 20 || count["trend_changes"] != 2 {
 		t.Errorf("written: %v", count)
 	}
 	status = http.StatusUnauthorized

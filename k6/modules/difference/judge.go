@@ -80,7 +80,7 @@ func Judge(asked Asked) (Told, error) {
 	}
 	decisions := difference.Sequence(all, asked.Looks)
 	told := Told{Metrics: []Answer{}, Looks: looksOf(asked.Looks), FewestPairs: difference.Look{}.FewestPairs(),
-		FewestToMiss: difference.Look{}.FewestToBreak(primary), Outcome: difference.OverallOf(all, decisions)}
+		FewestToMiss: difference.Look{}.FewestToBreak(difference.Primary, primary), Outcome: difference.OverallOf(all, decisions)}
 	for i, d := range decisions {
 		told.Metrics = append(told.Metrics, asked.Metrics[i].answer(d))
 	}

@@ -208,6 +208,17 @@ struct RestRequest {
 /// Longer is refused, seconds.
 const REST_MOST_S: f64 = 10.0;
 
+/// The time for which processes are watched at rest. `field` is its name in the request.
+pub fn rest_time(field: &str, seconds: f64) -> Result<Duration> {
+    if !(0.0..=REST_MOST_S).contains(&seconds) {
+        return Err(Failure::invalid(
+            format!("{field} is {seconds}"),
+            format!("give 0 to {REST_MOST_S}"),
+        ));
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
 /// What its processes do while nothing is asked of them; nobody but the caller knows that nothing is.
 pub async fn rest(
     State(supervisor): Shared,
@@ -215,12 +226,7 @@ pub async fn rest(
     body: Bytes,
 ) -> Result<Json<serde_json::Value>> {
     let RestRequest { seconds } = read(&body)?;
-    if !(0.0..=REST_MOST_S).contains(&seconds) {
-        return Err(Failure::invalid(
-            format!("seconds is {seconds}"),
-            format!("give 0 to {REST_MOST_S}"),
-        ));
-    }
+    let time = rest_time("seconds", seconds)?;
     blocking(move || {
         let instance = supervisor.instance(&id)?;
         let processes: Vec<_> = instance
@@ -229,7 +235,7 @@ pub async fn rest(
             .filter(|process| process.role == Role::System)
             .map(|process| (process.name.clone(), process.pid))
             .collect();
-        let watched = rest::watch(&processes, Duration::from_secs_f64(seconds));
+        let watched = rest::watch(processes, time);
         Ok(Json(json!({"processes": watched})))
     })
     .await

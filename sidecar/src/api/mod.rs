@@ -62,6 +62,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
                 .delete(windows::drop_part),
         )
         .route("/windows/{id}/close", post(windows::close))
+        .route("/windows/{id}/quiet", post(windows::quiet))
         .with_state(supervisor)
         .merge(probes)
         .merge(echoes)

@@ -11,12 +11,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{blocking, read};
+use super::instances::rest_time;
 use crate::failure::{Failure, Kind, Result};
 use crate::process::interference::Sample;
 use crate::process::part::{DROPPED_MOST, NoPart, Part};
 use crate::process::role::Role;
 use crate::process::usage::{NoSource, Source};
-use crate::process::window::Usage;
+use crate::process::window::{StillOpen, Usage};
 use crate::process::windows::Manner;
 use crate::testbed::supervisor::Supervisor;
 
@@ -182,6 +183,38 @@ pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Result<
             .close(&id)
             .map(Json)
             .ok_or_else(|| unknown(&id))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuietRequest {
+    seconds: f64,
+    /// The least time for which the system's processes are watched at rest; 0: not at all.
+    #[serde(default)]
+    rest_s: f64,
+}
+
+/// Waits for a quiet period after the load; nobody but the caller knows that nothing is sent.
+pub async fn quiet(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Json<Usage>> {
+    let QuietRequest { seconds, rest_s } = read(&body)?;
+    let quiet = rest_time("seconds", seconds)?;
+    let rest = rest_time("rest_s", rest_s)?;
+    blocking(move || {
+        let told = supervisor.windows.quiet(&id, quiet, rest);
+        let usage = told.ok_or_else(|| unknown(&id))?;
+        usage.map(Json).map_err(|StillOpen| {
+            Failure::new(
+                Kind::Conflict,
+                format!("window {id} is open"),
+                "close it first: a quiet period comes after the load",
+            )
+        })
     })
     .await
 }

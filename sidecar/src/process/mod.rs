@@ -23,5 +23,6 @@ pub mod supervised;
 pub mod target;
 pub mod tree;
 pub mod usage;
+pub mod whole;
 pub mod window;
 pub mod windows;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::tree;
 
 /// One process with all that it started, over some time.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AtRest {
     pub name: String,
     /// Of one CPU, 100 is all of it.
@@ -24,32 +24,63 @@ struct Look {
 }
 
 /// Looks at them now, and again after so long. One that has ended meanwhile is left out.
-pub fn watch(processes: &[(String, i32)], time: Duration) -> Vec<AtRest> {
-    let before: Vec<_> = processes.iter().map(|(_, pid)| look(*pid)).collect();
-    let begin = Instant::now();
+pub fn watch(processes: Vec<(String, i32)>, time: Duration) -> Vec<AtRest> {
+    let watch = Watch::begin(processes);
     std::thread::sleep(time);
-    let seconds = begin.elapsed().as_secs_f64();
-    processes
-        .iter()
-        .zip(before)
-        .filter_map(|((name, pid), before)| {
-            let (before, after) = (before?, look(*pid)?);
-            let used = |of: fn(&Look) -> u64| {
-                // What is new has done all of it since.
-                after
-                    .iter()
-                    .map(|(pid, now)| {
-                        of(now).saturating_sub(of(&before.get(pid).copied().unwrap_or_default()))
-                    })
-                    .sum::<u64>() as f64
-            };
-            Some(AtRest {
-                name: name.clone(),
-                cpu_percent: used(|look| look.cpu_ns) / 1e7 / seconds,
-                wakeups_per_s: used(|look| look.wakeups) / seconds,
+    watch.end()
+}
+
+/// Processes that are watched.
+pub struct Watch {
+    begin: Instant,
+    processes: Vec<Watched>,
+}
+
+struct Watched {
+    name: String,
+    pid: i32,
+    /// The process and its descendants by pid; none if it had ended.
+    before: Option<HashMap<i32, Look>>,
+}
+
+impl Watch {
+    pub fn begin(processes: Vec<(String, i32)>) -> Self {
+        let looked = |(name, pid)| Watched {
+            name,
+            pid,
+            before: look(pid),
+        };
+        let processes = processes.into_iter().map(looked).collect();
+        Self {
+            begin: Instant::now(),
+            processes,
+        }
+    }
+
+    pub fn end(self) -> Vec<AtRest> {
+        let seconds = self.begin.elapsed().as_secs_f64();
+        self.processes
+            .into_iter()
+            .filter_map(|Watched { name, pid, before }| {
+                let (before, after) = (before?, look(pid)?);
+                let used = |of: fn(&Look) -> u64| {
+                    // What is new has done all of it since.
+                    after
+                        .iter()
+                        .map(|(pid, now)| {
+                            let then = before.get(pid).copied().unwrap_or_default();
+                            of(now).saturating_sub(of(&then))
+                        })
+                        .sum::<u64>() as f64
+                };
+                Some(AtRest {
+                    name,
+                    cpu_percent: used(|look| look.cpu_ns) / 1e7 / seconds,
+                    wakeups_per_s: used(|look| look.wakeups) / seconds,
+                })
             })
-        })
-        .collect()
+            .collect()
+    }
 }
 
 /// By pid; none once it has ended.
@@ -112,7 +143,7 @@ mod tests {
             .collect();
         // Others on the machine take CPU from who burns, and time from who wakes up: one second of some tells.
         let told_apart = (0..8).any(|_| {
-            let watched = watch(&named, Duration::from_secs(1));
+            let watched = watch(named.clone(), Duration::from_secs(1));
             let [burns, wakes, sleeps] = &watched[..] else {
                 panic!("{watched:?}")
             };
@@ -137,6 +168,6 @@ mod tests {
         let mut child = Command::new("true").spawn().unwrap();
         let pid = child.id() as i32;
         child.wait().unwrap();
-        assert!(watch(&[("gone".into(), pid)], Duration::ZERO).is_empty());
+        assert!(watch(vec![("gone".into(), pid)], Duration::ZERO).is_empty());
     }
 }

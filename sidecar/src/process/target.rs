@@ -17,6 +17,8 @@ pub struct Target {
     cpu_at_open_s: f64,
     /// Of the stretch that runs.
     pub cpu_s: f64,
+    /// Since the source started, by the last look.
+    pub since_start_s: f64,
     peak_rss_bytes: u64,
     peak_anon_bytes: u64,
     rss_bytes: u64,
@@ -35,6 +37,7 @@ impl Target {
             cpu_before_s: 0.0,
             cpu_at_open_s: 0.0,
             cpu_s: 0.0,
+            since_start_s: 0.0,
             peak_rss_bytes: 0,
             peak_anon_bytes: 0,
             rss_bytes: 0,
@@ -68,6 +71,7 @@ impl Target {
     }
 
     fn take(&mut self, reading: &Reading) {
+        self.since_start_s = self.since_start_s.max(reading.cpu_s);
         self.cpu_s = self.cpu_s.max(reading.cpu_s - self.cpu_at_open_s);
         self.rss_bytes = reading.rss_bytes;
         self.peak_rss_bytes = self.peak_rss_bytes.max(reading.rss_bytes);
@@ -83,6 +87,27 @@ impl Target {
             self.peak_rss_bytes = self.peak_rss_bytes.max(mark);
             self.peak_anon_bytes = self.peak_anon_bytes.max(mark.saturating_sub(*files));
         }
+    }
+
+    /// Whether the window runs or not; no peak is noted.
+    pub fn look_at_cpu(&mut self) {
+        if let Some(reading) = self.source.read() {
+            self.since_start_s = self.since_start_s.max(reading.cpu_s);
+        }
+    }
+
+    pub fn is_system(&self) -> bool {
+        self.role == Role::System
+    }
+
+    /// Its name and its pid, for a watch at rest; none where it is gone, or is this very process.
+    pub fn living(&self) -> Option<(String, i32)> {
+        let pid = match &self.source {
+            Source::Supervised(supervised) => supervised.pid,
+            Source::Pid { pid, .. } => *pid,
+            Source::Own => return None,
+        };
+        (!self.source.gone()).then(|| (self.name.clone(), pid))
     }
 
     pub fn so_far(&self) -> TargetBefore {

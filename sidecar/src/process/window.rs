@@ -9,8 +9,10 @@ use serde::Serialize;
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference, Sample};
 use super::part::{Before, NoPart, Part, Parts, used_since};
+use super::rest::AtRest;
 use super::target::Target;
 use super::usage::Source;
+use super::whole::{Moment, Whole, WholeCpu};
 use crate::process::role::Role;
 
 /// What a window measured, or has measured so far. Field names say their units.
@@ -25,6 +27,12 @@ pub struct Usage {
     pub total: TotalUsage,
     /// Parts that were dropped, which nothing else here tells of, and those that came in their place.
     pub repeated: Vec<Part>,
+    /// CPU time of the system from the first start to the end of the quiet period, once there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<WholeCpu>,
+    /// The processes of the system in the quiet period, if the caller asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_rest: Option<Vec<AtRest>>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -81,6 +89,7 @@ pub struct Window {
     peaks: bool,
     interference: Option<Interference>,
     parts: Parts,
+    whole: Whole,
     closed: Option<Usage>,
 }
 
@@ -100,6 +109,7 @@ impl Window {
             peaks,
             interference: None,
             parts: Parts::default(),
+            whole: Whole::default(),
             closed: None,
         }
     }
@@ -136,7 +146,24 @@ impl Window {
         if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.begin();
         }
+        self.whole.goes_on(self.seen());
         self.running = Some((Instant::now(), HostTime::now()));
+    }
+
+    /// The processes of the system as they were last seen: all of them just now.
+    fn seen(&self) -> Moment {
+        let system = self.targets.iter().filter(|target| target.is_system());
+        Moment {
+            at: Instant::now(),
+            cpu_s: system.map(|target| target.since_start_s).sum(),
+        }
+    }
+
+    /// The same, after a look at them that notes no peak.
+    fn moment(&mut self) -> Moment {
+        let system = self.targets.iter_mut().filter(|target| target.is_system());
+        system.for_each(Target::look_at_cpu);
+        self.seen()
     }
 
     /// Ends a stretch, where nobody else needs it; the next one adds to it.
@@ -184,6 +211,8 @@ impl Window {
         };
         let last = self.part().ok();
         self.parts.begin(name, before, last);
+        let now = self.moment();
+        self.whole.begin_part(now);
         Ok(())
     }
 
@@ -214,6 +243,7 @@ impl Window {
             self.interference = before.interference;
             let targets = self.targets.iter_mut().zip(before.targets);
             targets.for_each(|(target, before)| target.return_to(before));
+            self.whole.drop_part();
         }
         Ok(Part {
             dropped: true,
@@ -342,6 +372,8 @@ impl Window {
             processes,
             total,
             repeated: self.parts.with(self.part().ok()),
+            whole: None,
+            at_rest: None,
         }
     }
 
@@ -354,7 +386,41 @@ impl Window {
         self.closed = Some(usage.clone());
         usage
     }
+
+    /// The quiet period begins. Returns the processes of the system that live, and none if there was no load, if the
+    /// system is gone, or if the period has begun before.
+    pub fn begin_quiet(&mut self) -> Result<Option<Vec<(String, i32)>>, StillOpen> {
+        if self.is_open() {
+            return Err(StillOpen);
+        }
+        let system = self.targets.iter().filter(|target| target.is_system());
+        let living: Vec<_> = system.filter_map(Target::living).collect();
+        if living.is_empty() {
+            return Ok(None);
+        }
+        let now = self.moment();
+        Ok(self.whole.begin_quiet(now).then_some(living))
+    }
+
+    /// `quiet` is how long it was meant to be.
+    pub fn end_quiet(&mut self, quiet: Duration) {
+        let now = self.moment();
+        let whole = self.whole.end_quiet(now, quiet);
+        if let Some(closed) = &mut self.closed {
+            closed.whole = whole;
+        }
+    }
+
+    pub fn note_rest(&mut self, at_rest: Vec<AtRest>) {
+        if let Some(closed) = &mut self.closed {
+            closed.at_rest = Some(at_rest);
+        }
+    }
 }
+
+/// A quiet period is of a window that is closed.
+#[derive(Debug, PartialEq)]
+pub struct StillOpen;
 
 pub fn percent(cpu_s: f64, duration_s: f64) -> f64 {
     if duration_s > 0.0 {

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use super::interference::Sample;
 use super::part::{NoPart, Part};
+use super::rest::Watch;
 use super::target::Target;
 use super::usage::Source;
-use super::window::{Usage, Window};
+use super::window::{StillOpen, Usage, Window};
 use crate::failure::{Failure, Kind};
 use crate::process::role::Role;
 
@@ -210,6 +211,32 @@ impl Windows {
     /// None where there is no such window.
     pub fn close(&self, id: &str) -> Option<Usage> {
         self.with(id, Window::close)
+    }
+
+    /// Waits for a quiet period after the load of a closed window, if a process of the system lives. The answer has the
+    /// CPU time of the system from the first start of the load on. Unless `rest` is zero, the processes are watched at rest
+    /// meanwhile, for the longer of the two times. A second call changes nothing. Returns none if the window is unknown.
+    pub fn quiet(
+        &self,
+        id: &str,
+        quiet: Duration,
+        rest: Duration,
+    ) -> Option<Result<Usage, StillOpen>> {
+        match self.with(id, Window::begin_quiet)? {
+            Err(error) => return Some(Err(error)),
+            Ok(None) => {}
+            Ok(Some(processes)) => {
+                let watch = Watch::begin(processes);
+                std::thread::sleep(quiet);
+                self.with(id, |window| window.end_quiet(quiet));
+                if !rest.is_zero() {
+                    std::thread::sleep(rest.saturating_sub(quiet));
+                    let at_rest = watch.end();
+                    self.with(id, |window| window.note_rest(at_rest));
+                }
+            }
+        }
+        self.usage(id).map(Ok)
     }
 
     /// What is being measured now: the parts of open windows that were begun last, by their names.

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { assertIntegrity, processesOf, soundResult } from '../../support/panel-result.js';
 import { rowsOf, sectionOf } from '../../support/sections.js';
 import { assertSecret, smokeRun } from '../../support/smoke-run.js';
+import { assertSystemCpu } from '../../support/system-cpu.js';
 
 const NAMES = ['users-create', 'users-disable', 'users-enable', 'users-lifecycle', 'users-list', 'mixed'];
 
@@ -12,6 +13,7 @@ test('panel on SQLite: all six measure, leave no secret behind, and nothing runn
   for (const name of NAMES) {
     const result = soundResult(smoke.run, name);
     assertIntegrity(result);
+    assertSystemCpu(result);
     assert.deepEqual(processesOf(result), ['k6', 'panel', 'total', 'xray'], name);
     assert.equal(result.run.parameters.existing, name === 'users-list' ? 2000 : 0);
     for (const row of result.operations) {

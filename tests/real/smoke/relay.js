@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertSecret, smokeRun } from '../../support/smoke-run.js';
+import { assertSystemCpu } from '../../support/system-cpu.js';
 import { assertVerdict } from '../../support/verdict.js';
 
 const NAMES = ['ingest', 'bulk', 'concurrent', 'subscribe', 'delivery', 'broadcast', 'poll'];
@@ -17,6 +18,7 @@ test('relay: all seven scenarios measure, leave no secret behind, and nothing ru
     const roles = result.processes.map((/** @type {any} */ process) => process.role);
     assert.deepEqual(roles.toSorted(), ['generator', 'system', 'total'], name);
     assert.equal(result.run.versions['pulsar-relay'], '0.2.1');
+    assertSystemCpu(result);
     assertVerdict(result, 'pass');
   }
   assertSecret(smoke);

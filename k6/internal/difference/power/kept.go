@@ -28,7 +28,7 @@ func (k Kept) Count(runs int, seed uint64) Answers {
 	all := Answers{Runs: runs}
 	for i := range runs {
 		metrics := k.draw(rand.New(rand.NewPCG(seed, uint64(i))))
-		answers, breaks := difference.Judge(metrics, nil, difference.Look{})
+		answers, breaks := difference.Judge(metrics, nil, difference.Look{Failures: true})
 		switch answers[0].Outcome {
 		case difference.Within:
 			all.Met++

@@ -71,13 +71,13 @@ func (c Case) compare(random *rand.Rand) (difference.Outcome, int) {
 	series := newSeries(c, random)
 	if c.Pairs > 0 {
 		series.add(c.Pairs)
-		return series.judge(difference.Look{}), c.Pairs
+		return series.judge(difference.Look{Failures: true}), c.Pairs
 	}
 	secondary := len(series.samples) - primaries
 	for number := 1; ; number++ {
 		pairs := min(difference.Next(len(series.samples[0])), c.Most)
 		series.add(pairs - len(series.samples[0]))
-		look := difference.Look{Number: number}
+		look := difference.Look{Number: number, Failures: true}
 		outcome := series.judge(look)
 		if pairs == c.Most || difference.Settled(outcome, secondary, pairs, look) {
 			return outcome, pairs
@@ -136,7 +136,7 @@ func (s *series) judge(look difference.Look) difference.Outcome {
 	}
 	answers, breaks := difference.Judge(metrics, nil, look)
 	outcome := difference.Overall(metrics, answers, breaks)
-	if outcome == difference.Within && len(difference.Mute(metrics, 0, look)) > 0 {
+	if outcome == difference.Within && len(difference.Mute(metrics, look)) > 0 {
 		return difference.Unclear
 	}
 	return outcome

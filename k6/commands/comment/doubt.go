@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package comment
+
+import (
+	"regexp"
+	"slices"
+
+	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
+)
+
+// noisy are the kinds of reasons about figures that are there and cannot be trusted, few the kinds that more of the same would
+// mend. Each other kind is about a part that was not measured.
+var (
+	noisy = []string{result.Machine, result.Generator, "meter", "dropped", "clock", "limit", "noise", "error", "threshold", "target"}
+	few   = []string{"samples", "rounds"}
+)
+
+var (
+	// turnsWould is what the judge says of a row of the protocol matrix that more turns decide.
+	turnsWould = regexp.MustCompile(`\babout \d+ would\b|\bTURNS=\d+`)
+	// absent is what the judge says of a figure that a row or a side lacks, whatever the kind of the reason is.
+	absent = regexp.MustCompile(`\b(?:not|never) (?:measured|compared|counted|recorded)\b|\bmissing\b|\bno (?:figure|value|sample)s?\b|\blacks?\b`)
+)
+
+// doubtOf is why a run is inconclusive: the gravest doubt of its inconclusive scenarios.
+func doubtOf(set report.Set) string {
+	var doubts []string
+	for _, e := range set.Entries() {
+		switch e.Outcome {
+		case run.Pass, run.Fail:
+		default:
+			doubts = append(doubts, doubtOfEntry(e))
+		}
+	}
+	if len(doubts) == 0 {
+		return compare.IsMissing
+	}
+	return compare.Gravest(doubts...)
+}
+
+func doubtOfEntry(e report.Entry) string {
+	if e.Result == nil || len(e.Reasons) == 0 || unchecked(*e.Result) {
+		return compare.IsMissing
+	}
+	var doubts []string
+	for _, r := range e.Reasons {
+		texts := r.All
+		if len(texts) == 0 {
+			texts = []string{r.Text}
+		}
+		for _, text := range texts {
+			doubts = append(doubts, doubtOfReason(r.Kind, text))
+		}
+	}
+	return compare.Gravest(doubts...)
+}
+
+func doubtOfReason(kind, text string) string {
+	switch {
+	case absent.MatchString(text) || !slices.Contains(noisy, kind) && !slices.Contains(few, kind):
+		return compare.IsMissing
+	case slices.Contains(few, kind) || turnsWould.MatchString(text):
+		return compare.TooLittleTime
+	}
+	return compare.TooNoisy
+}
+
+// unchecked reports whether a result has no check of its measurement, or none that could be made.
+func unchecked(r result.Result) bool {
+	return !slices.ContainsFunc(r.Validity, func(v result.Validity) bool { return v.OK != nil })
+}

@@ -1,0 +1,51 @@
+/** The quiet period lies between the load and the first request of the clean-up. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import http from '../fakes/k6-http.js';
+
+/** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
+const { afterRest, waitAfterLoad } = await import('../../lib/rest.js');
+
+/** @type {unknown[]} */
+const calls = [];
+/** @type {any} */ (http).request = (
+  /** @type {string} */ method,
+  /** @type {string} */ url,
+  /** @type {string} */ body,
+  /** @type {{ timeout: number }} */ { timeout },
+) => {
+  calls.push([method, url, JSON.parse(body), timeout]);
+  return { status: 200, json: () => ({}) };
+};
+const cleanUp = () => calls.push('cleaned up');
+const quiet = (/** @type {object} */ body, /** @type {number} */ timeout) => [
+  'POST',
+  'http://127.0.0.1:9/windows/w1/quiet',
+  body,
+  timeout,
+];
+
+beforeEach(() => {
+  calls.length = 0;
+});
+
+test('the sidecar waits for the profile’s time, then the target is cleaned up', () => {
+  afterRest('w1', true, cleanUp)();
+  assert.deepEqual(calls, [quiet({ seconds: 1, rest_s: 0.25 }, 11_000), 'cleaned up']);
+  assert.equal(waitAfterLoad(), 1);
+  calls.length = 0;
+  Object.assign(/** @type {any} */ (globalThis).__ENV, { PROFILE: 'quick', REST_S: '10' });
+  afterRest('w1', true, cleanUp)();
+  assert.deepEqual(calls, [quiet({ seconds: 2, rest_s: 10 }, 20_000), 'cleaned up']);
+  assert.equal(waitAfterLoad(), 10);
+});
+
+test('processes that nobody watched before the load are not watched at rest after it', () => {
+  afterRest('w1', false, cleanUp)();
+  assert.deepEqual(calls, [quiet({ seconds: 2, rest_s: 0 }, 12_000), 'cleaned up']);
+});
+
+test('without a window nobody waits', () => {
+  afterRest(null, true, cleanUp)();
+  assert.deepEqual(calls, ['cleaned up']);
+});
