@@ -170,19 +170,19 @@ const BUSY = /neighbours|can be used|hypervisor/;
 
 /** @type {Record<string, Fault & { why: RegExp }>} by what it does */
 const COST = {
-  'takes ten times the CPU while nothing is sent': {
-    mode: 'defer --us 500',
+  'uses many times the CPU later, while nothing is sent': {
+    mode: 'defer --us 200',
     scenario: TCP,
     why: /CPU per operation/,
   },
-  'keeps ten times the memory for its connections': {
+  'never frees the memory of its connections': {
     mode: 'leak --kib 2048 --descriptor',
     scenario: TCP,
     variables: { CONNECTIONS: '16' },
     why: /own memory/,
   },
-  'is fast for 300 requests, and slow after them': {
-    mode: 'slow-later --after 300 --us 2000',
+  'is fast for 480 requests, and slow after them': {
+    mode: 'slow-later --after 480 --us 1000',
     scenario: TCP,
     why: /throughput|CPU per operation/,
   },
