@@ -17,6 +17,9 @@ export const KINDS = /** @type {ErrorKind[]} */ (Object.keys(LIST));
 /** Limits of the generator's own, which say nothing of the system under test. */
 export const OWN_LIMITS = KINDS.filter((kind) => LIST[kind].own_limit);
 
+/** What a machine that other programs keep busy can cause. All other kinds are evidence against the system under test. */
+export const OF_A_BUSY_MACHINE = KINDS.filter((kind) => LIST[kind].busy_machine);
+
 const OWN_STATUSES = [400, 401, 403, 404, 409, 422, 429];
 const OWN_CLOSE_CODES = [1000, 1001, 1006, 1008, 1011, 1012, 1013];
 

@@ -64,7 +64,7 @@ declare module 'k6/x/windtunnel/difference' {
   }
   /** All metrics together, at each of the looks (numbers of pairs); at all pairs at once unless given. */
   export function judge(asked: { metrics: Metric[]; looks?: number[] }): Told;
-  /** Which of two is the better one, of all comparisons together. */
+  /** Which of two is the better one, of all comparisons together. One that lacks a value in a pair tells nothing: its pairs are 0. */
   export function tellApart(asked: { comparisons: Pairs[] }): {
     comparisons: Side[];
     fewest_pairs: number;
@@ -133,6 +133,8 @@ declare module 'k6/x/windtunnel/record' {
     late(ms: number): void;
     /** A probe's latencies, ms, and when each ended, ms since 1970; all ended now unless given. */
     samples(ms: number[], ends?: number[]): void;
+    /** What the far end of a probe counted (sidecar/README.md); null where it is none of the sidecar's. */
+    farEnd(counts: Record<string, { least: number; most: number | null; found: number }> | null): void;
     /** How late a probe was, ms each. */
     lateness(ms: number[], ends?: number[]): void;
   }

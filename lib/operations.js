@@ -17,6 +17,7 @@
  * Of the record alone, by operation:
  *
  * | operation_begun         | counter | count | requests sent; those without an end are cut              |
+ * | operation_far_end       | counter | count | what far ends counted: `count` names it, `of` is `least`, `found`, `missing` or `beyond` |
  * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max make the window |
  */
 import { Operation as Recorder, Counter } from 'k6/x/windtunnel/record';

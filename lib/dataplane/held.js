@@ -1,6 +1,6 @@
 /**
- * What a part of a run records, held back until it is known whether the part counts. Failures are no such matter: they
- * are evidence of the system, and a part that has one counts.
+ * What a part of a run records, held back until it is known whether the part counts. A failure that a busy machine cannot cause
+ * is evidence of the system, and its part counts.
  */
 
 /** @type {(() => void)[] | null} null where nothing is held */

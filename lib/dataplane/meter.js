@@ -26,6 +26,8 @@ const PATIENCE_S = 20;
  * @property {{ name: string, count: number, kept: number }[]} series
  * @property {import('../sidecar.js').Usage | null} usage
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
+ * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] what the far end
+ *   counted; null where it is none of the sidecar's
  *
  * @typedef {{ values: number[], ends: number[] }} Series samples, ns, and when each ended, ms since 1970
  * @typedef {{ outcome: Outcome, values: Record<string, number[]>, ends: Record<string, number[]> }} Measured by name of a series

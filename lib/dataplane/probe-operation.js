@@ -13,7 +13,7 @@
  * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started by itself, while probes measured |
  */
 import { Operation, Counter, Trend } from 'k6/x/windtunnel/record';
-import { KINDS } from '../errors.js';
+import { KINDS, OF_A_BUSY_MACHINE } from '../errors.js';
 import { record, release } from './held.js';
 
 const active = new Counter('operation_active_s');
@@ -60,21 +60,36 @@ export function recordSeries(operation, { values, ends }, series = 'round_trip')
   if (taken) record(() => recorderOf(operation).samples(inMs(taken), ends[series]));
 }
 
-/** What failed counts, whatever others did meanwhile. @param {string} operation @param {Record<string, number>} counts by kind */
+/**
+ * A failure is evidence of the system, so that its part counts. One that a busy machine can cause waits: whether the part counts is
+ * decided by what others did meanwhile.
+ * @param {string} kind
+ * @param {() => void} make
+ */
+function recordFailure(kind, make) {
+  if (!(/** @type {string[]} */ (OF_A_BUSY_MACHINE).includes(kind))) release();
+  record(make);
+}
+
+/** @param {string} operation @param {Record<string, number>} counts by kind */
 export function recordErrors(operation, counts) {
-  for (const [kind, count] of Object.entries(counts)) {
-    if (count === 0) continue;
-    release();
-    recorderOf(operation).failures(kind, count);
-  }
+  for (const [kind, count] of Object.entries(counts))
+    if (count !== 0) recordFailure(kind, () => recorderOf(operation).failures(kind, count));
 }
 
 /** @param {string} operation @param {Record<string, number>} counts by kind, such as duplicated */
 function recordAnomalies(operation, counts) {
-  for (const [kind, count] of Object.entries(counts)) {
-    release();
-    recorderOf(operation).anomaly(kind, count);
-  }
+  for (const [kind, count] of Object.entries(counts))
+    recordFailure(kind, () => recorderOf(operation).anomaly(kind, count));
+}
+
+/**
+ * What the far end counted; a part that is thrown away counts as well, as it is evidence of the system.
+ * @param {string} operation
+ * @param {import('./meter.js').Outcome} outcome
+ */
+export function recordFarEnd(operation, { far_end: counts }) {
+  if (counts !== undefined) recorderOf(operation).farEnd(counts);
 }
 
 /** What is of a probe as a whole. @param {string} operation @param {import('./meter.js').Outcome} outcome */
@@ -96,10 +111,9 @@ export function recordOwnInstances(seconds) {
   record(() => ownInstancesCpu.add(seconds));
 }
 
-/** A probe ended before it had measured all. */
+/** A probe ended before it had measured all; whether its part counts is told by its errors. */
 export function recordCut() {
-  release();
-  probesCut.add(1);
+  record(() => probesCut.add(1));
 }
 
 /** @param {string} operation @param {Pick<import('./meter.js').Measured, 'values' | 'ends'>} measured */
@@ -115,7 +129,7 @@ function recordLateness(operation, { values: { lateness }, ends }) {
  */
 export function recordNothing(operation, { error, planned }) {
   recordErrors(operation, knownErrors({ [error.kind]: planned.operations }));
-  active.add(planned.seconds, { operation });
+  record(() => active.add(planned.seconds, { operation }));
   recordCut();
   console.warn(`${operation}: ${error.message}`);
 }
@@ -129,6 +143,7 @@ export function recordRest(operation, measured) {
   const { outcome } = measured;
   recordErrors(operation, knownErrors(outcome.errors));
   recordAnomalies(operation, knownErrors(outcome.anomalies));
+  recordFarEnd(operation, outcome);
   recordUse(operation, outcome);
   recordLateness(operation, measured);
   if (outcome.replaced)

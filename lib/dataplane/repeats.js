@@ -2,7 +2,7 @@
  * A part of a run that others disturbed is measured again, once they are gone: at most twice, and in no more than the
  * time that was measured and some seconds. Whether it was disturbed is what the sidecar saw of others on the CPUs of the
  * placement and nothing else: how fast or slow it was is not looked at. What is thrown away is told (`repeated` of the
- * result) and goes into no figure. A part in which something failed is never thrown away.
+ * result) and goes into no figure. A part with a failure that a busy machine cannot cause is never thrown away.
  */
 import { now } from '../clock.js';
 import { disturbances } from 'k6/x/windtunnel/judge';

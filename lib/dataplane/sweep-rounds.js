@@ -148,7 +148,7 @@ export class SweepRounds {
       runs: runs[value] ?? [],
       refused: refused[value] ?? null,
     }));
-    return sweepSection(this.variable, values, found.variables[this.variable]);
+    return sweepSection(this.variable, values, found.variables[this.variable], this.runs);
   }
 }
 

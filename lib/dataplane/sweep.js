@@ -39,26 +39,57 @@ function ranked(values) {
   );
 }
 
+/** A testbed moves less than a Tbit/s. */
+const MBIT_MOST = 1e6;
+
 /**
- * What was measured in the same round, the value in use first.
+ * Whether a run's figures are measurements: what moves nothing loses all, and the other way round.
+ * @param {SweepRun} run
+ */
+const isMeasured = ({ mbit_per_s: rate, lost_share: lost }) =>
+  [rate, lost].every((value) => Number.isFinite(value) && value >= 0) &&
+  rate <= MBIT_MOST &&
+  lost <= 1 &&
+  (rate === 0) === (lost === 1);
+
+/** The run of a round, if the value has one that was measured, and no other. @param {SweepValue} entry @param {number} round */
+function runOf({ runs }, round) {
+  const own = runs.filter((run) => run.round === round);
+  return own.length === 1 && isMeasured(own[0]) ? own[0] : undefined;
+}
+
+/** The rounds of a sweep, the planned ones among them. @param {SweepValue[]} values @param {number} planned */
+function roundsOf(values, planned) {
+  const all = values.flatMap(({ runs }) => runs.map(({ round }) => round));
+  return [...new Set([...Array(planned).keys(), ...all])].sort((a, b) => a - b);
+}
+
+/** In how many rounds a value was measured. @param {SweepValue} entry @param {number[]} rounds */
+const measuredIn = (entry, rounds) => rounds.filter((round) => runOf(entry, round)).length;
+
+/**
+ * The figures of two values by round, the value in use first.
  * @param {SweepValue} current
  * @param {SweepValue} other
  * @param {'lost_share' | 'mbit_per_s'} key
+ * @param {number[]} rounds
  * @returns {[number | null, number | null][]}
  */
-const pairsOf = (current, other, key) =>
-  current.runs.map((run) => [run[key], other.runs.find(({ round }) => round === run.round)?.[key] ?? null]);
+const pairsOf = (current, other, key, rounds) =>
+  rounds.map((round) => [runOf(current, round)?.[key] ?? null, runOf(other, round)?.[key] ?? null]);
 
 /**
- * Each other value against the one in use, all judged together: first by what is lost, then by what goes through.
+ * Each other value against the one in use, all judged together: first by what is lost, then by what goes through. One that lacks a
+ * round counts as one of them, and tells nothing.
  * @param {SweepValue[]} others
  * @param {SweepValue} current
+ * @param {number[]} rounds
  */
-function compareAll(others, current) {
+function compareAll(others, current, rounds) {
   const { comparisons, fewest_pairs: fewest } = tellApart({
     comparisons: others.flatMap((other) => [
-      { pairs: pairsOf(current, other, 'lost_share'), scale: 'share', better: 'lower' },
-      { pairs: pairsOf(current, other, 'mbit_per_s'), scale: 'ratio', better: 'higher' },
+      { pairs: pairsOf(current, other, 'lost_share', rounds), scale: 'share', better: 'lower' },
+      { pairs: pairsOf(current, other, 'mbit_per_s', rounds), scale: 'ratio', better: 'higher' },
     ]),
   });
   const found = others.map((entry, index) => ({
@@ -66,7 +97,7 @@ function compareAll(others, current) {
     loss: comparisons[2 * index],
     rate: comparisons[2 * index + 1],
   }));
-  return { found, fewest };
+  return { found: found.filter(({ entry }) => measuredIn(entry, rounds) === rounds.length), fewest };
 }
 
 /**
@@ -107,35 +138,45 @@ function changeOf({ estimate, low, high }, entry, current) {
 }
 
 /**
- * The value to take, or null where the runs do not tell any from the one in use.
+ * The value to take, or null where the runs do not tell any from the one in use. A value that lacks a round is neither better nor
+ * equal: the reason names it.
  * @param {string} variable
  * @param {SweepValue[]} values
  * @param {Value} inUse
+ * @param {number} [planned] rounds of each value
  * @returns {{ recommended: Value | null, reason: string }}
  */
-export function recommend(variable, values, inUse) {
+export function recommend(variable, values, inUse, planned = 0) {
   const current = values.find(({ value }) => value === inUse);
-  if (!current)
+  if (!current || current.runs.length === 0)
     return { recommended: null, reason: `${variable} = ${inUse}, which is in use, was not measured` };
-  const runs = current.runs.length;
   const keep = (/** @type {string} */ reason) => ({ recommended: null, reason: `${reason}; keep ${inUse}` });
-  const all = compareAll(
-    ranked(values).filter((entry) => entry !== current),
-    current,
-  );
-  if (all.found.every(({ rate }) => rate.pairs < all.fewest))
+  const rounds = roundsOf(values, planned);
+  const runs = rounds.length;
+  const partOf = (/** @type {SweepValue} */ entry) =>
+    `${variable} = ${entry.value} was measured in ${measuredIn(entry, rounds)} of ${runs} rounds`;
+  if (measuredIn(current, rounds) < runs)
+    return keep(`${partOf(current)}, and it is in use: without it no other value can be judged`);
+  const others = ranked(values).filter((entry) => entry !== current);
+  const untold = others.filter((entry) => measuredIn(entry, rounds) < runs).map(partOf);
+  const known = (/** @type {string} */ reason) =>
+    untold.length > 0 ? `${reason}; ${untold.join(', ')}: nothing can be said of it` : reason;
+  const all = compareAll(others, current, rounds);
+  if (runs < all.fewest)
     return keep(
-      `${runs} runs of each of ${values.length} values cannot tell a difference: it takes RUNS=${all.fewest}`,
+      known(
+        `${runs} runs of each of ${values.length} values cannot tell a difference: it takes RUNS=${all.fewest}`,
+      ),
     );
   const found = all.found.map((one) => comparison(variable, current, one));
   const best = found.find(({ verdict }) => verdict === 'better');
-  if (best) return { recommended: best.entry.value, reason: best.text };
-  const unknown = found.find(({ verdict }) => verdict === 'unknown');
-  if (!unknown) return keep(found[0].text);
+  if (best) return { recommended: best.entry.value, reason: known(best.text) };
+  const unknown = found.find(({ verdict }) => verdict === 'unknown') ?? null;
+  if (unknown === null) return keep(known(found[0]?.text ?? 'no other value was measured in each round'));
   const { text, toTell } = unknown;
   const mend =
     toTell <= RUNS_MOST ? `about RUNS=${toTell} would tell` : `nor would ${RUNS_MOST} runs tell it apart`;
-  return keep(`${text}: with ${runs} runs of each that may be noise; ${mend}`);
+  return keep(known(`${text}: with ${runs} runs of each that may be noise; ${mend}`));
 }
 
 /** @param {number} share */
@@ -174,13 +215,14 @@ const columnsOf = (variable) => [
  * @param {string} variable
  * @param {SweepValue[]} values
  * @param {Value} inUse
+ * @param {number} [planned] rounds of each value
  */
-export function sweepSection(variable, values, inUse) {
-  const measured = values.filter(({ runs }) => runs.length > 0);
+export function sweepSection(variable, values, inUse, planned) {
+  const measured = values.filter(({ runs, refused = null }) => runs.length > 0 || refused === null);
   const { recommended, reason } =
     measured.length < 2
       ? { recommended: null, reason: 'fewer than two values were measured' }
-      : recommend(variable, measured, inUse);
+      : recommend(variable, measured, inUse, planned);
   const none = recommended === null;
   return sectionOf({
     name: 'sweep',

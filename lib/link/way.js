@@ -1,7 +1,13 @@
 /** A way over a link: through the client and server of a row, or directly, and what its probes bring back. */
 import { ask, measureAll, stopEcho, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
-import { knownErrors, recordCut, recordErrors, recordOwnInstances } from '../dataplane/probe-operation.js';
+import {
+  knownErrors,
+  recordCut,
+  recordErrors,
+  recordFarEnd,
+  recordOwnInstances,
+} from '../dataplane/probe-operation.js';
 import { ofProbes } from '../protocols/outcome.js';
 import { entryOf } from '../protocols/way.js';
 import { endsOf } from './link.js';
@@ -87,6 +93,7 @@ export class Way {
       this.note({ [ended.error.kind]: ended.planned.operations });
       return null;
     }
+    recordFarEnd(this.operation, ended.outcome);
     const { errors, usage, stopped } = ended.outcome;
     const counted = Object.fromEntries(Object.entries(errors).filter(([kind]) => !expected.includes(kind)));
     this.note(counted);

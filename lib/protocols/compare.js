@@ -1,6 +1,7 @@
 /** From the turns of two sides to what parts them: all rows are judged together, by the one engine of comparisons. */
 import { judge } from 'k6/x/windtunnel/difference';
 import { spreadOf } from '../dataplane/sweep.js';
+import { failsAll, lackIn, pairsOf } from './evidence.js';
 
 /**
  * Figures of one turn by name, units in the names; null where it could not be measured.
@@ -13,6 +14,7 @@ import { spreadOf } from '../dataplane/sweep.js';
  * @property {Turn[]} baseline turns in their order; the candidate's at the same place was measured beside it
  * @property {Turn[]} candidate
  * @property {boolean} paced whether the protocol is told the rate that it sends at
+ * @property {number} [planned] turns that each side was to have at least
  *
  * @typedef {object} Comparison
  * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU'} target CPU has none
@@ -26,18 +28,30 @@ import { spreadOf } from '../dataplane/sweep.js';
  * @property {number} pairs of turns that this is of
  * @property {number} confidence of the interval
  * @property {number | null} to_decide about how many turns would; null where it is decided, and where no number would
+ * @property {string | null} lacks which turns have no measurement of it; null where all have one, and where none is needed
  */
 
-/** What each target is judged by. */
+/** A tunnel moves less than a Tbit/s, and a transfer that ends moves more than a bit/s. */
+const RATE = { figure: 'mbit_64k', better: /** @type {const} */ ('higher'), least: 1e-6, most: 1e6 };
+/** A nanosecond to an hour, in ms. */
+const TIME = { better: /** @type {const} */ ('lower'), least: 1e-6, most: 3.6e6 };
+/** A KiB to 16 TiB, in MiB. */
+const MEMORY = { better: /** @type {const} */ ('lower'), least: 2 ** -10, most: 2 ** 24 };
+/** A microsecond to eleven days, in seconds for each GiB. */
+const CPU = { figure: 'cpu_s_per_gib', better: /** @type {const} */ ('lower'), least: 1e-6, most: 1e6 };
+const TRIP = { figure: 'rtt_ms', ...TIME };
+const REPLY = { figure: 'handshake_ms', ...TIME };
+
+/** The figure of each target; `carrier` is the figure of the operations that measure it. */
 const JUDGED_BY = /** @type {const} */ ([
-  { target: 'throughput', by: 'throughput', figure: 'mbit_64k', better: 'higher' },
-  { target: 'latency', by: 'latency', figure: 'rtt_ms', better: 'lower' },
-  { target: 'memory', by: 'memory', figure: 'peak_anon_mib', better: 'lower' },
-  { target: 'first reply', by: 'first_reply', figure: 'handshake_ms', better: 'lower' },
+  { target: 'throughput', by: 'throughput', of: RATE, carrier: RATE },
+  { target: 'latency', by: 'latency', of: TRIP, carrier: TRIP },
+  { target: 'memory', by: 'memory', of: { figure: 'peak_anon_mib', ...MEMORY }, carrier: RATE },
+  { target: 'first reply', by: 'first_reply', of: REPLY, carrier: REPLY },
 ]);
 
 /** Told beside them, and not judged. */
-const BESIDE = /** @type {const} */ ([{ target: 'CPU', figure: 'cpu_s_per_gib', better: 'lower' }]);
+const BESIDE = /** @type {const} */ ([{ target: 'CPU', of: CPU }]);
 
 /** How a target is called that lies so against its bound. */
 const JUDGED = /** @type {const} */ ({ within: 'met', beyond: 'missed', unclear: 'uncertain' });
@@ -54,10 +68,6 @@ export function figuresOf(turns) {
   return Object.fromEntries(names.map((name) => [name, spreadOf(turns.map((turn) => turn[name] ?? null))]));
 }
 
-/** @param {Compared} row @param {string} figure @returns {[number | null, number | null][]} */
-const pairsOf = ({ baseline, candidate }, figure) =>
-  baseline.map((turn, index) => [turn[figure] || null, candidate[index]?.[figure] || null]);
-
 /**
  * All targets of all rows, in one judgement: the more there are, the more it takes to miss one.
  * @param {Compared[]} rows
@@ -67,17 +77,17 @@ const pairsOf = ({ baseline, candidate }, figure) =>
 export function compareRows(rows, targets, looks) {
   const shape = { scale: /** @type {const} */ ('ratio'), bound: targets.tolerance };
   const metrics = rows.flatMap((row) => [
-    ...JUDGED_BY.map(({ by, figure, better }) => ({
+    ...JUDGED_BY.map(({ by, of }) => ({
       ...shape,
-      pairs: pairsOf(row, figure),
-      better,
+      pairs: pairsOf(row, of),
+      better: of.better,
       target: targets[by],
       role: /** @type {const} */ ('primary'),
     })),
-    ...BESIDE.map(({ figure, better }) => ({
+    ...BESIDE.map(({ of }) => ({
       ...shape,
-      pairs: pairsOf(row, figure),
-      better,
+      pairs: pairsOf(row, of),
+      better: of.better,
       role: /** @type {const} */ ('shown'),
     })),
   ]);
@@ -109,38 +119,54 @@ function linesOf(row, answers, targets) {
     confidence: answer.confidence,
     to_decide: answer.to_decide,
   });
-  const judged = JUDGED_BY.map(({ target, by, figure }, index) => ({
+  const judged = JUDGED_BY.map(({ target, by, of, carrier }, index) => ({
     target,
-    figure,
+    figure: of.figure,
     bound: targets[by],
     ...lineOf(answers[index]),
-    judged: JUDGED[answers[index].outcome],
+    ...judgedAs(answers[index], lackIn(row, of), failsAll(row, of, carrier)),
   }));
-  const beside = BESIDE.map(({ target, figure }, index) => ({
+  const beside = BESIDE.map(({ target, of }, index) => ({
     target,
-    figure,
+    figure: of.figure,
     bound: null,
     ...lineOf(answers[JUDGED_BY.length + index]),
     judged: null,
+    lacks: null,
   })).filter(({ ratio }) => ratio !== null);
-  const bounded = row.paced || isMeterBound(row.baseline);
-  return [...judged, ...beside].map((line) => (bounded ? doubted(line, beside, targets) : line));
+  if (!mayBeBound(row)) return [...judged, ...beside];
+  const lacks = lackIn(row, CPU);
+  return [...judged, ...beside].map((line) => doubted(line, { beside, targets, lacks }));
 }
 
-/** @param {Turn[]} turns */
-const isMeterBound = (turns) =>
-  (spreadOf(turns.map((turn) => turn.measuring_cpus ?? null))?.median ?? 0) >= MEASURING_BOUND;
+/**
+ * A target is met by all turns of both sides. Fewer turns can show that the candidate misses it.
+ * @param {import('k6/x/windtunnel/difference').Answer} answer
+ * @param {string | null} lacks
+ * @param {boolean} fails whether the candidate has none, since its operations failed
+ * @returns {Partial<Comparison> & Pick<Comparison, 'judged' | 'lacks'>}
+ */
+function judgedAs({ outcome, to_decide: toDecide }, lacks, fails) {
+  if (lacks === null) return { judged: JUDGED[outcome], to_decide: toDecide, lacks };
+  return { judged: fails || outcome === 'beyond' ? 'missed' : 'uncertain', to_decide: null, lacks };
+}
+
+/** The meter may be the bound where nobody measured its CPU. @param {Compared} row */
+const mayBeBound = ({ baseline, paced }) =>
+  paced ||
+  baseline.some(({ measuring_cpus: cpus }) => !(Number(cpus) > 0)) ||
+  (spreadOf(baseline.map((turn) => turn.measuring_cpus ?? null))?.median ?? 0) >= MEASURING_BOUND;
 
 /**
  * A baseline at the meter's limit, or at the rate that it is told, is faster than was measured: beside it a throughput is not met where the candidate
- * takes so much more CPU for each byte that it would miss the target by that.
+ * takes so much more CPU for each byte that it would miss the target by that. The throughput is uncertain where a turn lacks the CPU.
  * @param {Comparison} line
- * @param {Comparison[]} beside
- * @param {Targets} targets
+ * @param {{ beside: Comparison[], targets: Targets, lacks: string | null }} known
  * @returns {Comparison}
  */
-function doubted(line, beside, targets) {
+function doubted(line, { beside, targets, lacks }) {
   if (line.target !== 'throughput' || line.judged !== 'met') return line;
+  if (lacks !== null) return { ...line, judged: 'uncertain', lacks: `CPU ${lacks}` };
   const cpu = beside.find(({ target }) => target === 'CPU');
   const most = (1 + targets.tolerance) / targets.throughput;
   return Number(cpu?.low ?? 0) > most ? { ...line, judged: 'bound' } : line;

@@ -44,22 +44,38 @@ const judgedColumn = ([target]) => ({
   of: (row) => lineOf(row, target)?.judged,
 });
 
-/** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
-function judged({ baseline, candidate, comparison, round_trips: trips }) {
-  const failed = [
+/** Why a side of a row meets nothing. @param {FoundRow} row */
+function failuresOf({ baseline, candidate }) {
+  return [
     ...(endedWell(baseline) ? [] : [`baseline: ${baseline.outcome}`]),
     ...(candidate && !endedWell(candidate) ? [candidate.outcome] : []),
   ];
+}
+
+/** Nobody can tell what its sides, or one of them, showed in the hop of each turn. @param {FoundRow} row */
+const isHopUnchecked = ({ baseline, candidate }) => Boolean(baseline.unchecked || candidate?.unchecked);
+
+/** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
+function judged(row) {
+  const { baseline, comparison, round_trips: trips } = row;
+  const failed = failuresOf(row);
   const open = comparison.filter((line) => line.judged !== null && line.judged !== 'met');
   const flagged = [
     ...failed,
-    ...open.map((line) => `${line.target} ${line.judged}`),
-    ...(trips && !trips.ok ? ['round trips missed'] : []),
+    ...open.map((line) => `${line.target} ${line.judged}${line.lacks ? ` (${line.lacks})` : ''}`),
+    ...(trips && trips.ok !== true ? [trips.ok === null ? uncounted(trips) : 'round trips missed'] : []),
+    ...(isHopUnchecked(row) ? ['hop not checked'] : []),
   ];
+  // A candidate cannot be held against a baseline that shows another wire than the row's.
+  const isJudged = baseline.outcome !== 'wrong wire';
   const missed = failed.length > 0 || open.some((line) => line.judged === 'missed') || trips?.ok === false;
-  if (missed) return { ok: false, text: flagged.join(', ') };
+  if (missed && isJudged) return { ok: false, text: flagged.join(', ') };
   return flagged.length > 0 ? { ok: null, text: flagged.join(', ') } : { ok: true, text: 'met' };
 }
+
+/** @param {NonNullable<FoundRow['round_trips']>} trips */
+const uncounted = ({ baseline }) =>
+  `round trips not counted of the ${baseline === null ? 'baseline' : 'candidate'}`;
 
 /** @param {import('./result.js').SideResult} side */
 const endedWell = ({ outcome, known }) => outcome === 'measured' || known !== null;
@@ -76,7 +92,7 @@ const columnsOf = ({ rows }) => [
           title: 'Round trips',
           unit: 'text',
           of: (/** @type {FoundRow} */ { round_trips: trips }) =>
-            trips && `${trips.candidate} of ${trips.baseline}`,
+            trips && `${trips.candidate ?? 'unknown'} of ${trips.baseline ?? 'unknown'}`,
         },
       ]
     : []),
@@ -119,7 +135,7 @@ function notesOf(found, rows) {
   );
   const twoMuxes = baseline.engine !== candidate?.engine && rows.some(({ multiplex }) => multiplex);
   return [
-    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips of the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, with all targets of all rows counted, and the ratio by more than ${percent(targets.tolerance)}; met: none of the interval is beyond by more than that; else the turns differ too much, or are too few, to tell.`,
+    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips of the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, with all targets of all rows counted, and the ratio by more than ${percent(targets.tolerance)}; met: each turn of both sides has the figure, and none of the interval is beyond by more than that; else the turns differ too much, are too few, or lack a figure, so that they cannot tell.`,
     `Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone makes in less than 1 of 20. CPU (for each GiB) has no target.`,
     ...(bounded
       ? [

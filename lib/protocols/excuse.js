@@ -93,7 +93,7 @@ const CHANCE = 0.01;
  * @param {{ baseline: Pick<Side, 'engine' | 'binary'>, candidate: Pick<Side, 'engine' | 'binary'> }} sides
  * @param {SideResult} baseline
  * @param {SideResult} result the candidate's
- * @param {{ baseline: number, candidate: number }} failed operations of all turns
+ * @param {{ baseline: number | null, candidate: number | null }} failed operations of all turns; null where nobody knows
  * @returns {SideResult}
  */
 export function besideBaseline(row, sides, baseline, result, failed) {
@@ -112,6 +112,7 @@ export function besideBaseline(row, sides, baseline, result, failed) {
     ...own,
     outcome: 'errors',
     known: null,
+    busy: false,
     detail: [told, own.detail].filter(Boolean).join(': '),
   };
 }
@@ -120,13 +121,14 @@ export function besideBaseline(row, sides, baseline, result, failed) {
  * @param {Pick<Row, 'known'>} row
  * @param {{ baseline: Pick<Side, 'engine' | 'binary'>, candidate: Pick<Side, 'engine' | 'binary'> }} sides
  * @param {SideResult} result
- * @param {{ baseline: number, candidate: number }} failed
+ * @param {{ baseline: number | null, candidate: number | null }} failed
  * @returns {SideResult}
  */
 function excusedBeside(row, sides, result, failed) {
   const alike = sides.candidate.engine === sides.baseline.engine;
   const known = alike && hasFew(result) && knownOf(row, sides.baseline);
   if (!known) return excused(row, sides.candidate, result);
+  if (failed.baseline === null || failed.candidate === null) return result;
   if (moreOften(failed.baseline, failed.candidate) >= CHANCE) return { ...result, known };
   return {
     ...result,

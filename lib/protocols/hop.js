@@ -35,7 +35,7 @@ const TAP_MOST_MS = 10_000;
 /** @param {string} address */
 const portOf = (address) => Number(address.split(':').pop());
 
-/** @param {Seen} seen @returns {string | null} */
+/** @param {Pick<Seen, 'payload' | 'request'>} seen @returns {string | null} */
 export function readable({ payload, request: asked }) {
   if (!payload && !asked) return null;
   const what = [payload && 'the payload', asked && 'the address that is asked for'].filter(Boolean);

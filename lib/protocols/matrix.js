@@ -23,6 +23,7 @@ import { pathOf } from '../file.js';
  * @property {string} [since] the first version of sing-box that has it, where that is newer than 1.12: an older one refuses it, and says so
  * @property {boolean} [dialsAtStart] its client dials when it starts, and refuses all until it has got through
  * @property {boolean} encrypts whether nobody in between may read what goes through its hop
+ * @property {'plain' | 'tls' | 'quic' | 'random' | 'ssh' | 'wireguard' | 'openvpn'} wire what an observer of its hop must see
  * @property {Partial<Record<Engine, string>>} [known] what an engine is known to get wrong now and then
  * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
  * @property {'namespaces'} [needs] what of the machine it needs
@@ -47,6 +48,12 @@ const faultsOf = (known) =>
     Object.entries(known).map(([engine, fault]) => [engine, byEngine[engine].faults[fault]]),
   );
 
+/** What a hop shows that its row says nothing else of. @param {string} security @param {boolean} encrypts @returns {Row['wire']} */
+function wireOf(security, encrypts) {
+  if (security !== 'none') return 'tls';
+  return encrypts ? 'random' : 'plain';
+}
+
 /** @param {{ name: string, row: any }} file @returns {Row} */
 function rowOf({ name, row }) {
   const { without, known, encrypts = false, dials_at_start: dialsAtStart, first_hop: firstHop, ...own } = row;
@@ -60,6 +67,7 @@ function rowOf({ name, row }) {
     multiplex,
     udp: true,
     encrypts: encrypts || security !== 'none',
+    wire: wireOf(security, encrypts),
     engines: { 'sing-box': true, xray: true, ...without },
     ...(known ? { known: faultsOf(known) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),

@@ -11,6 +11,7 @@ import { operationOf } from './row-operation.js';
 import { SideBySide } from './side-by-side.js';
 import { Turn } from './turn.js';
 import { undisturbed } from './undisturbed.js';
+import { lookAt } from './wire.js';
 
 /**
  * @typedef {import('./side-by-side.js').Begun} Begun
@@ -90,12 +91,20 @@ export class MeasuredRow {
     const running = this.able.filter(({ name }) => goesOn(this.notes[name]));
     const both = this.withProcesses(running, `turn-${number + 1}`, (up) => {
       const measured = this.beside(this.begin(running, up), number);
+      this.look(measured, number, true);
       this.measures.turn(measured, number);
+      this.look(measured, number, false);
       this.bytes = measured.bytes;
       measured.end();
       return measured;
     });
     if (number < this.measures.extra) this.openTunnels(both, number);
+  }
+
+  /** At each side's hop, before what is timed and after it. @param {SideBySide} both @param {number} number @param {boolean} fresh */
+  look(both, number, fresh) {
+    for (const begun of fresh ? both.begun : both.carrying)
+      lookAt(begun, this.row, `turn ${number + 1}`, fresh);
   }
 
   /** @param {Begun[]} begun @param {number} number */
@@ -148,15 +157,17 @@ export class MeasuredRow {
       for (const [index, { own, turn }] of both.going.entries()) {
         const started = up[index];
         const before = own.outcomes.splice(-1);
-        const ended = 'failed' in started ? started.failed : this.tunnelled(turn, started.started, number);
+        const ended =
+          'failed' in started ? started.failed : this.tunnelled(own, turn, started.started, number);
         own.outcomes.push(worst([ended, ...before]));
       }
     });
   }
 
-  /** @param {Turn} turn @param {any} instance @param {number} number */
-  tunnelled(turn, instance, number) {
+  /** @param {Notes} own @param {Turn} turn @param {any} instance @param {number} number */
+  tunnelled(own, turn, instance, number) {
     turn.moveTo([instance]);
+    lookAt({ own, turn }, this.row, `turn ${number + 1}, many tunnels`, true);
     this.measures.tunnels(turn, number);
     return turn.end();
   }

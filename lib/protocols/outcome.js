@@ -1,11 +1,13 @@
 /** How a row ended on one side, by name. */
+import { OF_A_BUSY_MACHINE } from '../errors.js';
 
 /**
  * @typedef {{ name: string, exit: string | null, complaint?: { line: string, count: number } | null }} Process
  * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
- *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'too slow' | 'impossible here' | 'not reached'} Name
- * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type' }} Outcome `lacks`: what its program says that it has
- *   not, by its build or by its version
+ *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'wrong wire' | 'too slow' | 'impossible here' | 'not reached'} Name
+ * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type', busy?: boolean, unchecked?: string | null }} Outcome `lacks`: what
+ *   its program says that it has not, by its build or by its version; `busy`: a busy machine can have caused it; `unchecked`: why nobody knows
+ *   what the turn's hop showed
  */
 
 /** Kinds of errors that say that payload was changed on the way. */
@@ -124,7 +126,9 @@ export function ofProbes(errors, processes) {
   const kinds = Object.keys(errors).filter((kind) => errors[kind] > 0);
   if (kinds.length === 0) return { outcome: 'measured', detail: null };
   const detail = kinds.map((kind) => `${errors[kind]} × ${kind}`).join(', ');
-  return { outcome: kinds.some((kind) => CORRUPT.includes(kind)) ? 'corrupted payload' : 'errors', detail };
+  if (kinds.some((kind) => CORRUPT.includes(kind))) return { outcome: 'corrupted payload', detail };
+  const busy = kinds.every((kind) => /** @type {string[]} */ (OF_A_BUSY_MACHINE).includes(kind));
+  return { outcome: 'errors', detail, ...(busy ? { busy } : {}) };
 }
 
 /** A candidate that is so many times slower than the baseline is measured no further. */
@@ -176,6 +180,7 @@ const ORDER = /** @type {Name[]} */ ([
   'not ready',
   'does not interoperate',
   'not encrypted',
+  'wrong wire',
   'corrupted payload',
   'died in mid-run',
   'too slow',
@@ -184,11 +189,24 @@ const ORDER = /** @type {Name[]} */ ([
   'measured',
 ]);
 
-/** @param {Outcome[]} outcomes of the turns of one side @returns {Outcome} */
-export function worst(outcomes) {
+/** The worst by name; of one name what has a detail. @param {Outcome[]} outcomes */
+function worstNamed(outcomes) {
   const told = [...outcomes].sort((a, b) => Number(b.detail !== null) - Number(a.detail !== null));
-  const first = ORDER.map((name) => told.find(({ outcome }) => outcome === name)).find(Boolean);
-  return first ?? { outcome: 'not reached', detail: null };
+  return ORDER.map((name) => told.find(({ outcome }) => outcome === name)).find(Boolean);
+}
+
+/**
+ * An outcome that a busy machine cannot cause comes before all others.
+ * @param {Outcome[]} outcomes of the turns of one side
+ * @returns {Outcome}
+ */
+export function worst(outcomes) {
+  const failed = outcomes.filter(({ outcome }) => outcome !== 'measured');
+  return (
+    worstNamed(failed.filter(({ busy = false }) => !busy)) ??
+    worstNamed(failed) ??
+    worstNamed(outcomes) ?? { outcome: 'not reached', detail: null }
+  );
 }
 
 /**

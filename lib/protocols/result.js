@@ -14,6 +14,8 @@ import { shown, worst } from './outcome.js';
  * @property {import('./outcome.js').Name} outcome
  * @property {string | null} detail
  * @property {string | null} known the fault that excuses its errors
+ * @property {boolean} [busy] whether a busy machine can have caused the outcome
+ * @property {string | null} unchecked why nobody knows what the hop of one of its turns showed, the first
  * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
  *
  * @typedef {object} Notes what one side of a row left
@@ -74,21 +76,22 @@ export function protocolsOf(notes, asked) {
 }
 
 /**
- * Of all rows that both sides can run here, judged together; null without a candidate.
+ * Of all rows that the baseline has and the candidate's engine can have, judged together; null without a candidate.
  * @param {AllNotes} notes
  * @param {Asked} asked
  */
-function comparisonOf(notes, { rows, baseline, candidate, targets, looks = [] }) {
+function comparisonOf(notes, { rows, baseline, candidate, targets, turns, looks = [] }) {
   if (candidate === null) return null;
   const able = rows.filter((row) => {
-    const { own, other } = endedOf(row, notes[row.row], { baseline, candidate });
-    return notes[row.row] && ![own, other].some((side) => side?.outcome === 'impossible here');
+    const { own } = endedOf(row, notes[row.row], { baseline, candidate });
+    return notes[row.row] && own.outcome !== 'impossible here' && row.engines[candidate.engine] === true;
   });
   const told = compareRows(
     able.map((row) => ({
       baseline: notes[row.row].baseline.turns,
       candidate: notes[row.row].candidate.turns,
       paced: toldRate(row) !== null,
+      planned: turns,
     })),
     targets,
     looks,
@@ -146,21 +149,34 @@ function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
 }
 
 /**
- * A count of both sides, no statistic.
+ * A count of both sides, no statistic. What was counted of one side alone is not known to be within the target.
  * @param {Record<string, Notes> | undefined} notes
  * @param {number} most times the baseline's
  */
 function roundTripsOf(notes, most) {
-  const [own, other] = [notes?.baseline?.roundTrips, notes?.candidate?.roundTrips];
-  if (!own || !other) return null;
-  return { baseline: own, candidate: other, ok: other <= own * most };
+  const [own, other] = [notes?.baseline, notes?.candidate].map((side) => countOf(side?.roundTrips));
+  if (own === null && other === null) return null;
+  const ok = own === null || other === null ? null : other <= own * most;
+  return { baseline: own, candidate: other, ok };
 }
+
+/** @param {number | null | undefined} count */
+const countOf = (count) => (Number.isInteger(count) && Number(count) > 0 ? Number(count) : null);
 
 /** What a row's protocol is told to send at; null where it finds out by itself. @param {Row} row */
 const toldRate = ({ told, variables }) => (told ? Number(variables[told]) : null);
 
-/** Operations that failed in all turns. @param {Notes | undefined} notes */
-const failedOf = (notes) => (notes?.turns ?? []).reduce((sum, { failed }) => sum + Number(failed ?? 0), 0);
+/**
+ * Operations that failed in all turns; null where a turn has no count, or where errors were told and none was counted.
+ * @param {Notes | undefined} notes
+ * @returns {number | null}
+ */
+function failedOf({ turns, outcomes } = { turns: [], outcomes: [], version: null }) {
+  const counts = turns.map(({ failed }) => failed);
+  if (!counts.every((count) => Number.isInteger(count) && Number(count) >= 0)) return null;
+  const all = counts.reduce((/** @type {number} */ sum, count) => sum + Number(count), 0);
+  return all === 0 && outcomes.some(({ outcome }) => outcome === 'errors') ? null : all;
+}
 
 /**
  * How both sides of a row ended. What the baseline has, a candidate must have; a row that is newer than the baseline, it may lack.
@@ -178,7 +194,18 @@ function endedOf(row, notes, { baseline, candidate }) {
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */
 function sideOf(row, notes, side) {
   const lack = row.engines[side.engine];
-  if (lack !== true) return { outcome: 'impossible here', detail: lack, known: null, figures: {} };
+  if (lack !== true)
+    return { outcome: 'impossible here', detail: lack, known: null, unchecked: null, figures: {} };
   const { outcomes, turns } = notes?.[side.name] ?? { outcomes: [], turns: [] };
-  return { ...worst(outcomes), known: null, figures: figuresOf(turns) };
+  const unchecked = outcomes.find((one) => one.unchecked)?.unchecked ?? null;
+  const { outcome, detail, lacks, busy } = worst(outcomes);
+  return {
+    outcome,
+    detail,
+    ...(lacks ? { lacks } : {}),
+    ...(busy ? { busy } : {}),
+    known: null,
+    unchecked,
+    figures: figuresOf(turns),
+  };
 }

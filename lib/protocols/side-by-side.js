@@ -26,6 +26,11 @@ export class SideBySide {
     this.slow = null;
   }
 
+  /** Those through which something has come. */
+  get carrying() {
+    return this.begun.filter(({ turn }) => turn.figures.rtt_ms || turn.figures.handshake_ms);
+  }
+
   /** That both go over; null on loopback. */
   get link() {
     return this.begun[0]?.turn.plane.data.link ?? null;
@@ -77,7 +82,12 @@ export class SideBySide {
       own.outcomes.push(turn.end());
       own.turns.push(turn.figures);
       if (this.slow && side.name === 'candidate')
-        own.outcomes.push({ outcome: 'too slow', detail: [this.slow, ...turn.limits].join('; ') });
+        own.outcomes.push({
+          outcome: 'too slow',
+          detail: [this.slow, ...turn.limits].join('; '),
+          // A program that waits for a CPU is slow, whatever it is.
+          busy: true,
+        });
     }
   }
 }

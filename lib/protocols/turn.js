@@ -6,6 +6,7 @@ import {
   knownErrors,
   recordCut,
   recordErrors,
+  recordFarEnd,
   recordOwnInstances,
   recordSeries,
   recordUse,
@@ -160,6 +161,7 @@ export class Turn {
       return null;
     }
     const { outcome } = measured;
+    recordFarEnd(this.operation, outcome);
     addHops(outcome.usage, windows);
     if (outcome.usage) recordOwnInstances(outcome.usage.total.cpu_s);
     if (outcome.stopped === 'limit') {
@@ -177,7 +179,7 @@ export class Turn {
   wayTo(kind) {
     const { scheme, address } = entryOf(this.instance);
     if (scheme === 'socks5') return { ...reachThrough(this.instance, this.plane, kind), proxy: { address } };
-    if (scheme === 'direct') return { target: address };
+    if (scheme === 'direct') return { target: address, far_end: this.plane.data.echo?.id };
     const namespace = { instance: this.instance.id, name: 'client' };
     const { placement } = this.plane.environment;
     this.far ??= startEcho({
@@ -298,9 +300,10 @@ export class Turn {
         name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
       })),
     );
-    const { outcome, detail } = ofProbes(this.errors, processes);
-    const complaints = outcome === 'measured' ? [] : shown.map(complained);
-    return { outcome, detail: [detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null };
+    const ended = ofProbes(this.errors, processes);
+    const complaints = ended.outcome === 'measured' ? [] : shown.map(complained);
+    const detail = [ended.detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null;
+    return { ...ended, detail };
   }
 
   /**

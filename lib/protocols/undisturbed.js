@@ -3,7 +3,7 @@ import { release } from '../dataplane/held.js';
 
 /**
  * What a turn that is thrown away has left in the notes goes with it. One of which a side did not end as it should is
- * not thrown away.
+ * not thrown away, unless a busy machine can have caused that.
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {string} name that the report gives them
  * @param {import('./result.js').Notes[]} notes of the sides that are measured
@@ -18,6 +18,6 @@ export function undisturbed(plane, name, notes, measure) {
     }
     measure();
     const ended = notes.flatMap(({ outcomes }, index) => outcomes.slice(before[index].outcomes));
-    if (ended.some(({ outcome }) => outcome !== 'measured')) release();
+    if (ended.some(({ outcome, busy }) => outcome !== 'measured' && !busy)) release();
   });
 }

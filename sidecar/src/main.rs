@@ -20,6 +20,7 @@ mod probe;
 mod process;
 mod tap;
 mod testbed;
+mod wire;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

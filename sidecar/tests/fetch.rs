@@ -206,7 +206,7 @@ fn one_wrong_byte_is_found_and_the_next_operation_opens_another_tunnel() {
 fn begins(then: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     tcp_server(move |mut stream| {
         let header: [u8; 16] = read(&mut stream);
-        assert_eq!(&header[1..8], b"wt-bulk");
+        assert_eq!(&header[1..7], b"wt-blk");
         // The number of the first block.
         write(&mut stream, &[0; 8]);
         then(stream);

@@ -173,14 +173,49 @@ test('a value that moves more is found behind one that only loses less by chance
   assert.match(recommend('queue', [lucky, fast], 64).reason, /64, which is in use, was not measured/);
 });
 
-test('a run that is missing leaves its round out, and the others are compared by their own', () => {
-  const now = { value: 64, runs: runsAt(about(10, 3).map((rate, round) => rate * (1 + round))) };
-  const fast = {
-    value: 512,
-    runs: runsAt(about(11, 5, 13).map((rate, round) => rate * (1 + round))).slice(1),
-  };
-  const few = recommend('queue', [now, fast], 64);
-  assert.equal(few.recommended, 512, few.reason);
+test('a value that lacks a round is neither recommended nor called equal, and the reason names it', () => {
+  const now = { value: 64, runs: runsAt(about(10, 3, 13)) };
+  const fast = { value: 512, runs: runsAt(about(20, 5, 13)) };
+  const equal = { value: 128, runs: runsAt(about(10, 7, 13)) };
+  assert.equal(recommend('queue', [now, fast, equal], 64).recommended, 512);
+  const lacks = 'queue = 512 was measured in 12 of 13 rounds: nothing can be said of it';
+  for (const [what, runs] of Object.entries({
+    'no run': fast.runs.slice(1),
+    'no throughput': fast.runs.map((run, round) => (round === 4 ? { ...run, mbit_per_s: null } : run)),
+    'less than nothing': fast.runs.map((run, round) => (round === 4 ? { ...run, mbit_per_s: -1 } : run)),
+    'more than all lost': fast.runs.map((run, round) => (round === 4 ? { ...run, lost_share: 1.5 } : run)),
+    'moves nothing, and loses nothing': fast.runs.map((run, round) =>
+      round === 4 ? { ...run, mbit_per_s: 0 } : run,
+    ),
+    'a round twice': fast.runs.map((run, round) => (round === 4 ? { ...run, round: 3 } : run)).slice(1, 99),
+  })) {
+    const part = { value: 512, runs: /** @type {any} */ (runs) };
+    const { recommended, reason } = recommend('queue', [now, part, equal], 64, 13);
+    assert.equal(recommended, null, what);
+    assert.match(
+      reason,
+      /queue = 512 was measured in 1[012] of 13 rounds: nothing can be said of it; keep 64$/,
+    );
+    if (what !== 'a round twice') assert.ok(reason.includes(lacks), reason);
+  }
+  const faster = { value: 256, runs: runsAt(about(15, 5, 13)) };
+  assert.deepEqual(recommend('queue', [now, { ...fast, runs: [] }, faster], 64), {
+    ...recommend('queue', [now, { ...fast, runs: [] }, faster], 64),
+    recommended: 256,
+  });
+});
+
+test('without each run of the value in use, or with fewer rounds than were planned, nothing is recommended', () => {
+  const now = { value: 64, runs: runsAt(about(10, 3, 13)) };
+  const fast = { value: 512, runs: runsAt(about(20, 5, 13)) };
+  assert.deepEqual(recommend('queue', [{ ...now, runs: now.runs.slice(1) }, fast], 64), {
+    recommended: null,
+    reason:
+      'queue = 64 was measured in 12 of 13 rounds, and it is in use: without it no other value can be judged; keep 64',
+  });
+  assert.equal(recommend('queue', [now, fast], 64, 14).recommended, null);
+  const { headline } = sweepSection('queue', [now, { value: 512, runs: [] }], 64, 13);
+  assert.match(String(headline?.detail), /queue = 512 was measured in 0 of 13 rounds/);
 });
 
 test('a table of spreads, with a gap where nothing was measured', () => {

@@ -25,6 +25,9 @@ const turns = (uniform, count, { mbit = 1, rtt = 1, memory = 1, reply = 1 } = {}
     mbit_64k: 2000 * mbit * Math.exp(0.05 * normal(uniform)),
     rtt_ms: 0.2 * rtt * Math.exp(0.05 * normal(uniform)),
     peak_anon_mib: 55 * memory * Math.exp(0.01 * normal(uniform)),
+    measuring_cpus: 0.5,
+    cpu_s_per_gib: 3,
+    failed: 0,
   }));
 
 /**
@@ -145,6 +148,92 @@ test('a throughput that the meter, or a told rate, bounds is met only where CPU 
   assert.deepEqual(of(1, 1.1), ['met', 'CPU', true]);
   assert.deepEqual(of(1, 0.5), ['met', 'CPU', true]);
   assert.deepEqual(of(1, 1), ['met', 'CPU', false]);
+});
+
+/** What is said of a target after an edit of the turns. @param {string} target @param {(own: any[], other: any[]) => void} edit */
+function judgedAfter(target, edit, { planned = 10, factors = {} } = {}) {
+  const uniform = random(5);
+  /** @type {any[][]} */
+  const [baseline, candidate] = [turns(uniform, 10, { memory: 1.1 }), turns(uniform, 10, factors)];
+  edit(baseline, candidate);
+  const [lines] = compareRows([{ baseline, candidate, paced: false, planned }], TARGETS, []).comparisons;
+  const { judged, lacks } = lines.find((line) => line.target === target) ?? {};
+  return [judged, lacks];
+}
+
+test('a target of which a turn has no figure is not met, and the turn is named', () => {
+  const of = (/** @type {string} */ figure, /** @type {any} */ value) =>
+    judgedAfter('memory', (_own, other) => (other[2][figure] = value));
+  const lacking = ['uncertain', 'not measured in turn 3 of the candidate'];
+  assert.deepEqual(of('peak_anon_mib', 50), ['met', null]);
+  for (const value of [null, undefined, 0, -5, NaN, Infinity, 1e-9])
+    assert.deepEqual(of('peak_anon_mib', value), lacking, String(value));
+  assert.deepEqual(
+    judgedAfter('latency', (own) => (own[0].rtt_ms = null)),
+    ['uncertain', 'not measured in turn 1 of the baseline'],
+  );
+  assert.deepEqual(
+    judgedAfter('latency', (own, other) => {
+      own[0].rtt_ms = 1e9;
+      for (const turn of other) turn.rtt_ms = null;
+    }),
+    ['uncertain', 'not measured in turn 1 of the baseline and any turn of the candidate'],
+  );
+  assert.deepEqual(
+    judgedAfter('first reply', (_own, other) => other.splice(7)),
+    ['uncertain', 'not measured in 3 of 10 turns (the first is turn 8) of the candidate'],
+  );
+  assert.deepEqual(
+    judgedAfter('first reply', (own, other) => [own.pop(), other.pop()]),
+    ['uncertain', 'not measured in turn 10 of the baseline and turn 10 of the candidate'],
+  );
+});
+
+test('what is missed without a turn stays missed', () => {
+  const far = { planned: 12, factors: { memory: 3 } };
+  const [judged] = judgedAfter('memory', () => {}, far);
+  assert.equal(judged, 'missed');
+});
+
+test('a throughput of 0 is evidence against the candidate, and none for it', () => {
+  assert.deepEqual(
+    judgedAfter('throughput', (_own, other) => {
+      for (const turn of other) turn.mbit_64k = 0;
+    }),
+    ['missed', null],
+  );
+  assert.deepEqual(
+    judgedAfter('throughput', (own) => (own[4].mbit_64k = 0)),
+    ['uncertain', 'not measured in turn 5 of the baseline'],
+  );
+});
+
+test('a figure that no turn of the candidate has, as its operations failed, is missed', () => {
+  const of = (/** @type {number} */ failed) =>
+    judgedAfter('latency', (_own, other) => {
+      for (const turn of other) Object.assign(turn, { rtt_ms: null, failed });
+    });
+  const lacks = 'not measured in any turn of the candidate';
+  assert.deepEqual(of(5), ['missed', lacks]);
+  assert.deepEqual(of(0), ['uncertain', lacks], 'the meter may have failed');
+  const noMemory = (/** @type {object} */ more) =>
+    judgedAfter('memory', (_own, other) => {
+      for (const turn of other) Object.assign(turn, { peak_anon_mib: null, failed: 1, ...more });
+    });
+  assert.deepEqual(noMemory({}), ['uncertain', lacks], 'its transfers came through');
+  assert.deepEqual(noMemory({ mbit_64k: null }), ['missed', lacks]);
+});
+
+test('a throughput that may be bound is not met where nobody knows the CPU', () => {
+  const unknown = (/** @type {any} */ cpus) =>
+    judgedAfter('throughput', (own, other) => {
+      for (const turn of own) turn.measuring_cpus = cpus;
+      other[1].cpu_s_per_gib = 0;
+    });
+  assert.deepEqual(unknown(0.5), ['met', null]);
+  const lacks = ['uncertain', 'CPU not measured in turn 2 of the candidate'];
+  assert.deepEqual(unknown(0.9), lacks);
+  assert.deepEqual(unknown(null), lacks, 'it may be bound');
 });
 
 test('figures that one turn lacks are of the others', () => {

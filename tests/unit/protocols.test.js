@@ -76,6 +76,15 @@ test('a turn has the name of the worst that happened in it', () => {
   const measured = /** @type {const} */ ({ outcome: 'measured', detail: null });
   const errors = /** @type {const} */ ({ outcome: 'errors', detail: '1 × closed' });
   assert.deepEqual(worst([measured, errors, measured]), errors);
+  const lost = ofProbes({ lost: 2, timeout: 1 }, alive);
+  assert.deepEqual(lost, { outcome: 'errors', detail: '2 × lost, 1 × timeout', busy: true });
+  assert.equal(ofProbes({ lost: 2, closed: 1 }, alive).busy, undefined);
+  assert.equal(ofProbes({ lost: 2, corrupted: 1 }, alive).busy, undefined);
+  assert.deepEqual(worst([lost, errors, lost]), errors, 'one turn no busy machine explains');
+  assert.deepEqual(worst([measured, lost]), lost);
+  const slow = /** @type {const} */ ({ outcome: 'too slow', detail: '21 times slower', busy: true });
+  assert.deepEqual(worst([slow, errors, lost]), errors, 'what no busy machine explains comes first');
+  assert.deepEqual(worst([lost, slow]), slow);
   assert.equal(worst([]).outcome, 'not reached');
 });
 
@@ -146,6 +155,15 @@ test('another build may have the fault of the baseline, where it does not show i
     candidate: 7,
   });
   assert.equal(more.detail, '1 × closed, more often than the baseline (7 against 0)');
+  for (const failed of [
+    { baseline: null, candidate: 1 },
+    { baseline: 1, candidate: null },
+  ])
+    assert.equal(
+      besideBaseline(faulty, sides('sing-box'), side({ figures: few }), errors, failed).known,
+      null,
+      'nobody knows how many failed',
+    );
   assert.deepEqual([of([1, 1], 'xray'), of([1, 1], 'sing-box', /** @type {any} */ ({}))], [null, null]);
 });
 
@@ -218,6 +236,39 @@ test('what an engine has not is impossible, and there are no more extra turns th
   assert.deepEqual([candidate?.known, candidate?.detail], [null, 'has none']);
 });
 
+test('round trips that one side has not are not within the target', () => {
+  const of = (/** @type {any} */ own, /** @type {any} */ other) => {
+    const counted = (/** @type {any} */ roundTrips) => ({
+      turns: [],
+      outcomes: [],
+      version: null,
+      roundTrips,
+    });
+    const program = (/** @type {any} */ name) => ({
+      name,
+      engine: /** @type {const} */ ('xray'),
+      binary: '',
+    });
+    const asked = {
+      rows: [/** @type {any} */ ({ row: 'vless', engines: { xray: true }, variables: {} })],
+      baseline: program('baseline'),
+      candidate: program('candidate'),
+      turns: 1,
+      extraTurns: 0,
+      targets: TARGETS,
+      digests: {},
+    };
+    return protocolsOf({ vless: { baseline: counted(own), candidate: counted(other) } }, asked).rows[0]
+      .round_trips;
+  };
+  assert.deepEqual(of(3, 6), { baseline: 3, candidate: 6, ok: true });
+  assert.deepEqual(of(3, 7), { baseline: 3, candidate: 7, ok: false });
+  for (const none of [null, 0, -1, NaN])
+    assert.deepEqual(of(3, none), { baseline: 3, candidate: null, ok: null });
+  assert.deepEqual(of(null, 3), { baseline: null, candidate: 3, ok: null });
+  assert.equal(of(null, null), null);
+});
+
 test('a row that is newer than the program is impossible here, and a candidate must have what the baseline has', () => {
   const refused = /** @type {const} */ ({
     outcome: 'refused configuration',
@@ -269,7 +320,7 @@ test('a row that is newer than the program is impossible here, and a candidate m
   assert.deepEqual(of(snell, measured, without), ['measured', 'refused configuration', true]);
   assert.deepEqual(of(snell, without, without), [none, none, false]);
   const sshd = { outcome: none, detail: 'testbed protocols needs /usr/sbin/sshd, which does not exist' };
-  assert.deepEqual(of(snell, measured, sshd), ['measured', none, false]);
+  assert.deepEqual(of(snell, measured, sshd), ['measured', none, true], 'it is judged, and not met');
   assert.deepEqual(of({ ...snell, since: undefined }, refused, measured), [
     'refused configuration',
     'measured',

@@ -152,6 +152,28 @@ test('a part in which something failed counts, whatever others did', () => {
   assert.deepEqual(latencies(), [1, 2]);
 });
 
+test('a part whose failures a busy machine can cause is measured again, and the thrown away failures count nowhere', () => {
+  const failing = (/** @type {string} */ kind) => {
+    samples.length = 0;
+    const busy = machine((ms) => (ms < at + 100 ? 60 : 0));
+    const began = at;
+    const repeats = new Repeats(
+      { ...busy, used: () => used(at - began < 2000 ? 60 : 0), look: () => ((at += 2000), used(0)) },
+      placement,
+    );
+    const again = repeats.part('tcp, round 1', (times) => {
+      if (times === 0) recordErrors('tcp', { [kind]: 1 });
+      at += PART;
+      return times;
+    });
+    return [again, samples.filter(({ metric }) => metric === 'operation_errors').length];
+  };
+  assert.deepEqual(failing('lost'), [1, 0]);
+  assert.deepEqual(failing('timeout'), [1, 0]);
+  assert.deepEqual(failing('corrupted'), [0, 1]);
+  assert.deepEqual(failing('duplicated'), [0, 1]);
+});
+
 test('a part inside of another belongs to it, and one that throws loses nothing', () => {
   const busy = machine((ms) => (ms < 200 ? 60 : 0));
   const repeats = new Repeats(busy, placement);
@@ -203,6 +225,21 @@ test('turns that are thrown away leave nothing in the notes', () => {
   assert.ok(!plane.counted);
   assert.deepEqual(notes.turns, [{ rtt_ms: 1 }, { rtt_ms: 3 }]);
   assert.equal(notes.outcomes.length, 2);
+});
+
+test('a turn whose errors a busy machine can cause is thrown away as any other', () => {
+  for (const [ended, counts] of /** @type {[object, boolean][]} */ ([
+    [{ outcome: 'errors', detail: '2 × lost', busy: true }, false],
+    [{ outcome: 'errors', detail: '2 × closed' }, true],
+  ])) {
+    const notes = { turns: [], outcomes: [], version: null };
+    const plane = /** @type {any} */ (twice());
+    undisturbed(plane, 'hysteria2, turn 1', [notes], () => {
+      notes.outcomes.push(ended);
+    });
+    assert.equal(plane.counted, counts);
+    assert.equal(notes.outcomes.length, 1);
+  }
 });
 
 test('turns of which a side failed are not thrown away', () => {

@@ -20,13 +20,14 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 		code    int
 		again   int
 	}{
-		"quiet":            {[]string{"CROWDED=0"}, exitcode.Pass, 0},
-		"disturbed once":   {[]string{"CROWDED=1"}, exitcode.Pass, 1},
-		"disturbed twice":  {[]string{"CROWDED=2"}, exitcode.Pass, 2},
-		"always disturbed": {[]string{"CROWDED=9"}, exitcode.Inconclusive, variables.Most("AGAIN")},
-		"at most once":     {[]string{"CROWDED=9", "AGAIN=1"}, exitcode.Inconclusive, 1},
-		"not at all":       {[]string{"CROWDED=9", "AGAIN=0"}, exitcode.Inconclusive, 0},
-		"not that alone":   {[]string{"CROWDED=9", "WRONG=1"}, exitcode.Inconclusive, 0},
+		"quiet":              {[]string{"CROWDED=0"}, exitcode.Pass, 0},
+		"disturbed once":     {[]string{"CROWDED=1"}, exitcode.Pass, 1},
+		"disturbed twice":    {[]string{"CROWDED=2"}, exitcode.Pass, 2},
+		"always disturbed":   {[]string{"CROWDED=9"}, exitcode.Inconclusive, variables.Most("AGAIN")},
+		"at most once":       {[]string{"CROWDED=9", "AGAIN=1"}, exitcode.Inconclusive, 1},
+		"not at all":         {[]string{"CROWDED=9", "AGAIN=0"}, exitcode.Inconclusive, 0},
+		"lost beside others": {[]string{"CROWDED=1", "LOST=1"}, exitcode.Pass, 1},
+		"not that alone":     {[]string{"CROWDED=9", "WRONG=1"}, exitcode.Inconclusive, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "local", "pulsar/crowded", c.environ...)

@@ -40,7 +40,7 @@ func (c *Comparison) countFailedRuns(a, b []Measured) {
 	}
 }
 
-// failedRuns counts the runs that failed in a way; sure are those that nothing excuses.
+// failedRuns counts the runs that failed in a way; sure counts the runs that nothing excuses.
 func failedRuns(runs []Measured, way string) (all Tally, sure int64) {
 	all.Of = int64(len(runs))
 	for _, m := range runs {
@@ -90,8 +90,8 @@ func isCounted(op result.Operation, kind string) bool {
 	return !(kind == "lost" && op.IsDatagrams()) && !kinds.All[kind].OwnLimit
 }
 
-// telling are the runs whose errors of a kind are evidence: all that the machine and the meter left alone; and of a kind that no
-// busy machine causes also those that they spoilt, unless a control of the run met the kind too.
+// telling returns the runs whose errors of a kind are evidence: all runs that the machine and the meter left alone. If no busy machine
+// causes the kind, spoilt runs are evidence too, unless a control of the run met the kind.
 func telling(runs []Measured, kind string) []Measured {
 	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool {
 		return spoilt(m) && (kinds.All[kind].BusyMachine || slices.Contains(controlErrors(m), kind))

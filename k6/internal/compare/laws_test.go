@@ -346,7 +346,7 @@ func slow(r *result.Result, by float64) {
 	}
 }
 
-// badness orders the codes: a pass is best, a failure worst. What is refused is as bad as an inconclusive comparison.
+// badness orders the codes: a pass is best, a failure worst. A refusal is as bad as an inconclusive comparison.
 func badness(code int) int {
 	switch code {
 	case exitcode.Pass:

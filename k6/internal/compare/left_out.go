@@ -15,7 +15,7 @@ type leftOut struct {
 	withoutResult        int     // runs of B without numbers, that did not take turns
 }
 
-// pairOfRuns is a pair with its numbers, nil where there are none.
+// pairOfRuns is a pair. The numbers of a run are nil if they cannot be read.
 type pairOfRuns struct {
 	a, b             *table
 	aFailed, bFailed bool // the side failed in its run
@@ -69,7 +69,7 @@ func ofPair(runs []Measured, pair int) *Measured {
 	return &runs[i]
 }
 
-// numbers are those of a run, whether or not they are used; nil where there are none, or they cannot be.
+// numbers returns the figures of a run, used or not; nil if the run has no result or an impossible figure.
 func numbers(m *Measured) *table {
 	if m == nil || m.Result == nil || impossible(*m.Result) != "" {
 		return nil
@@ -90,8 +90,8 @@ func (l leftOut) tables() []table {
 	return all
 }
 
-// samples are those of a metric of the pairs that gave none: in which B alone failed, and the others, by their numbers, else as if
-// B was far worse.
+// samples returns a metric's samples of the pairs that gave none: first of pairs in which B alone failed, then of the others. A pair
+// without figures counts as if B was far worse.
 func (l leftOut) samples(m Metric, k key) (failed, doubtful []float64) {
 	far := difference.FarWorse(m.shares())
 	for _, p := range l.pairs {

@@ -151,7 +151,7 @@ func tooFewFor(r row, a, b []Measured) string {
 	return fmt.Sprintf(" (the fewest samples of a run are %s; TIMES makes more)", format.Count(least))
 }
 
-// findMissingPrimary finds that there is no metric of speed, or no CPU time of a system that the bench started.
+// findMissingPrimary reports a comparison without a metric of speed, or without CPU time of a system that the bench started.
 func (c *Comparison) findMissingPrimary(all []row, runs []Measured) {
 	var speed, cpu bool
 	for _, m := range c.Metrics {
@@ -195,7 +195,7 @@ func (c *Comparison) findMute(asked []difference.Metric, look difference.Look) {
 	}
 }
 
-// minutesFor is about how long so many pairs take, by those that were made.
+// minutesFor estimates the time of a number of pairs from the pairs that were made.
 func (c *Comparison) minutesFor(pairs int) string {
 	made := min(len(c.A.Runs), len(c.B.Runs))
 	if made == 0 || c.DurationS <= 0 {

@@ -2,7 +2,10 @@
 
 package difference
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Series is a metric with the samples of its pairs in their order, NaN of a pair without a value: by how much B is worse than
 // it may be without any notice. Bound is what is tolerated beyond that.
@@ -22,9 +25,15 @@ type Decision struct {
 	ToDecide int
 }
 
+// isWhole reports whether each of the first pairs has a value.
+func (s Series) isWhole(pairs int) bool {
+	return !slices.ContainsFunc(s.Samples[:min(len(s.Samples), pairs)], math.IsNaN)
+}
+
 // Sequence judges all metrics together at each of the looks, which are numbers of pairs; without looks once, at all pairs,
 // whose number was fixed before. What is decided at a look stays so: it needs no more pairs, so that metrics may have different
-// numbers of them. Each look judges all metrics, so that the gate holds for all of them however many are left.
+// numbers of them. Each look judges all metrics, so that the gate holds for all of them however many are left. A metric that lacks
+// a value in a pair is not within its bound: nobody knows what the value would have been. It may be beyond by the others.
 func Sequence(all []Series, looks []int) []Decision {
 	decisions := make([]Decision, len(all))
 	if len(looks) == 0 {
@@ -54,6 +63,9 @@ func take(decisions []Decision, all []Series, pairs int, look Look) {
 		old, judged := decisions[i], all[i].Role != Shown
 		if judged && decided(old) {
 			continue
+		}
+		if a.Outcome == Within && !all[i].isWhole(pairs) {
+			a.Outcome = Unclear
 		}
 		now := Decision{Answer: a, Look: look, Pairs: metrics[i].Shift.N}
 		// A later look at the same pairs has a wider interval, and nothing new to say but a decision.
@@ -89,6 +101,10 @@ func estimatePairs(decisions []Decision, all []Series) {
 	}
 	for i := range decisions {
 		if decided(decisions[i]) || all[i].Role == Shown {
+			continue
+		}
+		if !all[i].isWhole(math.MaxInt) {
+			decisions[i].ToDecide = MostPairs + 1
 			continue
 		}
 		m := metrics[i]

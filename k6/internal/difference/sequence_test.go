@@ -4,6 +4,7 @@ package difference
 
 import (
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 )
@@ -71,14 +72,68 @@ func TestOneOfManyTakesMoreTurns(t *testing.T) {
 	}
 }
 
+// TestPairsWithoutAValue: they pass nothing, and hide nothing.
 func TestPairsWithoutAValue(t *testing.T) {
-	d := append(around(0, 0.02, 12), math.NaN(), math.NaN())
-	if got := Sequence([]Series{series(Primary, d)}, []int{13})[0]; got.Pairs != 12 || got.Outcome != Within {
-		t.Errorf("%+v", got)
+	gap := []float64{math.NaN(), math.NaN()}
+	fine, far := append(around(0, 0.02, 12), gap...), append(around(0.3, 0.02, 12), gap...)
+	got := Sequence([]Series{series(Primary, fine), series(Primary, far)}, []int{13})
+	if d := got[0]; d.Pairs != 12 || d.Outcome != Unclear || d.ToDecide <= MostPairs {
+		t.Errorf("%+v", d)
+	}
+	if d := got[1]; d.Pairs != 12 || d.Outcome != Beyond {
+		t.Errorf("%+v", d)
+	}
+	if overall := OverallOf([]Series{series(Primary, fine)}, got[:1]); overall != Unclear {
+		t.Error(overall)
+	}
+	// The gap is behind the look that decided it.
+	if d := Sequence([]Series{series(Primary, fine)}, []int{12, 14})[0]; d.Outcome != Within || d.Look.Number != 1 {
+		t.Errorf("%+v", d)
 	}
 	none := Sequence([]Series{series(Primary, nil)}, nil)[0]
 	if none.Outcome != Unclear || none.Pairs != 0 || none.ToDecide != 6 || !math.IsNaN(none.Estimate) {
 		t.Errorf("%+v", none)
+	}
+}
+
+// TestNoGapPutsAMetricWithinItsBound: random series lose samples at random. A metric that was not within its bound does not come
+// within, and neither does one that lacks a sample of the look that decides it.
+func TestNoGapPutsAMetricWithinItsBound(t *testing.T) {
+	lot := rand.New(rand.NewPCG(30, 4))
+	within := 0
+	for range 3000 {
+		pairs := 6 + lot.IntN(14)
+		all := make([]Series, 1+lot.IntN(4))
+		for i := range all {
+			samples := make([]float64, pairs)
+			shift := 0.3 * (lot.Float64() - 0.5)
+			for n := range samples {
+				samples[n] = shift + 0.05*lot.NormFloat64()
+			}
+			all[i] = series(Primary, samples)
+		}
+		looks := [][]int{nil, {6, pairs}}[lot.IntN(2)]
+		if pairs == 6 {
+			looks = nil
+		}
+		before := Sequence(all, looks)
+		of, at := lot.IntN(len(all)), lot.IntN(pairs)
+		all[of].Samples[at] = math.NaN()
+		after := Sequence(all, looks)
+		for i, d := range after {
+			if d.Outcome == Within && before[i].Outcome != Within {
+				t.Fatalf("%d of %v came within: %+v, before %+v", i, all, d, before[i])
+			}
+		}
+		if before[of].Outcome == Within {
+			within++
+		}
+		if (looks == nil || at < 6) && after[of].Outcome == Within {
+			t.Fatalf("it lacks sample %d: %+v", at, after[of])
+		}
+	}
+	if within < 300 {
+		t.Errorf("the law is of %d metrics that are within", within)
 	}
 }
 

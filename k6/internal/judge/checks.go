@@ -42,13 +42,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 	neighbours := placementLoad(e.Usage, e.Placement)
 	add(e.generatorCPUs(len(controls) > 0, counted("own_instances_cpu_s"), neighbours != nil)...)
 	for _, control := range controls {
-		op := e.find(control.Operation)
-		if op.Saturates && op.AnswersItself {
-			row, _ := find(rows, op.Name)
-			add(probeHeadroom(row))
-		} else {
-			add(headroom(control, op.Saturates))
-		}
+		add(e.headroomOf(control, rows))
 	}
 	add(droppedIterations(e.Counts.Dropped), neighbours)
 	add(processesAlive(e.Usage)...)

@@ -133,6 +133,22 @@ func tookTheMachine(own, busyPercent, cpus float64) bool {
 	return isFull(busyPercent) && own > busyPercent*cpus/2
 }
 
+// checkHeadroom is followed by the operation's name.
+const checkHeadroom = "generator headroom: "
+
+// headroomOf is how fast the meter could be beside an operation; nil where nothing bounds it.
+func (e Evidence) headroomOf(control result.Control, rows []result.Operation) *result.Validity {
+	op := e.find(control.Operation)
+	row, _ := find(rows, op.Name)
+	switch {
+	case op.Saturates && op.AnswersItself:
+		return probeHeadroom(row)
+	case op.Saturates && e.Link != nil:
+		return headroomOverLink(row)
+	}
+	return headroom(control, op.Saturates)
+}
+
 // headroom: where as much is sent as comes through, what the meter can do without the system bounds what it can tell of the
 // system. One round trip at a time has no such bound.
 func headroom(control result.Control, saturates bool) *result.Validity {
@@ -140,19 +156,32 @@ func headroom(control result.Control, saturates bool) *result.Validity {
 	if !saturates || ratio == nil || *ratio == 0 {
 		return nil
 	}
-	return check("generator headroom: "+control.Operation, result.Generator, *ratio <= 1/headroomLeast, fmt.Sprintf(
+	return check(checkHeadroom+control.Operation, result.Generator, *ratio <= 1/headroomLeast, fmt.Sprintf(
 		"direct it is %.2f times as fast; below %.1f the meter, the far end or loopback may be the limit", 1 / *ratio, headroomLeast))
 }
 
-// probeHeadroom is the same of an operation that the system answers by itself, beside whose control a far end takes some of
-// the meter's CPU: what bounds it is the one CPU of the meter's thread.
+// probeHeadroom is the same where a control does not tell what the meter can do: of an operation that the system answers by
+// itself, beside whose control a far end takes some of the meter's CPU, and over a link, which bounds both sides. What bounds
+// such an operation is the one CPU of the meter's thread.
 func probeHeadroom(row result.Operation) *result.Validity {
 	if row.CPU == nil || row.WindowS <= 0 {
 		return nil
 	}
 	share := row.CPU.ProbeS / row.WindowS
-	return check("generator headroom: "+row.Name, result.Generator, share <= 1/headroomLeast, fmt.Sprintf(
+	return check(checkHeadroom+row.Name, result.Generator, share <= 1/headroomLeast, fmt.Sprintf(
 		"the probe used %.0f %% of its CPU; above %.0f %% it may be the limit", 100*share, 100/headroomLeast))
+}
+
+// headroomOverLink: a link bounds an operation and its control alike, so that the meter is judged by its own CPU. A meter
+// whose CPU nobody knows has not been judged.
+func headroomOverLink(row result.Operation) *result.Validity {
+	if row.Requests == 0 {
+		return nil
+	}
+	if row.CPU != nil && row.CPU.ProbeS > 0 {
+		return probeHeadroom(row)
+	}
+	return check(checkHeadroom+row.Name, result.Generator, false, "the probe's CPU was not measured, and the link may bound the direct way")
 }
 
 // toldApart: a percentile of an open loop holds the generator's own lateness. Where that is more than half of it, it is not
@@ -246,8 +275,8 @@ func controlsHold(controls []result.Control, thresholds []result.Threshold) *res
 		}
 	}
 	if len(failed) == 0 {
-		return check("controls", meter, true, "none failed")
+		return check(checkControls, meter, true, "none failed")
 	}
-	return check("controls", meter, false, fmt.Sprintf(
+	return check(checkControls, meter, false, fmt.Sprintf(
 		"%s failed without the system: the generator, the far end or the machine is at fault", strings.Join(failed, ", ")))
 }

@@ -204,6 +204,42 @@ func TestWhatASystemAnswersByItselfIsBoundByTheProbesOwnCPU(t *testing.T) {
 	}
 }
 
+func TestOverALinkTheMeterIsJudgedByItsOwnCPU(t *testing.T) {
+	of := func(link *Link, seconds float64, known bool) *result.Validity {
+		e := complete()
+		e.Link = link
+		e.Operations = []Operation{{Name: "down", Loop: "closed", Control: "direct", Saturates: true}, {Name: "direct", Loop: "closed"}}
+		metrics := probed("down", 1, 1).with(probed("direct", 1, 1))
+		delete(metrics, "operation_probe_cpu_s{operation:down}")
+		if known {
+			metrics["operation_probe_cpu_s{operation:down}"] = map[string]float64{"count": seconds}
+		}
+		for _, c := range judged(t, e, metrics).Validity {
+			if c.Check == "generator headroom: down" {
+				return &c
+			}
+		}
+		return nil
+	}
+	link := &Link{Calibration: LinkCalibration{OK: true}}
+	for _, c := range []struct {
+		about   string
+		link    *Link
+		seconds float64
+		known   bool
+		want    bool
+	}{
+		{"the link is the limit, and the probe rests", link, 0.02, true, true},
+		{"the probe takes its whole CPU", link, 0.9, true, false},
+		{"nobody knows what the probe took", link, 0, false, false},
+		{"on loopback the direct way tells", nil, 0.02, true, false},
+	} {
+		if got := of(c.link, c.seconds, c.known); got == nil || *got.OK != c.want {
+			t.Errorf("%s: %+v", c.about, got)
+		}
+	}
+}
+
 func TestLatenessOfAFewMillisecondsIsNoMatterWhateverThePercentileIs(t *testing.T) {
 	for late, ok := range map[float64]bool{4.9: true, 5: true, 5.1: false} {
 		row := result.Operation{Name: "send", Loop: "open", LatencyMS: &result.Latency{Count: 1000, P99: p(2.0)}}

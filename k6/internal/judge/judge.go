@@ -89,7 +89,8 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
-		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter), Integrity: integrityOf(m, e.Facts),
+		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
+		Integrity: append(integrityOf(m, e.Facts), farEndOf(m, e.Operations)...),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {
@@ -130,15 +131,16 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	return j, nil
 }
 
-// opinionOf is the last word: of the rows of a matrix, where there are any, of the operations where there are none.
+// opinionOf is the last word: of the rows of a matrix, where there are any, of the operations where there are none. What is wrong with
+// the data is wrong with either.
 func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 	var found opinion
 	if e.Steps != nil {
-		found = findLimit(m, e, j.Validity)
+		found = excusedLimit(findLimit(m, e, j.Validity), j)
 	} else {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}
-	return ofPrograms(e, j, withIntegrity(found, j.Integrity, j.Validity))
+	return markBusy(withIntegrity(ofPrograms(e, j, found), j.Integrity, j.Validity), j)
 }
 
 // addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.

@@ -13,6 +13,7 @@ import (
 
 const (
 	checkLink = "link"
+	linkDied  = "it died: "
 	// A link's packets may come so much later than their time in the mean, ms, or this share of the way where that is more.
 	lateMostMS    = 0.2
 	lateMostOfWay = 0.01
@@ -99,7 +100,7 @@ func linkOf(row string) string { return checkLink + ": " + row }
 func (l *Link) carried(use LinkUse) *result.Validity {
 	var wrong []string
 	if use.Failed != nil {
-		wrong = append(wrong, "it died: "+*use.Failed)
+		wrong = append(wrong, linkDied+*use.Failed)
 	}
 	var late []string
 	for _, side := range []struct {

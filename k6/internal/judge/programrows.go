@@ -21,10 +21,16 @@ func (p *Protocols) UnmarshalJSON(data []byte) error {
 const (
 	// measured without an error.
 	ranWell = "measured"
+	// withErrors: some operations failed.
+	withErrors = "errors"
+	// tooSlow: a candidate was many times slower than the baseline, and was cut short.
+	tooSlow = "too slow"
 	// impossibleHere is what a program has not, or this machine cannot do.
 	impossibleHere = "impossible here"
 	// interoperates is of two programs that understand each other.
 	interoperates = "interoperates"
+	// wrongWire is of a side whose hop did not show in each turn what the row says.
+	wrongWire = "wrong wire"
 )
 
 // ProtocolRow is one protocol. Candidate is nil where only a baseline was measured.
@@ -37,20 +43,31 @@ type ProtocolRow struct {
 	RoundTrips *ProtocolRoundTrips `json:"round_trips"`
 }
 
-// ProtocolRoundTrips are counts of both sides, and whether the candidate's is within its target.
+// ProtocolRoundTrips are counts of both sides, and whether the candidate's is within its target. A side without a count has nil, and
+// OK is nil then.
 type ProtocolRoundTrips struct {
-	Baseline  int  `json:"baseline"`
-	Candidate int  `json:"candidate"`
-	OK        bool `json:"ok"`
+	Baseline  *int  `json:"baseline"`
+	Candidate *int  `json:"candidate"`
+	OK        *bool `json:"ok"`
 }
 
 // ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is the fault
-// that excuses its errors.
+// that excuses its errors. Busy: a busy machine can have caused the outcome. Unchecked is why nobody knows what the hop of one of
+// its turns showed.
 type ProtocolSide struct {
 	Outcome string             `json:"outcome"`
 	Detail  *string            `json:"detail"`
 	Known   *string            `json:"known"`
+	Busy    bool               `json:"busy"`
 	Figures map[string]*Spread `json:"figures"`
+
+	Unchecked *string `json:"unchecked"`
+}
+
+// mayBeBusy reports whether others on the CPUs can have caused how the side ended. A program that did not start, or ended, is to
+// blame for that itself.
+func (s *ProtocolSide) mayBeBusy() bool {
+	return s.Busy && (s.Outcome == withErrors || s.Outcome == tooSlow)
 }
 
 // Spread is over the turns of a row.
@@ -73,6 +90,8 @@ type ProtocolComparison struct {
 	Pairs int `json:"pairs"`
 	// ToDecide is about how many turns would; nil where it is decided, and where no number would.
 	ToDecide *int `json:"to_decide"`
+	// Lacks says which turns have no measurement of it; nil where all have one.
+	Lacks *string `json:"lacks"`
 }
 
 // InteropRow is one protocol, and who understands whom in it.

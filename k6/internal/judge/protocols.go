@@ -17,34 +17,56 @@ var turnsMost = variables.Most("TURNS")
 
 // What a target was judged to be.
 const (
+	met       = "met"
 	missed    = "missed"
 	uncertain = "uncertain"
 	// bound: what measures it, or a rate that it is told, may bound it.
 	bound = "bound"
 )
 
+// targets are the names of the targets of a compared row.
+var targets = []string{"throughput", "latency", "memory", "first reply"}
+
 // ofProtocols: a row that did not run, or that missed a target with confidence, is a failure, whatever else the run was.
-// Errors of a row are told by its outcome.
+// The outcome of a row has its errors. Errors that others on the CPUs can have caused are no failure while others were there.
 // What a link has spoilt is no failure of a row's: its check says so.
 func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opinion {
 	rows := protocols.Rows
-	var broken, misses, bounded, undecided []reason
+	busy := isDisturbed(j.Validity)
+	var broken, excused, misses, bounded, undecided, unseen []reason
 	for _, row := range rows {
 		if link.spoilt(row.Row) {
 			continue
 		}
-		broken = append(broken, ended(row.Row, "baseline", &row.Baseline)...)
-		broken = append(broken, ended(row.Row, "candidate", row.Candidate)...)
+		excuses := busy || isUnsettled(j.Repeated, row.Row)
+		own, others := ended(row.Row, "baseline", &row.Baseline), ended(row.Row, "candidate", row.Candidate)
+		if isUnfit(row) {
+			unseen, own = append(unseen, own...), nil
+		}
+		for _, r := range slices.Concat(own, others) {
+			if r.busy = r.busy && excuses; r.busy {
+				excused = append(excused, r)
+			} else {
+				broken = append(broken, r)
+			}
+		}
+		if isUnfit(row) {
+			continue
+		}
+		unseen = append(unseen, uncheckedOf(row)...)
 		if link == nil || link.Calibration.OK {
-			misses = append(misses, missesOf(row)...)
+			misses = append(misses, missesOf(row, excuses)...)
 		}
 		bounded = append(bounded, boundOf(row)...)
+		if protocols.Compared {
+			undecided = append(undecided, unjudged(row)...)
+		}
 	}
 	for _, line := range undecidedLines(rows) {
-		undecided = append(undecided, reason{kind: "noise", name: line.Target, text: line.text()})
+		undecided = append(undecided, line.reason())
 	}
 	crossed := crossedReasons(j.Thresholds)
-	reasons := slices.Concat(broken, misses, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), bounded, undecided)
+	reasons := slices.Concat(broken, misses, excused, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), unseen, bounded, undecided)
 	failed := len(broken) > 0 || len(misses) > 0 || verdict == result.Fail && len(crossed) > 0
 	return programsEnded(j.Validity, failed, reasons)
 }
@@ -54,28 +76,99 @@ func fine(side *ProtocolSide) bool {
 	return side.Outcome == ranWell || side.Outcome == impossibleHere || side.Known != nil
 }
 
+// isUnfit reports whether a candidate cannot be held against its baseline, whose hop is not what the row says.
+func isUnfit(row ProtocolRow) bool { return row.Candidate != nil && row.Baseline.Outcome == wrongWire }
+
+// uncheckedOf are the sides of a compared row of which no one knows what their hop showed: such a row meets nothing.
+func uncheckedOf(row ProtocolRow) (reasons []reason) {
+	if row.Candidate == nil {
+		return nil
+	}
+	for _, side := range []struct {
+		name string
+		of   *ProtocolSide
+	}{{"baseline", &row.Baseline}, {"candidate", row.Candidate}} {
+		if side.of.Unchecked != nil && side.of.Outcome == ranWell {
+			reasons = append(reasons, reason{kind: "row", name: "hop not checked", text: fmt.Sprintf(
+				"%s: %s: the hop was not checked: %s", row.Row, side.name, *side.of.Unchecked)})
+		}
+	}
+	return reasons
+}
+
 // ended is how a side of a row did, where that is not fine.
 func ended(row, name string, side *ProtocolSide) []reason {
 	if side == nil || fine(side) {
 		return nil
 	}
-	return []reason{{kind: "row", name: side.Outcome, text: fmt.Sprintf("%s: %s: %s", row, name, withDetail(side.Outcome, side.Detail))}}
+	text := fmt.Sprintf("%s: %s: %s", row, name, withDetail(side.Outcome, side.Detail))
+	return []reason{{kind: "row", name: side.Outcome, text: text, busy: side.mayBeBusy()}}
 }
 
-func missesOf(row ProtocolRow) (reasons []reason) {
+// missesOf are the targets that a row missed. excuses: others used the CPUs, so that a candidate whose errors they can have caused
+// missed no target by having no figure.
+func missesOf(row ProtocolRow, excuses bool) (reasons []reason) {
+	lacks := excuses && row.Candidate != nil && row.Candidate.mayBeBusy()
 	for _, line := range row.Comparison {
-		if line.Judged == missed {
-			reasons = append(reasons, reason{kind: "target", name: line.Target, text: fmt.Sprintf(
-				"%s: %s is %s of the baseline (%s to %s), and %s is the target",
-				row.Row, line.Target, times(line.Ratio), times(line.Low), times(line.High), times(&line.Bound))})
+		if line.Judged != missed || lacks && line.Lacks != nil {
+			continue
 		}
+		text := fmt.Sprintf("%s: %s is %s of the baseline (%s to %s), and %s is the target",
+			row.Row, line.Target, times(line.Ratio), times(line.Low), times(line.High), times(&line.Bound))
+		if line.Ratio == nil {
+			text = fmt.Sprintf("%s: %s: the operations of the candidate failed, and those of the baseline did not", row.Row, line.Target)
+		}
+		reasons = append(reasons, reason{kind: "target", name: line.Target, text: text})
 	}
-	if trips := row.RoundTrips; trips != nil && !trips.OK {
+	if trips := row.RoundTrips; trips != nil && trips.OK != nil && !*trips.OK && trips.Candidate != nil && trips.Baseline != nil {
 		reasons = append(reasons, reason{kind: "target", name: "round trips", text: fmt.Sprintf(
 			"%s: a tunnel takes %d round trips of the hop to open, answer and close, and the baseline's takes %d",
-			row.Row, trips.Candidate, trips.Baseline)})
+			row.Row, *trips.Candidate, *trips.Baseline)})
 	}
 	return reasons
+}
+
+// unjudged are the targets that a row is not judged by, although both sides have the row.
+func unjudged(row ProtocolRow) (reasons []reason) {
+	lacks := func(target, text string) {
+		reasons = append(reasons, reason{kind: "empty", name: target, text: fmt.Sprintf("%s: %s: %s", row.Row, target, text)})
+	}
+	if trips := row.RoundTrips; trips != nil && (trips.OK == nil || trips.Baseline == nil || trips.Candidate == nil) {
+		side := "candidate"
+		if trips.Baseline == nil {
+			side = "baseline"
+		}
+		lacks("round trips", "not counted of the "+side)
+	}
+	if row.Candidate == nil {
+		lacks("comparison", "the candidate was not measured")
+		return reasons
+	}
+	lacked := row.Baseline.Outcome == impossibleHere || row.Candidate.Outcome == impossibleHere && len(row.Comparison) == 0
+	if lacked || !fine(&row.Baseline) || !fine(row.Candidate) {
+		return reasons
+	}
+	for _, target := range targets {
+		i := slices.IndexFunc(row.Comparison, func(line ProtocolComparison) bool { return line.Target == target })
+		switch {
+		case i < 0:
+			lacks(target, "not compared")
+		case !row.Comparison[i].isJudged():
+			lacks(target, "the comparison has no ratio")
+		}
+	}
+	return reasons
+}
+
+// isJudged reports whether a target has a judgement; a target that is met has a ratio, and a figure in each turn.
+func (c ProtocolComparison) isJudged() bool {
+	switch c.Judged {
+	case missed, uncertain:
+		return true
+	case met, bound:
+		return c.Ratio != nil && *c.Ratio > 0 && c.Lacks == nil && c.Pairs > 0
+	}
+	return false
 }
 
 func boundOf(row ProtocolRow) (reasons []reason) {
@@ -122,16 +215,24 @@ func undecidedLines(rows []ProtocolRow) (lines []undecidedLine) {
 	return lines
 }
 
-// Undecided are the places of the rows that more turns would decide, what takes the fewest first.
+// Undecided are the places of the rows that more turns would decide, what takes the fewest first. A turn that lacks a figure stays
+// so, whatever comes after it.
 func Undecided(rows []ProtocolRow) []int {
 	places := []int{}
 	for _, line := range undecidedLines(rows) {
-		if !slices.Contains(places, line.row) {
+		if line.Lacks == nil && !slices.Contains(places, line.row) {
 			places = append(places, line.row)
 		}
 	}
 	slices.Reverse(places)
 	return places
+}
+
+func (l undecidedLine) reason() reason {
+	if l.Lacks != nil {
+		return reason{kind: "empty", name: l.Target, text: fmt.Sprintf("%s: %s: %s", l.of, l.Target, *l.Lacks)}
+	}
+	return reason{kind: "noise", name: l.Target, text: l.text()}
 }
 
 func (l undecidedLine) text() string {

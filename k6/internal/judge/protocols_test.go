@@ -19,6 +19,29 @@ func line(target, judged string) ProtocolComparison {
 	return ProtocolComparison{Target: target, Bound: 1, Ratio: p(1.1), Low: p(1.05), High: p(1.2), Judged: judged, Pairs: 8}
 }
 
+// lines are those of all targets: met, but for these.
+func lines(others ...ProtocolComparison) (all []ProtocolComparison) {
+	for _, target := range targets {
+		i := slices.IndexFunc(others, func(l ProtocolComparison) bool { return l.Target == target })
+		if i >= 0 {
+			all = append(all, others[i])
+		} else {
+			all = append(all, line(target, met))
+		}
+	}
+	for _, other := range others {
+		if !slices.Contains(targets, other.Target) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// trips are counts of round trips, of which a nil was not counted.
+func trips(baseline, candidate *int, ok *bool) ProtocolRow {
+	return ProtocolRow{Row: "x", Baseline: *side(ranWell), RoundTrips: &ProtocolRoundTrips{Baseline: baseline, Candidate: candidate, OK: ok}}
+}
+
 // rowNamed is one that was measured on its baseline.
 func rowNamed(name string, candidate *ProtocolSide, lines ...ProtocolComparison) ProtocolRow {
 	return ProtocolRow{Row: name, Baseline: *side(ranWell), Candidate: candidate, Comparison: lines}
@@ -51,8 +74,8 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 		"missed":                       {rowNamed("trojan", nil, line("memory", "missed")), result.Fail},
 		"uncertain":                    {rowNamed("trojan", nil, line("memory", "uncertain")), result.Inconclusive},
 		"met":                          {rowNamed("trojan", nil, line("memory", "met")), result.Pass},
-		"more round trips":             {ProtocolRow{Row: "x", Baseline: *side(ranWell), RoundTrips: &ProtocolRoundTrips{Baseline: 3, Candidate: 7}}, result.Fail},
-		"round trips within the bound": {ProtocolRow{Row: "x", Baseline: *side(ranWell), RoundTrips: &ProtocolRoundTrips{Baseline: 3, Candidate: 4, OK: true}}, result.Pass},
+		"more round trips":             {trips(p(3), p(7), p(false)), result.Fail},
+		"round trips within the bound": {trips(p(3), p(4), p(true)), result.Pass},
 	} {
 		if got, texts := ofRows(false, Judged{}, result.Pass, rowNamed("socks", nil), c.row); got != c.want {
 			t.Errorf("%s: %s, want %s: %q", about, got, c.want, texts)
@@ -60,7 +83,7 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	}
 	cpu := line("CPU", "")
 	cpu.Ratio = p(1.5)
-	got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", nil, line("throughput", "bound"), cpu))
+	got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(line("throughput", "bound"), cpu)...))
 	if got != result.Inconclusive || !slices.Equal(texts, []string{
 		"trojan: throughput: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes 150 % of its CPU: it may be slower than it looks",
 	}) {
@@ -68,10 +91,46 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	}
 }
 
+func TestAHopThatIsNotWhatItsRowSaysIsNeverMet(t *testing.T) {
+	stripped := side(wrongWire)
+	stripped.Detail = p("turn 5: the hop shows no TLS: HTTP plaintext")
+	unseen := side(ranWell)
+	unseen.Unchecked = p("turn 2: packets cannot be captured")
+	met := lines(line("memory", "met"))
+	baseline := func(own, candidate *ProtocolSide, lines ...ProtocolComparison) ProtocolRow {
+		return ProtocolRow{Row: "trojan", Baseline: *own, Candidate: candidate, Comparison: lines}
+	}
+	for about, c := range map[string]struct {
+		row  ProtocolRow
+		want string
+		text string
+	}{
+		"the candidate's": {baseline(side(ranWell), stripped, met...), result.Fail,
+			"trojan: candidate: wrong wire: turn 5: the hop shows no TLS: HTTP plaintext"},
+		"the baseline's": {baseline(stripped, side(ranWell), lines(line("memory", "missed"))...), result.Inconclusive,
+			"trojan: baseline: wrong wire: turn 5: the hop shows no TLS: HTTP plaintext"},
+		"a baseline's that is measured alone": {baseline(stripped, nil), result.Fail,
+			"trojan: baseline: wrong wire: turn 5: the hop shows no TLS: HTTP plaintext"},
+		"nobody knows the candidate's": {baseline(side(ranWell), unseen, met...), result.Inconclusive,
+			"trojan: candidate: the hop was not checked: turn 2: packets cannot be captured"},
+		"nobody knows the baseline's": {baseline(unseen, side(ranWell), met...), result.Inconclusive,
+			"trojan: baseline: the hop was not checked: turn 2: packets cannot be captured"},
+	} {
+		got, texts := ofRows(c.row.Candidate != nil, Judged{}, result.Pass, rowNamed("socks", side(ranWell), met...), c.row)
+		if got != c.want || !slices.Equal(texts, []string{c.text}) {
+			t.Errorf("%s: %s, want %s: %q", about, got, c.want, texts)
+		}
+	}
+	if got, texts := ofRows(false, Judged{}, result.Pass, baseline(unseen, nil)); got != result.Pass {
+		t.Errorf("nothing is compared: %s %q", got, texts)
+	}
+}
+
 func TestTheCPUThatACandidateTakesIsFoundWhereverItsLineIs(t *testing.T) {
 	cpu := line("CPU", "")
 	cpu.Ratio = p(1.5)
-	_, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", nil, cpu, line("throughput", "bound")))
+	row := rowNamed("trojan", side(ranWell), append([]ProtocolComparison{cpu}, lines(line("throughput", "bound"))...)...)
+	_, texts := ofRows(true, Judged{}, result.Pass, row)
 	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate takes 150 % of its CPU") {
 		t.Errorf("%q", texts)
 	}
@@ -93,7 +152,7 @@ func TestAMissIsToldWithItsInterval(t *testing.T) {
 	slow.Bound, slow.Ratio, slow.Low, slow.High = 0.9, p(0.5), p(0.45), p(0.55)
 	late := line("latency", "missed")
 	late.Bound, late.Ratio, late.Low, late.High = 1.2, p(44.0), p(43.6), p(45.0)
-	_, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), slow, late))
+	_, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(slow, late)...))
 	if !slices.Equal(texts, []string{
 		"trojan: throughput is 50 % of the baseline (45 % to 55 %), and 90 % is the target",
 		"trojan: latency is 44 times of the baseline (44 times to 45 times), and 120 % is the target",
@@ -106,7 +165,7 @@ func TestWhatCannotBeToldSaysHowManyTurnsWouldThoseThatTakeTheMostFirst(t *testi
 	of := func(name string, needed *int) ProtocolRow {
 		l := line("throughput", "uncertain")
 		l.ToDecide = needed
-		return rowNamed(name, side(ranWell), l)
+		return rowNamed(name, side(ranWell), lines(l)...)
 	}
 	few := of("vmess", p(9))
 	few.Comparison[0].Ratio, few.Comparison[0].Low, few.Comparison[0].High, few.Comparison[0].Pairs = nil, nil, nil, 2
@@ -156,7 +215,7 @@ func TestARunThatMeasuredNothingOrComparedNothingIsNotPassed(t *testing.T) {
 	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", none)); got != result.Inconclusive || !slices.Equal(texts, []string{"no row was compared"}) {
 		t.Errorf("%s %q", got, texts)
 	}
-	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), line("memory", "met"))); got != result.Pass {
+	if got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines()...)); got != result.Pass {
 		t.Errorf("%s %q", got, texts)
 	}
 }
@@ -192,7 +251,42 @@ func TestSharesAreInPerCentUpToTenTimes(t *testing.T) {
 func TestAsManyTurnsAsThereMayBeAreAskedFor(t *testing.T) {
 	l := line("throughput", "uncertain")
 	l.ToDecide = p(turnsMost)
-	if _, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), l)); !strings.Contains(texts[0], "would: TURNS=") {
+	if _, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(l)...)); !strings.Contains(texts[0], "would: TURNS=") {
 		t.Errorf("%q", texts)
+	}
+}
+
+func TestWhatWasNotMeasuredOrNotJudgedHasNotPassed(t *testing.T) {
+	lacking := line("memory", "uncertain")
+	lacking.Lacks = p("not measured in turn 3 of the candidate")
+	forged := line("memory", met)
+	forged.Lacks = lacking.Lacks
+	empty, odd := line("memory", met), line("memory", "fine")
+	empty.Ratio = nil
+	never := line("memory", missed)
+	never.Ratio, never.Low, never.High, never.Lacks = nil, nil, nil, p("not measured in any turn of the candidate")
+	uncounted := rowNamed("trojan", side(ranWell), lines()...)
+	uncounted.RoundTrips = &ProtocolRoundTrips{Baseline: p(3)}
+	for about, c := range map[string]struct {
+		row  ProtocolRow
+		want string
+		says string
+	}{
+		"a turn lacks it":         {rowNamed("trojan", side(ranWell), lines(lacking)...), result.Inconclusive, "trojan: memory: not measured in turn 3 of the candidate"},
+		"met all the same":        {rowNamed("trojan", side(ranWell), lines(forged)...), result.Inconclusive, "trojan: memory: the comparison has no ratio"},
+		"without a ratio":         {rowNamed("trojan", side(ranWell), lines(empty)...), result.Inconclusive, "trojan: memory: the comparison has no ratio"},
+		"a word that is none":     {rowNamed("trojan", side(ranWell), lines(odd)...), result.Inconclusive, "trojan: memory: the comparison has no ratio"},
+		"no line":                 {rowNamed("trojan", side(ranWell), lines()[:3]...), result.Inconclusive, "trojan: first reply: not compared"},
+		"no candidate":            {rowNamed("trojan", nil, lines()...), result.Inconclusive, "trojan: comparison: the candidate was not measured"},
+		"it fails on one side":    {rowNamed("trojan", side(ranWell), lines(never)...), result.Fail, "trojan: memory: the operations of the candidate failed, and those of the baseline did not"},
+		"round trips of one side": {uncounted, result.Inconclusive, "trojan: round trips: not counted of the candidate"},
+	} {
+		got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("socks", side(ranWell), lines()...), c.row)
+		if got != c.want || !slices.Equal(texts, []string{c.says}) {
+			t.Errorf("%s: %s, want %s: %q", about, got, c.want, texts)
+		}
+	}
+	if places := Undecided([]ProtocolRow{rowNamed("trojan", side(ranWell), lines(lacking)...)}); len(places) != 0 {
+		t.Errorf("more turns are no mend: %v", places)
 	}
 }

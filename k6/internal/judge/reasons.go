@@ -44,6 +44,7 @@ var more = map[string][2]string{
 type reason struct {
 	kind, name, text string
 	failed           *failure // where it is of the kind error
+	busy             bool     // others on the CPUs can have caused it, and they were there
 }
 
 type failure struct {
@@ -94,11 +95,13 @@ func invalidReasons(checks []result.Validity) (reasons []reason) {
 	return reasons
 }
 
-// integrityReasons are those of what does not hold, and those of what nobody could check.
+// integrityReasons are those of what does not hold, and those of what nobody could check. A far end that is not ours was never to be
+// checked: the environment names it.
 func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
 	for _, line := range integrity {
 		r := because("integrity", line.Check+": "+line.Detail)
 		switch {
+		case line.OK == nil && line.Source == farEnd:
 		case line.OK == nil:
 			unknown = append(unknown, r)
 		case !*line.OK:
@@ -127,6 +130,7 @@ func fold(reasons []reason) []result.Reason {
 		if rank(one.Kind) < len(causes) {
 			one.Role = result.Cause
 		}
+		one.BusyMachine = !slices.ContainsFunc(group, func(r reason) bool { return !r.busy })
 		if len(group) > 1 {
 			for _, r := range group {
 				one.All = append(one.All, r.text)

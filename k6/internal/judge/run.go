@@ -65,13 +65,14 @@ func ExitCode(outcomes []string, recorded *int) int {
 }
 
 // Spoilt says why nothing but the machine and the generator made a result inconclusive, so that it may pass when it is measured
-// again; "" of any other: an error of the system, or too few samples, would come again.
+// again; "" of any other: an error of the system, or too few samples, would come again. Errors that others on the CPUs can have
+// caused are the machine's.
 func Spoilt(measured result.Result) string {
 	if measured.Verdict != result.Inconclusive || len(measured.Reasons) == 0 {
 		return ""
 	}
 	for _, reason := range measured.Reasons {
-		if !slices.Contains([]string{result.Machine, result.Generator}, reason.Kind) {
+		if !reason.BusyMachine && !slices.Contains([]string{result.Machine, result.Generator}, reason.Kind) {
 			return ""
 		}
 	}

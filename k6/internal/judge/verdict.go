@@ -16,8 +16,8 @@ type opinion struct {
 }
 
 // decide is the verdict of a run. A system that ended by itself has failed. An interrupted run judges nothing else. Failed
-// requests are a fact whatever the generator did, unless the meter failed by itself. All else is only judged where the run is
-// valid.
+// requests are a fact whatever the generator did, unless the meter failed by itself, or others used the CPUs and can have caused
+// all of them. All else is only judged where the run is valid.
 func decide(thresholds []result.Threshold, checks []result.Validity, rows []result.Operation, controls []result.Control) opinion {
 	invalid, crossed := invalidReasons(checks), crossedReasons(thresholds)
 	reasons := slices.Concat(errorReasons(rows, controls), crossed, invalid)
@@ -27,7 +27,7 @@ func decide(thresholds []result.Threshold, checks []result.Validity, rows []resu
 		return opinion{verdict: result.Fail, reasons: reasons}
 	case isInterrupted(checks):
 		return opinion{verdict: result.Inconclusive, reasons: reasons}
-	case failed && !meterFailed(checks):
+	case failed && !meterFailed(checks) && !excuses(thresholds, checks, rows):
 		return opinion{verdict: result.Fail, reasons: reasons}
 	case len(invalid) > 0:
 		return opinion{verdict: result.Inconclusive, reasons: reasons}
@@ -37,7 +37,7 @@ func decide(thresholds []result.Threshold, checks []result.Validity, rows []resu
 	return opinion{verdict: result.Pass}
 }
 
-// aboutErrors: what is a fact whatever the machine did meanwhile. Round trips are a count, which no busy machine makes one more.
+// aboutErrors: what is a fact whatever the generator did meanwhile. Round trips are a count, which no busy machine makes one more.
 func aboutErrors(line result.Threshold) bool {
 	if line.Metric == roundTripsMetric {
 		return line.Value != nil

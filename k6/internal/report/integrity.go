@@ -29,6 +29,8 @@ func askedOf(source string) string {
 		return "the system's API"
 	case "dns":
 		return "the authoritative server"
+	case "far_end":
+		return "the far end"
 	}
 	return source
 }

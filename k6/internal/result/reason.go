@@ -16,13 +16,15 @@ const (
 const Cause = "cause"
 
 // Reason says why a verdict is not pass: one fault, or all of a kind, folded by k6/internal/judge. Count is how many they
-// are; All has the sentence of each where there is more than one.
+// are; All has the sentence of each where there is more than one. BusyMachine: others used the CPUs, and can have caused it, so that
+// another measurement may tell.
 type Reason struct {
-	Role  string   `json:"role"`
-	Kind  string   `json:"kind"`
-	Text  string   `json:"text"`
-	Count int      `json:"count"`
-	All   []string `json:"all,omitempty"`
+	Role        string   `json:"role"`
+	Kind        string   `json:"kind"`
+	Text        string   `json:"text"`
+	Count       int      `json:"count"`
+	All         []string `json:"all,omitempty"`
+	BusyMachine bool     `json:"busy_machine,omitempty"`
 }
 
 // UnmarshalJSON reads a reason, or a string: what a reason was before it had a kind.

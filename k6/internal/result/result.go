@@ -222,14 +222,15 @@ type Latency struct {
 	Max   float64  `json:"max"`
 }
 
-// Integrity is what the system reported against what is stored. OK is nil where it could not be checked.
+// Integrity is what the system reported against what is stored, or what a probe counted against what its far end did. OK is nil where it
+// could not be checked.
 type Integrity struct {
 	Check    string `json:"check"`
 	Reported *int64 `json:"reported"`
 	Found    *int64 `json:"found"`
 	OK       *bool  `json:"ok"`
 	Detail   string `json:"detail"`
-	Source   string `json:"source"` // sql, api
+	Source   string `json:"source"` // sql, api, dns, far_end
 }
 
 // Process is what a process used while the load ran. CPUPercent is of one core. PeakAnonBytes is of resident memory less

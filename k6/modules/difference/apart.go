@@ -4,6 +4,8 @@ package difference
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"windtunnel/k6/internal/difference"
 )
@@ -22,7 +24,8 @@ type Found struct {
 }
 
 // Side is the better one of a comparison: "a", "b", or null where they cannot be told apart, all comparisons counted. ToTell
-// is about how many pairs in all would tell them apart; null where they are, and where no number would.
+// is about how many pairs in all would tell them apart; null where they are, and where no number would. A comparison that lacks a
+// value in a pair tells nothing: its Pairs are 0.
 type Side struct {
 	Shown
 	P      float64 `json:"p"`
@@ -41,7 +44,10 @@ func TellApart(asked Compared) (Found, error) {
 			return Found{}, fmt.Errorf("comparison %d: %w", i, err)
 		}
 		samples := c.samples()
-		shifts[i] = difference.Paired(valued(samples, len(samples)))
+		if slices.ContainsFunc(samples, math.IsNaN) {
+			samples = nil
+		}
+		shifts[i] = difference.Paired(samples)
 	}
 	found := Found{Comparisons: []Side{}, FewestPairs: difference.FewestToTellApart(len(shifts)), Confidence: difference.Look{}.Confidence()}
 	for i, apart := range difference.TellApart(shifts, 0) {

@@ -97,8 +97,13 @@ func TestTargets(t *testing.T) {
 func TestLooksAndGaps(t *testing.T) {
 	told := ask[Told](t, pairs+`const gaps = metric(1.3, 20);
 gaps.pairs[3] = [null, 100]; gaps.pairs[4] = [100, undefined];
-return judge({ metrics: [metric(1, 20), gaps, { ...metric(1, 3), pairs: [] }], looks: [8, 18] })`)
+const equal = metric(1, 20);
+equal.pairs[3] = [null, 100];
+return judge({ metrics: [metric(1, 20), gaps, { ...metric(1, 3), pairs: [] }, equal], looks: [8, 18] })`)
 	fine, gone, none := told.Metrics[0], told.Metrics[1], told.Metrics[2]
+	if m := told.Metrics[3]; m.Outcome != "unclear" || m.ToDecide != nil {
+		t.Errorf("equal, but for a pair that has no value: %+v", m)
+	}
 	if fine.Outcome != "within" || fine.Pairs != 8 || fine.Confidence != 0.98 {
 		t.Errorf("%+v", fine)
 	}
@@ -126,6 +131,12 @@ func TestTellApart(t *testing.T) {
 	}
 	if found.FewestPairs != 11 || found.Confidence != 0.96 {
 		t.Errorf("%+v", found)
+	}
+	gap := ask[Found](t, pairs+`const gap = pairs(2, 13);
+gap[3] = [100, null];
+return tellApart({ comparisons: [{ pairs: gap, scale: 'ratio', better: 'higher' }] })`).Comparisons[0]
+	if gap.Better != nil || gap.Pairs != 0 || gap.Estimate != nil {
+		t.Errorf("a pair without a value: %+v", gap)
 	}
 }
 

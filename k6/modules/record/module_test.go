@@ -172,3 +172,28 @@ func TestNothingIsRecordedInTheInitContext(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFarEndsCountsAreKeptByOperation(t *testing.T) {
+	x := newTest(t)
+	x.run(`const tcp = new Operation('tcp'), udp = new Operation('udp')`)
+	x.begin()
+	x.run(`tcp.farEnd({ bytes_up: { least: 100, most: 100, found: 60 }, connections: { least: 1, most: null, found: 3 } })
+udp.farEnd(null)
+const all = measured({})
+const of = (name) => all[` + "`operation_far_end{${name}}`" + `]?.values.count`)
+	for name, want := range map[string]string{
+		"operation:tcp,count:bytes_up,of:least":      "100",
+		"operation:tcp,count:bytes_up,of:found":      "60",
+		"operation:tcp,count:bytes_up,of:missing":    "40",
+		"operation:tcp,count:bytes_up,of:beyond":     "0",
+		"operation:tcp,count:connections,of:missing": "0",
+		"operation:udp,count:none,of:found":          "1",
+	} {
+		if got := x.run("String(of('" + name + "'))"); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	if given := x.given(); len(given) > 0 {
+		t.Errorf("k6 got %d samples of it", len(given))
+	}
+}

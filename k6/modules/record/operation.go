@@ -3,6 +3,7 @@
 package record
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"go.k6.io/k6/lib"
 	"go.k6.io/k6/metrics"
 
+	"windtunnel/k6/internal/farend"
 	"windtunnel/k6/internal/record"
 )
 
@@ -70,7 +72,7 @@ func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
 	}
 	for name, method := range map[string]func(*lib.State, *cell, []sobek.Value) error{
 		"begin": o.begin, "success": o.success, "failure": o.failure, "anomaly": o.anomaly, "late": o.late,
-		"samples": o.samples, "failures": o.failures, "lateness": o.latenesses,
+		"samples": o.samples, "failures": o.failures, "lateness": o.latenesses, "farEnd": o.farEnd,
 	} {
 		_ = call.This.Set(name, func(call sobek.FunctionCall) sobek.Value {
 			state := o.vu.State()
@@ -180,6 +182,20 @@ func (o *operation) anomaly(state *lib.State, c *cell, given []sobek.Value) erro
 // late takes how late the generator was, ms.
 func (o *operation) late(state *lib.State, c *cell, given []sobek.Value) error {
 	o.trend(state, c.lateness, c, o.operations.lateness, []float64{max(0, given[0].ToFloat())}, nil)
+	return nil
+}
+
+// farEnd takes what the far end counted of a probe, as the sidecar tells it; null where it is none of the sidecar's.
+func (o *operation) farEnd(_ *lib.State, c *cell, given []sobek.Value) error {
+	text, err := json.Marshal(given[0].Export())
+	if err != nil {
+		return err
+	}
+	var counts farend.Counts
+	if err := json.Unmarshal(text, &counts); err != nil {
+		return err
+	}
+	counts.Record(o.record, carriedOf(c.tags))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 //! The HTTP interface: JSON, on loopback only.
 
 mod answer;
+mod captures;
 mod echoes;
 mod instances;
 mod links;
@@ -33,7 +34,8 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         probes: Arc::clone(&probes),
         echoes: Arc::clone(&echoes),
     };
-    let probes = probes::router(Arc::clone(&supervisor), probes);
+    let captures = captures::router(Arc::clone(&supervisor));
+    let probes = probes::router(Arc::clone(&supervisor), probes, Arc::clone(&echoes));
     let echoes = echoes::router(Arc::clone(&supervisor), echoes);
     Router::new()
         .route("/health", get(answer::health))
@@ -67,6 +69,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .merge(probes)
         .merge(echoes)
         .merge(taps::router(Arc::default()))
+        .merge(captures)
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::{blocking, read};
+use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
 use crate::probe::context::{Nobody, Observer};
+use crate::probe::far_end::FarEnd;
 use crate::probe::observer::InstanceObserver;
 use crate::probe::plan::Plan;
 use crate::probe::registry::{Probe, Registry};
-use crate::probe::spec::Spec;
+use crate::probe::spec::{ProbeKind, Spec};
 use crate::process::windows::Windows;
 use crate::testbed::supervisor::Supervisor;
 
@@ -32,9 +34,10 @@ const MAX_LIMIT: u64 = 200_000;
 struct Probes {
     supervisor: Arc<Supervisor>,
     registry: Arc<Registry>,
+    echoes: Arc<Echoes>,
 }
 
-pub fn router(supervisor: Arc<Supervisor>, registry: Arc<Registry>) -> Router {
+pub fn router(supervisor: Arc<Supervisor>, registry: Arc<Registry>, echoes: Arc<Echoes>) -> Router {
     Router::new()
         .route("/probes", post(start).get(list))
         .route("/probes/{id}", get(show).delete(forget))
@@ -42,6 +45,7 @@ pub fn router(supervisor: Arc<Supervisor>, registry: Arc<Registry>) -> Router {
         .with_state(Probes {
             supervisor,
             registry,
+            echoes,
         })
 }
 
@@ -54,6 +58,7 @@ async fn start(
         let Probes {
             supervisor,
             registry,
+            echoes,
         } = &probes;
         let of = spec.namespace.clone();
         let namespace = of.as_ref().map(|of| supervisor.namespace(of)).transpose()?;
@@ -62,7 +67,8 @@ async fn start(
             Some(_) => Plan::check_inside(spec)?,
         };
         let observer = observer(supervisor, &plan.spec)?;
-        let id = registry.start(plan, namespace, observer)?;
+        let far_end = far_end(supervisor, echoes, &plan)?;
+        let id = registry.start(plan, namespace, observer, far_end)?;
         if let Some(of) = of {
             // The instance may have been stopped meanwhile.
             supervisor
@@ -73,6 +79,22 @@ async fn start(
     })
     .await?;
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
+}
+
+/// The echo server that the spec names, else the one that its target is; none where it is none of ours.
+fn far_end(supervisor: &Supervisor, echoes: &Echoes, plan: &Plan) -> Result<Option<FarEnd>> {
+    let spec = &plan.spec;
+    let instance = spec.namespace.as_ref().map(|of| of.instance.as_str());
+    let udp = matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns);
+    let echo = match &spec.far_end {
+        Some(id) => Some(echoes.get(id)?),
+        None => echoes.at(plan.target_address, udp, instance),
+    };
+    let over_link = match instance {
+        Some(id) => supervisor.instance(id)?.link().is_ok(),
+        None => false,
+    };
+    Ok(echo.map(|echo| FarEnd::new(&echo, over_link)))
 }
 
 fn observer(supervisor: &Supervisor, spec: &Spec) -> Result<Box<dyn Observer>> {

@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
-use super::counters::Counters;
+use super::counters::{Counters, Tagged};
 use super::shared::Shared;
 use super::{flow, flow_far};
 use crate::net::poller::pause;
+use crate::net::tag;
 use crate::net::wait::Wait;
 
 /// More connections are closed as soon as they are made; the events engine has room for thousands.
@@ -50,6 +52,7 @@ pub fn accept(listener: &TcpListener, connections: &Arc<Connections>, shared: &A
             std::thread::sleep(std::time::Duration::from_millis(10));
             continue;
         };
+        shared.counters.accepted();
         if threads.len() >= MAX_CONNECTIONS {
             continue;
         }
@@ -75,17 +78,24 @@ pub fn accept(listener: &TcpListener, connections: &Arc<Connections>, shared: &A
 fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_nonblocking(shared.wait != Wait::Block)?;
-    let mut connection = Patient { stream, shared };
+    let tag = AtomicU8::new(tag::UNTOLD);
+    let mut connection = Patient {
+        stream,
+        shared,
+        tag: &tag,
+    };
     let mut buffer = vec![0; BUFFER];
     let mut have = 0;
     loop {
         match Header::decode(&buffer[..have]) {
             First::Unsure => have += some(connection.read(&mut buffer[have..HEADER])?)?,
             First::Bulk(header) => {
+                connection.begins(header.tag, have);
                 transfer(connection, header, &mut buffer)?;
                 have = some(next_header(connection, &mut buffer[..HEADER])?)?;
             }
             First::Flow(header) => {
+                connection.begins(header.tag, have);
                 let mut name = [0; flow::NAME_BYTES];
                 let name = &mut name[..header.name_bytes];
                 connection.read_exact(name)?;
@@ -95,6 +105,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             First::Echo => break,
         }
     }
+    connection.begins(buffer[0], have);
     loop {
         Counters::add(&shared.counters.tcp_bytes, have);
         connection.write_all(&buffer[..have])?;
@@ -113,6 +124,7 @@ fn next_header(mut connection: Patient<'_>, buffer: &mut [u8]) -> io::Result<usi
         .set_read_timeout(Some(BETWEEN_TRANSFERS))?;
     let mut stream = connection.stream;
     let count = stream.read(buffer)?;
+    connection.received(count);
     connection.stream.set_read_timeout(None)?;
     Ok(count)
 }
@@ -171,9 +183,31 @@ fn receive(mut connection: Patient<'_>, header: Header, buffer: &mut [u8]) -> io
 struct Patient<'a> {
     stream: &'a TcpStream,
     shared: &'a Shared,
+    /// Whose it is.
+    tag: &'a AtomicU8,
 }
 
 impl Patient<'_> {
+    /// Its first bytes are here, so many; later ones change nothing.
+    fn begins(self, tag: u8, bytes: usize) {
+        if self.tag.load(Ordering::Relaxed) != tag::UNTOLD {
+            return;
+        }
+        self.tag.store(tag::of(tag), Ordering::Relaxed);
+        Counters::add(&self.counts().connections, 1);
+        Counters::add(&self.counts().bytes_received, bytes);
+    }
+
+    fn counts(&self) -> &Tagged {
+        self.shared.counters.of(self.tag.load(Ordering::Relaxed))
+    }
+
+    fn received(self, count: usize) {
+        if self.tag.load(Ordering::Relaxed) != tag::UNTOLD {
+            Counters::add(&self.counts().bytes_received, count);
+        }
+    }
+
     fn wait(self, mut what: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         loop {
             match what(self.stream) {
@@ -191,13 +225,17 @@ impl Patient<'_> {
 
 impl Read for Patient<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.wait(|mut stream| stream.read(buffer))
+        let count = self.wait(|mut stream| stream.read(buffer))?;
+        self.received(count);
+        Ok(count)
     }
 }
 
 impl Write for Patient<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.wait(|mut stream| stream.write(bytes))
+        let count = self.wait(|mut stream| stream.write(bytes))?;
+        Counters::add(&self.counts().bytes_sent, count);
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -39,6 +39,36 @@ pub fn answer(batch: &mut Batch, socket: i32, count: usize, shared: &Shared) {
     let counters = &shared.counters;
     Counters::add(&counters.udp_received, count);
     Counters::add(&counters.udp_sent, count);
+    each(batch, count, |tag, datagrams, bytes| {
+        Counters::add(&counters.of(tag).datagrams_received, datagrams);
+        Counters::add(&counters.of(tag).bytes_received, bytes);
+    });
     let sent = batch.send_back(socket).unwrap_or(0);
     counters.not_sent(count - sent);
+    each(batch, sent, |tag, datagrams, bytes| {
+        Counters::add(&counters.of(tag).datagrams_sent, datagrams);
+        Counters::add(&counters.of(tag).bytes_sent, bytes);
+    });
+}
+
+/// Tells of the first `count` datagrams of a batch by their tags: those in a row that have the same are told together.
+fn each(batch: &Batch, count: usize, mut tell: impl FnMut(u8, usize, usize)) {
+    let mut run = (0, 0, 0);
+    for index in 0..count {
+        let (bytes, _) = batch.datagram(index);
+        let tag = tag_of(bytes);
+        if tag != run.0 && run.1 > 0 {
+            tell(run.0, run.1, run.2);
+            run = (tag, 0, 0);
+        }
+        run = (tag, run.1 + 1, run.2 + bytes.len());
+    }
+    if run.1 > 0 {
+        tell(run.0, run.1, run.2);
+    }
+}
+
+/// Whose datagram it is.
+pub fn tag_of(datagram: &[u8]) -> u8 {
+    datagram.first().copied().unwrap_or_default()
 }

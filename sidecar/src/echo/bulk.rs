@@ -4,7 +4,8 @@
 //!
 //! | Bytes | What |
 //! |---|---|
-//! | 0–7 | [`MAGIC`] |
+//! | 0–6 | [`MAGIC`] |
+//! | 7 | the probe's tag, by which the far end counts |
 //! | 8–15 | one u64: direction (2 bits, highest: 1 up, 2 down, 3 both), whether each byte is checked (1 bit), size of the far end's writes (24 bits), bytes per direction (37 bits) |
 //!
 //! "Up": the client sends so many bytes, and the far end answers with 8: the number of bytes that
@@ -19,7 +20,11 @@ use super::flow;
 use super::transfer::{Direction, Transfer};
 
 pub const HEADER: usize = 16;
-pub const MAGIC: [u8; 8] = *b"\xf5wt-bulk";
+pub const MAGIC: [u8; 7] = *b"\xf5wt-blk";
+/// Where the tag is, behind any magic.
+pub const TAG_AT: usize = MAGIC.len();
+/// Bytes of the far end's answer to what went up.
+pub const CONFIRMATION: usize = 8;
 pub const BLOCK: usize = 1024;
 const SAMPLED: u64 = 16;
 const NUMBER: usize = 8;
@@ -33,6 +38,7 @@ const WRONG: u64 = 1 << 63;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
+    pub tag: u8,
     pub direction: Direction,
     /// The receiver checks each byte, not those of one block in [`SAMPLED`] alone.
     pub every_byte: bool,
@@ -54,9 +60,10 @@ pub enum First {
 }
 
 impl Header {
-    /// Of a transfer of so many bytes.
-    pub fn new(transfer: &Transfer, bytes: u64) -> Self {
+    /// Of a transfer of so many bytes, of the probe that has this tag.
+    pub fn new(transfer: &Transfer, bytes: u64, tag: u8) -> Self {
         Self {
+            tag,
             direction: transfer.direction,
             every_byte: transfer.every_byte,
             write_bytes: transfer.write_bytes as usize,
@@ -74,8 +81,9 @@ impl Header {
         let word =
             direction << 62 | every_byte | (self.write_bytes as u64) << BYTES_BITS | self.bytes;
         let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..].copy_from_slice(&word.to_be_bytes());
+        header[..TAG_AT].copy_from_slice(&MAGIC);
+        header[TAG_AT] = self.tag;
+        header[TAG_AT + 1..].copy_from_slice(&word.to_be_bytes());
         header
     }
 
@@ -85,14 +93,15 @@ impl Header {
         if !is(&MAGIC) && !is(&flow::MAGIC) {
             return First::Echo;
         }
-        let Some(word) = bytes.get(MAGIC.len()..HEADER) else {
+        let Some(word) = bytes.get(TAG_AT + 1..HEADER) else {
             return First::Unsure;
         };
+        let tag = bytes[TAG_AT];
         let word = word
             .iter()
             .fold(0, |word, byte| word << 8 | u64::from(*byte));
         if is(&flow::MAGIC) {
-            return flow::Header::decode(word).map_or(First::Broken, First::Flow);
+            return flow::Header::decode(tag, word).map_or(First::Broken, First::Flow);
         }
         let direction = match word >> 62 {
             1 => Direction::Up,
@@ -105,6 +114,7 @@ impl Header {
             return First::Broken;
         }
         First::Bulk(Self {
+            tag,
             direction,
             every_byte: word & EVERY_BYTE != 0,
             write_bytes,
@@ -114,14 +124,14 @@ impl Header {
 }
 
 /// The far end's 8 bytes after an "up": how many came, and whether all were right.
-pub fn confirmation(received: u64, first_wrong: Option<u64>) -> [u8; 8] {
+pub fn confirmation(received: u64, first_wrong: Option<u64>) -> [u8; CONFIRMATION] {
     first_wrong
         .map_or(received, |wrong| wrong | WRONG)
         .to_be_bytes()
 }
 
 /// The number of bytes that came, else where the first wrong one was.
-pub fn confirmed(answer: [u8; 8]) -> Result<u64, u64> {
+pub fn confirmed(answer: [u8; CONFIRMATION]) -> Result<u64, u64> {
     let word = u64::from_be_bytes(answer);
     if word & WRONG == 0 {
         Ok(word)

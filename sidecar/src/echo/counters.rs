@@ -1,11 +1,16 @@
-//! What an echo server has done so far.
+//! What an echo server has done so far, in all and for each probe.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use crate::net::tag::{self, TAGS};
+
 #[derive(Default)]
 pub struct Counters {
+    /// Connections, whether or not anything came over them.
+    accepted: AtomicU64,
+    tags: Tags,
     pub tcp_connections: AtomicU64,
     pub tcp_bytes: AtomicU64,
     pub udp_received: AtomicU64,
@@ -35,7 +40,64 @@ pub struct Counted {
     pub dns_nxdomain: u64,
 }
 
+/// By tag. At [`tag::NOBODY`] is what no probe has sent.
+struct Tags(Vec<Tagged>);
+
+impl Default for Tags {
+    fn default() -> Self {
+        Self((0..TAGS).map(|_| Tagged::default()).collect())
+    }
+}
+
+/// What came and went of the probe that has one tag. A connection belongs to the probe whose bytes came first over it, and so
+/// does a datagram. Injected duplicates are not in `datagrams_sent`.
+#[derive(Default)]
+pub struct Tagged {
+    pub connections: AtomicU64,
+    pub bytes_received: AtomicU64,
+    pub bytes_sent: AtomicU64,
+    pub datagrams_received: AtomicU64,
+    pub datagrams_sent: AtomicU64,
+}
+
+/// The counts of one probe at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Connections over which nothing has come so far, whoever made them.
+    pub empty: u64,
+    pub connections: u64,
+    pub bytes_received: u64,
+    pub bytes_sent: u64,
+    pub datagrams_received: u64,
+    pub datagrams_sent: u64,
+}
+
 impl Counters {
+    pub fn accepted(&self) {
+        Self::add(&self.accepted, 1);
+    }
+
+    /// Those of the tag that a first byte is.
+    pub fn of(&self, byte: u8) -> &Tagged {
+        &self.tags.0[usize::from(tag::of(byte))]
+    }
+
+    pub fn seen(&self, tag: u8) -> Seen {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Tags(all) = &self.tags;
+        // A connection is accepted before anything comes over it.
+        let used: u64 = all.iter().map(|one| read(&one.connections)).sum();
+        let own = self.of(tag);
+        Seen {
+            empty: read(&self.accepted).saturating_sub(used),
+            connections: read(&own.connections),
+            bytes_received: read(&own.bytes_received),
+            bytes_sent: read(&own.bytes_sent),
+            datagrams_received: read(&own.datagrams_received),
+            datagrams_sent: read(&own.datagrams_sent),
+        }
+    }
+
     pub fn add(counter: &AtomicU64, count: usize) {
         counter.fetch_add(count as u64, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 //! Flows: a connection that is kept full for as long as somebody wants, with small requests in its midst. What both ends need.
 //!
-//! The client's first 16 bytes, all numbers big-endian: [`MAGIC`], and one u64: which way is kept full (2 bits, highest: 0
+//! The client's first 16 bytes, all numbers big-endian: [`MAGIC`], the probe's tag, and one u64: which way is kept full (2 bits, highest: 0
 //! neither, 1 up, 2 down), blocks of one write (24 bits, in the middle), and the length of a name (8 bits, lowest). The name follows:
 //! the congestion control that the far end gives its own socket; none: it leaves it.
 //!
@@ -12,10 +12,10 @@
 
 use std::collections::VecDeque;
 
-use super::bulk::{BLOCK, PATTERN};
+use super::bulk::{BLOCK, PATTERN, TAG_AT};
 
 pub const HEADER: usize = 16;
-pub const MAGIC: [u8; 8] = *b"\xf5wt-flow";
+pub const MAGIC: [u8; 7] = *b"\xf5wt-flw";
 /// The most blocks of one write: what a request waits for at the most before it is written.
 pub const MOST_BLOCKS: u64 = 64;
 /// The longest name of a congestion control, with the kernel's own zero (TCP_CA_NAME_MAX), bytes.
@@ -45,6 +45,7 @@ pub enum Way {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
+    pub tag: u8,
     pub way: Way,
     pub blocks: usize,
     /// Length of the congestion control's name, which follows.
@@ -60,13 +61,14 @@ impl Header {
         };
         let word = way << 62 | (self.blocks as u64) << BLOCKS_SHIFT | self.name_bytes as u64;
         let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..].copy_from_slice(&word.to_be_bytes());
+        header[..TAG_AT].copy_from_slice(&MAGIC);
+        header[TAG_AT] = self.tag;
+        header[TAG_AT + 1..].copy_from_slice(&word.to_be_bytes());
         header
     }
 
     /// Of what follows the magic; none of nonsense.
-    pub fn decode(word: u64) -> Option<Self> {
+    pub fn decode(tag: u8, word: u64) -> Option<Self> {
         let way = match word >> 62 {
             0 => Way::Neither,
             1 => Way::Up,
@@ -76,6 +78,7 @@ impl Header {
         let blocks = (word & !KIND) >> BLOCKS_SHIFT;
         let name_bytes = (word & 0xff) as usize;
         ((1..=MOST_BLOCKS).contains(&blocks) && name_bytes < NAME_BYTES).then_some(Self {
+            tag,
             way,
             blocks: blocks as usize,
             name_bytes,
@@ -260,6 +263,7 @@ mod tests {
     fn a_header_comes_back_as_it_was_and_nonsense_does_not() {
         for way in [Way::Neither, Way::Up, Way::Down] {
             let header = Header {
+                tag: 7,
                 way,
                 blocks: 16,
                 name_bytes: 5,
@@ -268,11 +272,11 @@ mod tests {
             let word = encoded[8..]
                 .iter()
                 .fold(0, |word, byte| word << 8 | u64::from(*byte));
-            assert_eq!(Header::decode(word), Some(header));
+            assert_eq!(Header::decode(7, word), Some(header));
         }
-        assert_eq!(Header::decode(u64::MAX), None);
-        assert_eq!(Header::decode(0), None);
-        assert_eq!(Header::decode(16 << 8 | 16), None);
+        assert_eq!(Header::decode(7, u64::MAX), None);
+        assert_eq!(Header::decode(7, 0), None);
+        assert_eq!(Header::decode(7, 16 << 8 | 16), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::SockRef;
 
-use super::counters::Counters;
+use super::counters::{Counters, Tagged};
 use super::flow::{
     Header, Incoming, Mark, Outgoing, REPORT_NS, SILENT_REPORT_NS, Said, UNSENT_BYTES, Way,
 };
@@ -34,6 +34,7 @@ pub fn serve(stream: &TcpStream, shared: &Shared, header: Header, name: &[u8]) -
     let mut far = Far {
         stream,
         shared,
+        counts: shared.counters.of(header.tag),
         outgoing: Outgoing::new(Vec::new(), blocks),
         incoming: Incoming::default(),
         buffer: vec![0; BUFFER],
@@ -50,6 +51,7 @@ pub fn serve(stream: &TcpStream, shared: &Shared, header: Header, name: &[u8]) -
 struct Far<'a> {
     stream: &'a TcpStream,
     shared: &'a Shared,
+    counts: &'a Tagged,
     outgoing: Outgoing,
     incoming: Incoming,
     buffer: Vec<u8>,
@@ -84,6 +86,7 @@ impl Far<'_> {
             Some(count) => count,
         };
         Counters::add(&self.shared.counters.tcp_bytes, count);
+        Counters::add(&self.counts.bytes_received, count);
         let (sent, at_ns) = (self.outgoing.sent, now_ns());
         let received = self.incoming.received + count as u64;
         let outgoing = &mut self.outgoing;
@@ -129,6 +132,7 @@ impl Far<'_> {
         if let Some(count) = not_yet((&mut &*self.stream).write(bytes))? {
             self.outgoing.written(count);
             Counters::add(&self.shared.counters.tcp_bytes, count);
+            Counters::add(&self.counts.bytes_sent, count);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 mod blocking;
 mod blocking_udp;
 pub mod bulk;
-mod counters;
+pub mod counters;
 mod deck;
 mod events;
 pub mod faults;
@@ -36,7 +36,7 @@ use counters::Counted;
 use events::Events;
 use faults::Faults;
 pub use flow_far::not_yet;
-use shared::Shared;
+pub use shared::Shared;
 use zone::Zone;
 
 /// Connections that wait to be accepted; the kernel's own bound is `net.core.somaxconn`.
@@ -218,6 +218,11 @@ impl Echo {
             stop,
             threads: Mutex::new(threads),
         })
+    }
+
+    /// Its counts, which stay when it ends.
+    pub fn counts(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
     }
 
     pub fn state(&self) -> State {

@@ -1,6 +1,7 @@
 //! All echo servers of this sidecar.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Echo, Request};
@@ -65,6 +66,29 @@ impl Echoes {
         let all = self.all();
         let server = all.servers.get(id).ok_or_else(|| unknown(id))?;
         Ok(Arc::clone(&server.echo))
+    }
+
+    /// That which a probe reaches at an address: of this machine's own network, or of the namespaces of an instance.
+    pub fn at(&self, address: SocketAddr, udp: bool, instance: Option<&str>) -> Option<Arc<Echo>> {
+        let own = |echo: &Echo| if udp { echo.udp } else { echo.tcp };
+        let all = self.all();
+        let there: Vec<&Arc<Echo>> = all
+            .servers
+            .values()
+            .filter(|server| server.instance.as_deref() == instance)
+            .map(|server| &server.echo)
+            .filter(|echo| own(echo).port() == address.port())
+            .collect();
+        let exact =
+            |echo: &&&Arc<Echo>| own(echo).ip() == address.ip() || own(echo).ip().is_unspecified();
+        // A name such as localhost is of both loopback addresses.
+        let loopback =
+            |echo: &&&Arc<Echo>| own(echo).ip().is_loopback() && address.ip().is_loopback();
+        let found = there
+            .iter()
+            .find(exact)
+            .or_else(|| there.iter().find(loopback));
+        found.map(|echo| Arc::clone(echo))
     }
 
     /// Ends one, and returns it for its last counts.

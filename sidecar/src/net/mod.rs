@@ -6,6 +6,7 @@ pub mod pace;
 pub mod payload;
 pub mod placement;
 pub mod poller;
+pub mod tag;
 pub mod thread_clock;
 pub mod timers;
 pub mod wait;

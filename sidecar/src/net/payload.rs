@@ -1,14 +1,18 @@
-//! Payload that can be checked byte by byte: its sequence number, then bytes that depend on it.
+//! Payload that can be checked byte by byte: its probe's tag, its sequence number, then bytes that depend on it.
 
 /// So many different starts has the pattern.
 const STARTS: usize = 4_096;
-/// Bytes of the sequence number in front, big endian.
+/// Bytes of the tag and the sequence number in front, big endian.
 pub const SEQUENCE_BYTES: usize = 4;
+/// The first of these bytes is the tag.
+const TAG_SHIFT: u32 = 24;
+const SEQUENCE_MASK: u32 = (1 << TAG_SHIFT) - 1;
 
 /// Payloads of one size. Making and checking one is a copy or a comparison of memory.
 pub struct Pattern {
     bytes: Vec<u8>,
     size: usize,
+    tag: u8,
 }
 
 impl Pattern {
@@ -24,7 +28,16 @@ impl Pattern {
                 (state >> 32) as u8
             })
             .collect();
-        Self { bytes, size }
+        Self {
+            bytes,
+            size,
+            tag: 0,
+        }
+    }
+
+    /// The same as payloads of the probe that has this tag: the far end counts by it.
+    pub fn tagged(self, tag: u8) -> Self {
+        Self { tag, ..self }
     }
 
     pub fn size(&self) -> usize {
@@ -37,14 +50,19 @@ impl Pattern {
     }
 
     fn of(&self, sequence: u32) -> &[u8] {
+        let sequence = sequence & SEQUENCE_MASK;
         let start = (sequence.wrapping_mul(0x9E37_79B1) >> 20) as usize % STARTS;
         &self.bytes[start..start + self.size - SEQUENCE_BYTES]
+    }
+
+    fn front(&self, sequence: u32) -> [u8; SEQUENCE_BYTES] {
+        (u32::from(self.tag) << TAG_SHIFT | sequence & SEQUENCE_MASK).to_be_bytes()
     }
 
     /// Writes the payload of a sequence number; `into` is of the payload's size.
     #[inline]
     pub fn fill(&self, sequence: u32, into: &mut [u8]) {
-        into[..SEQUENCE_BYTES].copy_from_slice(&sequence.to_be_bytes());
+        into[..SEQUENCE_BYTES].copy_from_slice(&self.front(sequence));
         into[SEQUENCE_BYTES..].copy_from_slice(self.of(sequence));
     }
 
@@ -52,17 +70,16 @@ impl Pattern {
     #[inline]
     pub fn matches(&self, sequence: u32, payload: &[u8]) -> bool {
         payload.len() == self.size
-            && payload[..SEQUENCE_BYTES] == sequence.to_be_bytes()
+            && payload[..SEQUENCE_BYTES] == self.front(sequence)
             && payload[SEQUENCE_BYTES..] == *self.of(sequence)
     }
-}
 
-/// The sequence number in front of a payload; none where it is too short for one.
-#[inline]
-pub fn sequence(payload: &[u8]) -> Option<u32> {
-    payload
-        .first_chunk::<SEQUENCE_BYTES>()
-        .map(|bytes| u32::from_be_bytes(*bytes))
+    /// The sequence number in front of a payload; none where it is too short for one, or has another tag.
+    #[inline]
+    pub fn sequence(&self, payload: &[u8]) -> Option<u32> {
+        let front = u32::from_be_bytes(*payload.first_chunk::<SEQUENCE_BYTES>()?);
+        (front >> TAG_SHIFT == u32::from(self.tag)).then_some(front & SEQUENCE_MASK)
+    }
 }
 
 #[cfg(test)]
@@ -71,11 +88,13 @@ mod tests {
 
     #[test]
     fn each_payload_is_only_itself() {
-        let pattern = Pattern::new(64);
+        let pattern = Pattern::new(64).tagged(9);
         let mut payload = [0; 64];
-        for number in [0, 1, 2, 77_777, u32::MAX] {
+        for number in [0, 1, 2, 77_777, SEQUENCE_MASK] {
             pattern.fill(number, &mut payload);
-            assert_eq!(sequence(&payload), Some(number));
+            assert_eq!(payload[0], 9);
+            assert_eq!(pattern.sequence(&payload), Some(number));
+            assert_eq!(Pattern::new(64).sequence(&payload), None);
             assert!(pattern.matches(number, &payload));
             assert!(!pattern.matches(number.wrapping_add(1), &payload));
             assert!(!pattern.matches(number, &payload[..63]));
@@ -85,6 +104,6 @@ mod tests {
                 payload[at] ^= 1;
             }
         }
-        assert_eq!(sequence(&[1, 2, 3]), None);
+        assert_eq!(pattern.sequence(&[9, 2, 3]), None);
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::far_end::{Carried, Counts, FarEnd};
 use super::outcome::Stopped;
 use super::plan::Plan;
 use crate::net::clock::now_ns;
@@ -35,11 +36,18 @@ pub struct Context {
     observer: Box<dyn Observer>,
     begun: AtomicBool,
     usage: Mutex<Option<Usage>>,
+    carried: Mutex<Carried>,
+    far_end: Option<FarEnd>,
 }
 
 impl Context {
-    /// The probe's time limit runs from here.
+    #[cfg(test)]
     pub fn new(observer: Box<dyn Observer>) -> Self {
+        Self::with(observer, None)
+    }
+
+    /// The probe's time limit runs from here. `far_end` is told where it is one of ours.
+    pub fn with(observer: Box<dyn Observer>, far_end: Option<FarEnd>) -> Self {
         Self {
             started_ns: now_ns(),
             cancel: AtomicBool::new(false),
@@ -47,7 +55,29 @@ impl Context {
             observer,
             begun: AtomicBool::new(false),
             usage: Mutex::default(),
+            carried: Mutex::default(),
+            far_end,
         }
+    }
+
+    /// Adds what a part of the probe has carried.
+    pub fn carry(&self, carried: Carried) {
+        *self
+            .carried
+            .lock()
+            .unwrap_or_else(|error| error.into_inner()) += carried;
+    }
+
+    pub fn carried(&self) -> Carried {
+        *self
+            .carried
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+    }
+
+    /// What the far end counted; none where it is not ours.
+    pub fn far_end(&self, plan: &Plan) -> Option<Counts> {
+        Some(self.far_end.as_ref()?.ended(plan, self))
     }
 
     pub fn cancel(&self) {

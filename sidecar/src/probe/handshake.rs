@@ -5,6 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use super::context::Context;
+use super::far_end::Carried;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::Outcome;
 use super::plan::Plan;
@@ -69,6 +70,7 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
         let (stream, replied) = if self.plan.spec.first_reply {
             self.first_reply(stream, deadline.at_ns)?
         } else {
+            self.context.carry(Carried::opened());
             (stream, stages.connected)
         };
         self.opened = Some(stream);
@@ -115,15 +117,14 @@ impl Handshake<'_> {
                 .then_some(Broken::Failed(ErrorKind::Timeout))
         };
         let failed = |kind: ErrorKind| ProbeError::new(kind, "the first payload of a tunnel");
-        match wire.exchange(&request, over) {
-            Ok(answer) if pattern.matches(FIRST, answer) => {
-                let replied = now_ns();
-                Ok((wire.into_stream(), replied))
-            }
+        let answered = match wire.exchange(&request, over) {
+            Ok(answer) if pattern.matches(FIRST, answer) => Ok(now_ns()),
             Ok(_) => Err(failed(ErrorKind::Corrupted)),
             Err(Broken::Failed(kind)) => Err(failed(kind)),
             Err(Broken::Stopped) => Err(failed(ErrorKind::Timeout)),
-        }
+        };
+        self.context.carry(wire.carried());
+        answered.map(|replied| (wire.into_stream(), replied))
     }
 }
 

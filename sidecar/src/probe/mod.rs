@@ -6,6 +6,7 @@
 pub mod context;
 mod dns;
 mod download;
+pub mod far_end;
 mod fetch;
 mod flow;
 mod gate;
@@ -73,5 +74,6 @@ pub fn run(
     let mut outcome = engine(plan)(plan, context)?;
     context.measured_ended();
     outcome.usage = context.usage();
+    outcome.far_end = (plan.spec.kind != ProbeKind::Dns).then(|| context.far_end(plan));
     Ok(outcome)
 }

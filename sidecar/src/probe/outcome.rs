@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::far_end::Counts;
 use super::kinds::ErrorKind;
 use crate::process::window::Usage;
 
@@ -147,4 +148,8 @@ pub struct Outcome {
     pub tunnels: Option<Tunnels>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
+    /// What the far end counted of it, warm-up included; null where it is none of this sidecar's, left out where the kind has no such
+    /// counts (`dns`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_end: Option<Option<Counts>>,
 }

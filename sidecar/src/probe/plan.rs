@@ -10,6 +10,7 @@ use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
 use crate::net::payload::Pattern;
 use crate::net::placement;
+use crate::net::tag;
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
@@ -75,6 +76,8 @@ pub struct Plan {
     pub fetch: FetchSpec,
     pub flow: FlowSpec,
     pub dns: DnsSpec,
+    /// By which the far end counts what is the probe's.
+    pub tag: u8,
 }
 
 impl Plan {
@@ -138,6 +141,7 @@ impl Plan {
             fetch,
             flow: spec.flow.clone().unwrap_or_default(),
             dns: spec.dns.clone().unwrap_or_default(),
+            tag: tag::NOBODY,
             spec,
         })
     }
@@ -150,7 +154,12 @@ impl Plan {
     }
 
     pub fn pattern(&self) -> Pattern {
-        Pattern::new(self.spec.payload_bytes as usize)
+        Pattern::new(self.spec.payload_bytes as usize).tagged(self.tag)
+    }
+
+    /// Whether nothing is sent over its tunnels.
+    pub fn only_opens(&self) -> bool {
+        self.spec.kind == ProbeKind::Handshake && !self.spec.first_reply
     }
 
     /// Measured operations that are planned: `count`, and of bulk transfers one per connection and

@@ -8,11 +8,13 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::context::{Context, Observer};
+use super::far_end::FarEnd;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
 use super::plan::{Allowed, Plan};
 use super::spec::ProbeKind;
 use crate::failure::{Failure, Kind, Result};
+use crate::net::tag;
 use crate::process::namespace::Namespace;
 
 /// More do not run at once: they would measure each other.
@@ -71,6 +73,7 @@ pub struct Registry {
 #[derive(Default)]
 struct Numbered {
     last: u64,
+    last_tag: u8,
     probes: BTreeMap<u64, Arc<Entry>>,
 }
 
@@ -86,13 +89,14 @@ impl Registry {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a probe, in `namespace` where one is given, and returns its id. A conflict where
+    /// Starts a probe, in `namespace` where one is given, and returns its id; `far_end` is told where it is ours. A conflict where
     /// [`MAX_RUNNING`] run.
     pub fn start(
         &self,
-        plan: Plan,
+        mut plan: Plan,
         namespace: Option<Arc<Namespace>>,
         observer: Box<dyn Observer>,
+        mut far_end: Option<FarEnd>,
     ) -> Result<String> {
         let mut all = self.all();
         let running = all.probes.values().filter(|entry| entry.runs()).count();
@@ -103,11 +107,22 @@ impl Registry {
                 "wait for one, or end one with DELETE /probes/ID",
             ));
         }
+        let used: Vec<u8> = all
+            .probes
+            .values()
+            .filter(|entry| entry.runs())
+            .map(|entry| entry.plan.tag)
+            .collect();
+        plan.tag = tag::next(all.last_tag, &used);
+        if let Some(far_end) = &mut far_end {
+            far_end.begins(plan.tag);
+        }
+        let tag = plan.tag;
         let number = all.last + 1;
         let entry = Arc::new(Entry {
             id: format!("p{number}"),
             plan,
-            context: Context::new(observer),
+            context: Context::with(observer, far_end),
             end: Mutex::default(),
             ended: Condvar::new(),
         });
@@ -122,6 +137,7 @@ impl Registry {
                 )
             })?;
         all.last = number;
+        all.last_tag = tag;
         let id = entry.id.clone();
         all.probes.insert(number, entry);
         while all.probes.values().filter(|entry| !entry.runs()).count() > KEPT {

@@ -262,6 +262,9 @@ pub struct Spec {
     /// Where the probe's own sockets are; none: this machine's own network.
     #[serde(default)]
     pub namespace: Option<NamespaceOf>,
+    /// The echo server that it ends at, where `target` is not its address.
+    #[serde(default)]
+    pub far_end: Option<String>,
     /// A paused measuring window (POST /windows) that runs over exactly the measured part.
     #[serde(default)]
     pub usage_window: Option<String>,
@@ -297,6 +300,7 @@ impl Spec {
             keep: defaults::keep(),
             instance: None,
             namespace: None,
+            far_end: None,
             usage_window: None,
             watched_by: None,
         }

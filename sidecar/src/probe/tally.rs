@@ -154,6 +154,7 @@ impl Tally {
             usage: None,
             tunnels: None,
             flow: None,
+            far_end: None,
         }
     }
 }

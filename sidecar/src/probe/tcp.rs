@@ -36,6 +36,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     context.measured_begins();
     probe.measure();
     context.measured_ended();
+    probe.let_go();
     Ok(probe.tally.outcome(plan, context, 1))
 }
 
@@ -168,6 +169,13 @@ impl Probe<'_> {
         Ok(())
     }
 
+    /// Ends the tunnel, and tells what went over it.
+    fn let_go(&mut self) {
+        if let Some(wire) = self.wire.take() {
+            self.context.carry(wire.carried());
+        }
+    }
+
     /// Returns the moment at which the last byte had come. A broken tunnel is gone afterwards.
     #[inline]
     fn round_trip(&mut self, sent_ns: u64) -> Result<u64, Broken> {
@@ -195,7 +203,7 @@ impl Probe<'_> {
             }
         });
         if result.is_err() {
-            self.wire = None;
+            self.let_go();
         }
         result
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::far_end::Carried;
 use super::kinds::{ErrorKind, ProbeError};
 use super::plan::Plan;
 use super::socks5::client::slice;
@@ -29,6 +30,9 @@ pub enum Broken {
 pub struct Wire {
     stream: TcpStream,
     answer: Vec<u8>,
+    /// Bytes of all exchanges, those that broke too.
+    sent: u64,
+    got: u64,
     wait: Wait,
     large: bool,
     /// The most that one wait in the kernel takes.
@@ -50,10 +54,17 @@ impl Wire {
         Ok(Self {
             stream,
             answer: vec![0; size],
+            sent: 0,
+            got: 0,
             wait,
             large,
             slice,
         })
+    }
+
+    /// What went over it so far.
+    pub fn carried(&self) -> Carried {
+        Carried::echoed(self.sent, self.got)
     }
 
     /// The connection, for what comes after the exchanges.
@@ -78,6 +89,7 @@ impl Wire {
                 match self.stream.write(&request[sent..]) {
                     Ok(count) => {
                         sent += count;
+                        self.sent += count as u64;
                         blocked = false;
                     }
                     Err(error) => passes(&error)?,
@@ -89,6 +101,7 @@ impl Wire {
                     Ok(0) => return Err(Broken::Failed(ErrorKind::Closed)),
                     Ok(count) => {
                         have += count;
+                        self.got += count as u64;
                         blocked = false;
                     }
                     Err(error) => passes(&error)?,

@@ -3,7 +3,7 @@
 
 mod datagrams;
 pub mod registry;
-mod search;
+pub mod search;
 mod streams;
 
 use std::net::{Ipv4Addr, SocketAddr};

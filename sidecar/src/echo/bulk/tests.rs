@@ -8,6 +8,7 @@ fn a_header_comes_back_as_it_was() {
         (Direction::Both, true),
     ] {
         let header = Header {
+            tag: 7,
             direction,
             every_byte,
             write_bytes: MAX_WRITE,
@@ -19,7 +20,7 @@ fn a_header_comes_back_as_it_was() {
         assert_eq!(Header::decode(&[]), First::Unsure);
     }
     assert_eq!(Header::decode(b"x"), First::Echo);
-    let nonsense = [MAGIC, [0; 8]].concat();
+    let nonsense = [MAGIC.as_slice(), &[0; 9]].concat();
     assert_eq!(Header::decode(&nonsense), First::Broken);
 }
 

@@ -10,9 +10,10 @@ use super::Action;
 use super::link::Link;
 use super::transfer::Transfer;
 use crate::echo::bulk::{First, HEADER, Header};
-use crate::echo::counters::Counters;
+use crate::echo::counters::{Counters, Tagged};
 use crate::echo::zone::{Zone, first_message, framed};
 use crate::net::poller::Flags;
+use crate::net::tag;
 use crate::net::timers::Timers;
 
 /// Where so much waits for a peer that does not read, no more is read from it.
@@ -21,6 +22,8 @@ const MAX_PENDING: usize = 4 << 20;
 pub struct Connection {
     pub id: u64,
     pub stream: TcpStream,
+    /// Whose it is.
+    tag: u8,
     pub interest: Flags,
     pub work: Work,
     /// Answers that wait for the peer to read.
@@ -62,6 +65,7 @@ impl Connection {
         Ok(Self {
             id,
             stream,
+            tag: tag::UNTOLD,
             interest: Flags::IN,
             work: match dns {
                 true => Work::Dns(Vec::new()),
@@ -80,7 +84,7 @@ impl Connection {
             return Err(Over);
         }
         if flags.contains(Flags::OUT) {
-            self.flush()?;
+            self.flush(tools.counters)?;
         }
         if let Work::Bulk(_) = self.work {
             return self.step(tools);
@@ -110,6 +114,7 @@ impl Connection {
             self.read_to_end = true;
             return self.end_if_done();
         }
+        self.received(count, tools.counters);
         if let Work::Dns(_) = &self.work {
             return self.answer_queries(count, tools);
         }
@@ -124,15 +129,44 @@ impl Connection {
             First::Broken | First::Flow(_) => Err(Over),
             First::Bulk(header) => {
                 let rest = first.split_off(HEADER);
+                self.begins(header.tag, HEADER + rest.len(), tools.counters);
                 self.work = Work::Bulk(Box::new(Transfer::new(header, &rest)));
                 self.step(tools)
             }
             First::Echo => {
                 let request = std::mem::take(first);
                 self.work = Work::Echo;
+                self.begins(request[0], request.len(), tools.counters);
                 self.answer(request, tools)
             }
         }
+    }
+
+    /// Its first bytes are here, so many; later ones change nothing.
+    fn begins(&mut self, tag: u8, bytes: usize, counters: &Counters) {
+        if self.tag != tag::UNTOLD {
+            return;
+        }
+        self.tag = tag::of(tag);
+        Counters::add(&self.counts(counters).connections, 1);
+        Counters::add(&self.counts(counters).bytes_received, bytes);
+    }
+
+    fn counts<'a>(&self, counters: &'a Counters) -> &'a Tagged {
+        counters.of(self.tag)
+    }
+
+    pub fn received(&self, count: usize, counters: &Counters) {
+        if self.tag != tag::UNTOLD {
+            Counters::add(&self.counts(counters).bytes_received, count);
+        }
+    }
+
+    /// How much went out.
+    pub fn transmit(&self, bytes: &[u8], counters: &Counters) -> Result<usize, Over> {
+        let sent = transmit(&self.stream, bytes)?;
+        Counters::add(&self.counts(counters).bytes_sent, sent);
+        Ok(sent)
     }
 
     /// Answers the queries that are whole with the `count` bytes that came.
@@ -194,7 +228,7 @@ impl Connection {
         match action {
             Action::Answer(_) => {
                 Counters::add(&counters.tcp_bytes, bytes.len());
-                self.send(bytes)
+                self.send(bytes, counters)
             }
             Action::Reset(_) => Err(self.reset()),
             // All that came was read, so that the kernel sends no reset.
@@ -220,9 +254,9 @@ impl Connection {
         Ok(())
     }
 
-    pub fn send(&mut self, bytes: &[u8]) -> Result<(), Over> {
+    pub fn send(&mut self, bytes: &[u8], counters: &Counters) -> Result<(), Over> {
         let sent = if self.pending.is_empty() {
-            transmit(&self.stream, bytes)?
+            self.transmit(bytes, counters)?
         } else {
             0
         };
@@ -230,8 +264,8 @@ impl Connection {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Over> {
-        let sent = transmit(&self.stream, &self.pending)?;
+    fn flush(&mut self, counters: &Counters) -> Result<(), Over> {
+        let sent = self.transmit(&self.pending, counters)?;
         self.pending.drain(..sent);
         self.end_if_done()
     }
@@ -266,8 +300,7 @@ pub fn receive(mut stream: &TcpStream, buffer: &mut [u8]) -> Result<Option<usize
     }
 }
 
-/// How much went out.
-pub fn transmit(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, Over> {
+fn transmit(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, Over> {
     if bytes.is_empty() {
         return Ok(0);
     }

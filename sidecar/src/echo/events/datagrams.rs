@@ -8,7 +8,7 @@ use nix::sys::socket::SockaddrStorage;
 
 use super::Action;
 use super::connection::Tools;
-use crate::echo::blocking_udp::{BATCH, answer};
+use crate::echo::blocking_udp::{BATCH, answer, tag_of};
 use crate::echo::counters::Counters;
 use crate::echo::shared::Shared;
 use crate::net::batch::Batch;
@@ -57,6 +57,9 @@ impl Datagrams {
         Counters::add(&tools.counters.udp_received, count);
         for index in 0..count {
             let (bytes, from) = self.batch.datagram(index);
+            let counts = tools.counters.of(tag_of(bytes));
+            Counters::add(&counts.datagrams_received, 1);
+            Counters::add(&counts.bytes_received, bytes.len());
             let Some(to) = from.as_ref().and_then(address) else {
                 continue;
             };
@@ -102,7 +105,7 @@ impl Datagrams {
         self.send(to, &bytes, tools.counters);
         if tools.link.duplicate.draw() {
             Counters::add(&tools.counters.duplicated, 1);
-            self.send(to, &bytes, tools.counters);
+            self.transmit(to, &bytes, tools.counters);
         }
         for held in &mut self.held {
             held.left -= 1;
@@ -126,10 +129,21 @@ impl Datagrams {
     }
 
     fn send(&self, to: SocketAddr, bytes: &[u8], counters: &Counters) {
+        if self.transmit(to, bytes, counters) {
+            let counts = counters.of(tag_of(bytes));
+            Counters::add(&counts.datagrams_sent, 1);
+            Counters::add(&counts.bytes_sent, bytes.len());
+        }
+    }
+
+    /// Whether it went out; it is in no probe's count.
+    fn transmit(&self, to: SocketAddr, bytes: &[u8], counters: &Counters) -> bool {
         Counters::add(&counters.udp_sent, 1);
-        if self.socket.send_to(bytes, to).is_err() {
+        let sent = self.socket.send_to(bytes, to).is_ok();
+        if !sent {
             counters.not_sent(1);
         }
+        sent
     }
 }
 

@@ -139,6 +139,7 @@ impl Events {
             }
             match self.listener.accept() {
                 Ok((stream, _)) => {
+                    self.shared.counters.accepted();
                     let id = self.next_id;
                     if let Ok(connection) = Connection::new(id, stream, self.zone.is_some())
                         && self

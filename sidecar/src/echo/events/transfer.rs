@@ -2,7 +2,7 @@
 //! end sends, and reset or end after so many reads and writes; delay, jitter and stall are for answers.
 
 use super::Action;
-use super::connection::{Connection, Over, Tools, receive, transmit};
+use super::connection::{Connection, Over, Tools, receive};
 use crate::echo::bulk::{Checker, Header, Source, confirmation};
 use crate::echo::counters::Counters;
 use crate::net::poller::Flags;
@@ -76,7 +76,8 @@ impl Transfer {
         }
         if self.header.direction.up() {
             let wrong = self.checker.first_wrong();
-            connection.send(&confirmation(self.checker.received(), wrong))?;
+            let answer = confirmation(self.checker.received(), wrong);
+            connection.send(&answer, tools.counters)?;
         }
         Ok(true)
     }
@@ -93,6 +94,7 @@ impl Transfer {
             Some(0) => Err(Over),
             Some(count) => {
                 self.checker.take(&buffer[..count]);
+                connection.received(count, tools.counters);
                 connection.count(tools.link)?;
                 Ok(count)
             }
@@ -109,9 +111,9 @@ impl Transfer {
         let sent = if tools.link.spoils() {
             let mut spoilt = bytes[..length].to_vec();
             spoilt.iter_mut().for_each(|byte| *byte ^= 0x55);
-            transmit(&connection.stream, &spoilt)?
+            connection.transmit(&spoilt, tools.counters)?
         } else {
-            transmit(&connection.stream, &bytes[..length])?
+            connection.transmit(&bytes[..length], tools.counters)?
         };
         if sent > 0 {
             self.source.written(sent);

@@ -10,6 +10,7 @@ use crate::echo::transfer::Direction;
 
 fn transfer(stream: &TcpStream, direction: Direction, bytes: u64) -> Checker {
     let header = Header {
+        tag: 0,
         direction,
         every_byte: false,
         write_bytes: 5_000,
@@ -56,6 +57,7 @@ fn each_byte_that_goes_up_is_checked_where_it_is_asked_for() {
         for (every_byte, found) in [(true, Err(5 * BLOCK as u64)), (false, Ok(bytes))] {
             let mut stream = connect(&echo);
             let header = Header {
+                tag: 0,
                 direction: Direction::Up,
                 every_byte,
                 write_bytes: 5_000,

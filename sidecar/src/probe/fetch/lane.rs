@@ -9,7 +9,9 @@ use nix::poll::{PollFd, PollFlags};
 use crate::echo::bulk::{HEADER, Header};
 use crate::net::clock::now_ns;
 use crate::net::poller::Flags;
+use crate::probe::context::Context;
 use crate::probe::download::Download;
+use crate::probe::far_end::{Bounds, Carried};
 use crate::probe::kinds::ProbeError;
 use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::{Opening, Tunnel};
@@ -17,6 +19,7 @@ use crate::probe::socks5::opening::{Opening, Tunnel};
 /// What the lanes of one thread share.
 pub struct Tools<'a> {
     pub plan: &'a Plan,
+    pub context: &'a Context,
     pub object: Header,
     pub buffer: Vec<u8>,
 }
@@ -31,6 +34,11 @@ pub struct Lane {
     /// Bytes of the request for it that are still to go out.
     to_ask: usize,
     download: Download,
+    /// Over this tunnel: bytes of requests that went out, and of those that were answered, bytes asked for, and bytes that came.
+    sent: u64,
+    answered: u64,
+    asked: u64,
+    got: u64,
 }
 
 impl Lane {
@@ -59,6 +67,7 @@ impl Lane {
 
     fn ask(&mut self, object: Header) {
         self.to_ask = HEADER;
+        self.asked += object.bytes;
         self.download = Download::new(object);
     }
 
@@ -88,12 +97,16 @@ impl Lane {
     pub fn step(&mut self, tools: &mut Tools<'_>) -> Result<(), ProbeError> {
         let stepped = self.advance(tools);
         if stepped.is_err() {
-            self.close();
+            self.close(tools.context);
         }
         stepped
     }
 
-    pub fn close(&mut self) {
+    /// Ends the tunnel, and tells what went over it.
+    pub fn close(&mut self, context: &Context) {
+        let up = Bounds::new(self.answered, self.sent);
+        let down = Bounds::new(self.got, self.asked);
+        context.carry(Carried::tunnel(up, down, self.got > 0));
         *self = Self::default();
     }
 
@@ -116,10 +129,13 @@ impl Lane {
         };
         if self.to_ask > 0 {
             let asked = HEADER - self.to_ask;
-            self.to_ask -= send(stream, &tools.object.encode()[asked..])?;
+            let sent = send(stream, &tools.object.encode()[asked..])?;
+            self.to_ask -= sent;
+            self.sent += sent as u64;
             return Ok(());
         }
-        if receive(stream, &mut self.download, &mut tools.buffer)? {
+        if receive(stream, &mut self.download, &mut tools.buffer, &mut self.got)? {
+            self.answered = self.sent;
             self.left -= 1;
             if self.left > 0 {
                 self.ask(tools.object);
@@ -144,13 +160,17 @@ fn receive(
     mut stream: &TcpStream,
     download: &mut Download,
     buffer: &mut [u8],
+    got: &mut u64,
 ) -> Result<bool, ProbeError> {
     let room = download.room(buffer);
     match stream.read(room) {
-        Ok(count) => download
-            .take(&room[..count])
-            .map(|()| download.whole())
-            .map_err(|kind| ProbeError::new(kind, format!("object: {}", kind.name()))),
+        Ok(count) => {
+            *got += count as u64;
+            download
+                .take(&room[..count])
+                .map(|()| download.whole())
+                .map_err(|kind| ProbeError::new(kind, format!("object: {}", kind.name())))
+        }
         Err(error) if later(&error) => Ok(false),
         Err(error) => Err(ProbeError::io("object", &error)),
     }

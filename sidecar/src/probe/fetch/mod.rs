@@ -37,7 +37,8 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         context,
         tools: Tools {
             plan,
-            object: Header::new(&plan.transfer, plan.fetch.bytes),
+            context,
+            object: Header::new(&plan.transfer, plan.fetch.bytes, plan.tag),
             buffer: vec![0; BUFFER],
         },
         lanes: (0..plan.fetch.tunnels).map(|_| Lane::default()).collect(),
@@ -123,8 +124,16 @@ impl Fetcher<'_> {
     fn settle(&mut self) {
         for lane in &mut self.lanes {
             if lane.busy() || self.plan.fetch.fresh {
-                lane.close();
+                lane.close(self.context);
             }
+        }
+    }
+}
+
+impl Drop for Fetcher<'_> {
+    fn drop(&mut self) {
+        for lane in &mut self.lanes {
+            lane.close(self.context);
         }
     }
 }

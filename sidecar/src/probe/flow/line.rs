@@ -16,6 +16,7 @@ use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::{Timetable, exact_sleeps};
 use crate::probe::context::Context;
 use crate::probe::download::BUFFER;
+use crate::probe::far_end::{ANY, Bounds, Carried};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::{Died, FlowTunnel, Stopped};
 use crate::probe::plan::Plan;
@@ -97,6 +98,7 @@ impl<'a> Line<'a> {
         let flow = &plan.flow;
         let name = flow.congestion.as_deref().unwrap_or_default().as_bytes();
         let header = Header {
+            tag: plan.tag,
             way: match flow.direction {
                 FlowDirection::Neither => Way::Neither,
                 FlowDirection::Up => Way::Up,
@@ -318,6 +320,12 @@ impl<'a> Line<'a> {
         };
         self.count_unanswered(died.map(|(kind, _)| kind));
         self.tally.stopped = self.stopped;
+        // Its far end sends by itself.
+        let down = Bounds::new(self.incoming.received, ANY);
+        let confirmed = Bounds::new(self.far_received, self.outgoing.sent);
+        let answered = self.incoming.received > 0;
+        self.context
+            .carry(Carried::tunnel(confirmed, down, answered));
         let up = self.plan.flow.direction == FlowDirection::Up;
         let (sent, received) = if up {
             (self.outgoing.sent, self.far_received)

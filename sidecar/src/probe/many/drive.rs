@@ -97,6 +97,13 @@ impl<'a> Drive<'a> {
         self.poller.expect(next_ns)
     }
 
+    /// Tells what went over the tunnels that are open still.
+    pub fn let_go(&mut self) {
+        for slot in &mut self.slots {
+            self.context.carry(slot.carried());
+        }
+    }
+
     /// Whether there are tunnels on their way.
     pub fn opening(&self) -> bool {
         self.handshakes > 0 || !self.to_dial.is_empty()
@@ -151,7 +158,9 @@ impl<'a> Drive<'a> {
             Tunnel::Open(stream) => match &mut slot.operation {
                 None => slot.unasked(),
                 Some(operation) => {
+                    let (_, before) = operation.moved();
                     let received = operation.receive(stream, &mut self.scratch);
+                    slot.got += operation.moved().1 - before;
                     match received {
                         Ok(true) => self.answered(index, tell),
                         Ok(false) if flags.contains(Flags::OUT) => self.send(index, tell),
@@ -196,7 +205,10 @@ impl<'a> Drive<'a> {
                 now_ns: now,
             });
         }
-        let sent = operation.send(stream, &mut self.scratch).and_then(|()| {
+        let (before, _) = operation.moved();
+        let sent = operation.send(stream, &mut self.scratch);
+        slot.sent += operation.moved().0 - before;
+        let sent = sent.and_then(|()| {
             let all = operation.all_sent(size);
             if first && all {
                 return Ok(());
@@ -238,6 +250,7 @@ impl<'a> Drive<'a> {
         slot.tunnel = Tunnel::Down;
         slot.operation = None;
         slot.free_since_ns = now_ns();
+        self.context.carry(slot.carried());
         self.failures += 1;
         tell.hear(Happened::Failed {
             error,

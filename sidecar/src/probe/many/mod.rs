@@ -60,6 +60,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         tally.end();
         context.measured_ended();
     }
+    drive.let_go();
     tally.stopped = stopped;
     // A tunnel that was not opened is no operation of the timetable.
     tally.cut_overdue(plan, context.limit_ns(plan));

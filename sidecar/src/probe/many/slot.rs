@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
+use std::mem;
 use std::net::TcpStream;
 
 use crate::net::payload::Pattern;
+use crate::probe::far_end::Carried;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::socks5::opening::Tunnel;
 
@@ -31,6 +33,9 @@ pub struct Slot {
     pub waiting: VecDeque<u64>,
     /// Something came, or the peer ended, while nothing was asked.
     pub broken: Option<ErrorKind>,
+    /// Bytes over its tunnel.
+    pub sent: u64,
+    pub got: u64,
     /// Dials count from here, so that a deadline finds its own.
     pub dials: u64,
     pub began_ns: u64,
@@ -86,6 +91,11 @@ impl Operation {
 
     fn sequence(&self) -> u32 {
         self.serial as u32
+    }
+
+    /// Bytes of it that went out, and that came back.
+    pub fn moved(&self) -> (u64, u64) {
+        (self.sent as u64, self.got as u64)
     }
 
     /// Whether all of the request went out.
@@ -153,10 +163,18 @@ impl Slot {
             operation: None,
             waiting: VecDeque::new(),
             broken: None,
+            sent: 0,
+            got: 0,
             dials: 0,
             began_ns: 0,
             free_since_ns: 0,
         }
+    }
+
+    /// What went over its tunnel, which is counted anew from here on.
+    pub fn carried(&mut self) -> Carried {
+        let (sent, got) = (mem::take(&mut self.sent), mem::take(&mut self.got));
+        Carried::echoed(sent, got)
     }
 
     /// Something happened on an open tunnel on which nothing was asked.

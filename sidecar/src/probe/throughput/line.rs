@@ -2,12 +2,14 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::echo::bulk::{Header, Source, confirmed};
+use crate::echo::bulk::{CONFIRMATION, Header, Source, confirmed};
 use crate::net::clock::now_ns;
 use crate::net::poller::pause;
 use crate::probe::context::Context;
 use crate::probe::download::{BUFFER, Download};
+use crate::probe::far_end::{Bounds, Carried};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
@@ -26,19 +28,50 @@ pub struct Line<'a> {
     pub stream: &'a TcpStream,
     /// Of this transfer.
     pub bytes: u64,
+    pub moved: &'a Moved,
+}
+
+/// What went over a connection, all its transfers together; both of its threads count.
+#[derive(Default)]
+pub struct Moved {
+    sent: AtomicU64,
+    /// Of that what the far end has, by its own word or as its answer came.
+    confirmed: AtomicU64,
+    asked: AtomicU64,
+    got: AtomicU64,
+}
+
+impl Moved {
+    pub fn carried(&self) -> Carried {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let up = Bounds::new(of(&self.confirmed), of(&self.sent));
+        let down = Bounds::new(of(&self.got), of(&self.asked));
+        Carried::tunnel(up, down, down.least > 0)
+    }
+
+    /// All that was sent so far has come.
+    fn confirm(&self) {
+        let sent = self.sent.load(Ordering::Relaxed);
+        self.confirmed.store(sent, Ordering::Relaxed);
+    }
 }
 
 impl Line<'_> {
     fn header(self) -> Header {
-        Header::new(&self.plan.transfer, self.bytes)
+        Header::new(&self.plan.transfer, self.bytes, self.plan.tag)
     }
 
     /// Asks for a transfer.
     pub fn ask(self) -> Result<(), Cut> {
         let bytes = self.header().encode();
+        let direction = self.plan.transfer.direction;
+        let down = if direction.down() { self.bytes } else { 0 };
+        let confirmation = if direction.up() { CONFIRMATION } else { 0 };
+        let asked = down + confirmation as u64;
+        self.moved.asked.fetch_add(asked, Ordering::Relaxed);
         let mut sent = 0;
         while sent < bytes.len() {
-            sent += self.patiently(|mut stream| stream.write(&bytes[sent..]))?;
+            sent += self.write(&bytes[sent..])?;
         }
         Ok(())
     }
@@ -49,8 +82,7 @@ impl Line<'_> {
         let transfer = &self.plan.transfer;
         let mut source = Source::new(self.bytes, transfer.write_bytes as usize);
         while !source.done() {
-            let bytes = source.next();
-            let sent = self.patiently(|mut stream| stream.write(bytes))?;
+            let sent = self.write(source.next())?;
             source.written(sent);
         }
         Ok(())
@@ -62,20 +94,24 @@ impl Line<'_> {
         let mut buffer = vec![0; BUFFER];
         while !download.whole() {
             let room = download.room(&mut buffer);
-            let count = self.patiently(|mut stream| stream.read(room))?;
+            let count = self.read(room)?;
             download.take(&room[..count]).map_err(Cut::Failed)?;
+        }
+        if !self.plan.transfer.direction.up() {
+            self.moved.confirm();
         }
         Ok(())
     }
 
     /// What the far end says of what went up.
     pub fn confirmed(self) -> Result<(), Cut> {
-        let mut answer = [0; 8];
+        let mut answer = [0; CONFIRMATION];
         let mut have = 0;
         while have < answer.len() {
             have += self.some(&mut answer[have..])?;
         }
         if confirmed(answer) == Ok(self.bytes) {
+            self.moved.confirm();
             Ok(())
         } else {
             Err(Cut::Failed(ErrorKind::Corrupted))
@@ -87,8 +123,20 @@ impl Line<'_> {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
+    fn write(self, bytes: &[u8]) -> Result<usize, Cut> {
+        let count = self.patiently(|mut stream| stream.write(bytes))?;
+        self.moved.sent.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+
+    fn read(self, buffer: &mut [u8]) -> Result<usize, Cut> {
+        let count = self.patiently(|mut stream| stream.read(buffer))?;
+        self.moved.got.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+
     fn some(self, buffer: &mut [u8]) -> Result<usize, Cut> {
-        match self.patiently(|mut stream| stream.read(buffer))? {
+        match self.read(buffer)? {
             0 => Err(Cut::Failed(ErrorKind::Closed)),
             count => Ok(count),
         }

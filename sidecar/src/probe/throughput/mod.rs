@@ -23,16 +23,18 @@ use super::socks5::client::{self, Deadline};
 use super::tally::Tally;
 use crate::net::clock::now_ns;
 use crate::net::wait::Wait;
-use line::{Cut, Line};
+use line::{Cut, Line, Moved};
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let planned = plan.operations();
     let directions = planned / plan.spec.connections;
     let mut opened = Tally::new(series(plan, planned));
     let streams = open_all(plan, context, directions, &mut opened)?;
+    let moved: Vec<Moved> = streams.iter().map(|_| Moved::default()).collect();
+    let lines: Vec<(&TcpStream, &Moved)> = streams.iter().zip(&moved).collect();
     for _ in 0..plan.spec.warmup.div_ceil(planned) {
         if opened.stopped.is_none() {
-            let warm_up = round(plan, context, &streams, false)?;
+            let warm_up = round(plan, context, &lines, false)?;
             opened.stopped = warm_up.stopped;
             // Its connection is in the middle of a transfer, which nothing can follow.
             if let Some(kind) = warm_up.errors.into_map().into_keys().next() {
@@ -41,12 +43,19 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
             }
         }
     }
+    let carried = || {
+        moved
+            .iter()
+            .for_each(|moved| context.carry(moved.carried()))
+    };
     if opened.stopped.is_some() {
+        carried();
         return Ok(opened.outcome(plan, context, planned));
     }
     context.measured_begins();
-    let tally = round(plan, context, &streams, true);
+    let tally = round(plan, context, &lines, true);
     context.measured_ended();
+    carried();
     let mut tally = tally?;
     tally.errors.merge(opened.errors);
     Ok(tally.outcome(plan, context, planned))
@@ -92,7 +101,7 @@ fn open_all(
 fn round(
     plan: &Plan,
     context: &Context,
-    streams: &[TcpStream],
+    lines: &[(&TcpStream, &Moved)],
     measured: bool,
 ) -> Result<Tally, ProbeError> {
     let transfer = &plan.transfer;
@@ -104,12 +113,13 @@ fn round(
     let start = Gate::default();
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for stream in streams {
+        for (stream, moved) in lines {
             let line = Line {
                 plan,
                 context,
                 stream,
                 bytes,
+                moved,
             };
             let start = &start;
             match Builder::new().spawn_scoped(scope, move || connection(line, start, measured)) {
@@ -120,7 +130,7 @@ fn round(
                 }
             }
         }
-        start.gather(streams.len() * directions);
+        start.gather(lines.len() * directions);
         start.open();
         threads
             .into_iter()

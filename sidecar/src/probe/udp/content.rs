@@ -1,6 +1,6 @@
 //! What is in the datagrams of a probe, and what their answers must be.
 
-use crate::net::payload::{self, Pattern};
+use crate::net::payload::Pattern;
 use crate::probe::kinds::ErrorKind;
 
 pub trait Content {
@@ -37,7 +37,7 @@ impl Content for Pattern {
 
     #[inline]
     fn sequence(&self, answer: &[u8], _next: usize) -> Option<u32> {
-        payload::sequence(answer)
+        Pattern::sequence(self, answer)
     }
 
     #[inline]

@@ -138,7 +138,12 @@ impl<C: Content> Part<'_, C> {
             self.tally.anomalies.unexpected += 1;
             return;
         };
-        match self.ledger.answered(number) {
+        let answer = self.ledger.answered(number);
+        if matches!(answer, Answer::InTime { .. } | Answer::Late) {
+            self.answered += 1;
+            self.answered_bytes += payload.len() as u64;
+        }
+        match answer {
             Answer::Duplicate => self.tally.anomalies.duplicated += 1,
             // One of the warm-up is no news.
             Answer::Unknown if (number as usize) < progress.first => {}

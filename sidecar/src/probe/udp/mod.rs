@@ -59,6 +59,8 @@ pub fn run_with(
         refused: 0,
         fault: ErrorKind::Network,
         measured: false,
+        answered: 0,
+        answered_bytes: 0,
     };
     let measured = Tally::new(series(spec.count));
     part.run(spec.warmup);
@@ -68,6 +70,7 @@ pub fn run_with(
         None => {}
         Some(stopped @ (Stopped::Limit | Stopped::Cancelled)) => {
             part.tally.stopped = Some(stopped);
+            context.carry(part.carried());
             return Ok(part.tally.outcome(plan, context, 1));
         }
         Some(stopped) => return Err(nothing(stopped, part.fault)),
@@ -82,6 +85,7 @@ pub fn run_with(
     if part.tally.stopped.is_none() {
         part.drain();
     }
+    context.carry(part.carried());
     Ok(part.tally.outcome(plan, context, 1))
 }
 

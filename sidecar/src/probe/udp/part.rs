@@ -10,6 +10,7 @@ use super::transport::Transport;
 use crate::net::clock::now_ns;
 use crate::net::pace::Timetable;
 use crate::probe::context::Context;
+use crate::probe::far_end::{Bounds, Carried};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
@@ -33,6 +34,9 @@ pub struct Part<'a, C> {
     /// The last of them.
     pub fault: ErrorKind,
     pub measured: bool,
+    /// Datagrams that have an answer, each once, and the bytes of the answers.
+    pub answered: u64,
+    pub answered_bytes: u64,
 }
 
 /// Where a part is.
@@ -133,6 +137,20 @@ impl<C: Content> Part<'_, C> {
             Some(Stopped::Failures) => self.tally.errors.add(self.fault, left),
             // What a cancel met on its way was not attempted.
             _ => {}
+        }
+    }
+
+    /// What all parts so far have carried.
+    pub fn carried(&self) -> Carried {
+        let sent = self.ledger.next() as u64;
+        let datagrams = Bounds::new(self.answered, sent);
+        let bytes = Bounds::new(self.answered_bytes, sent * self.content.size() as u64);
+        Carried {
+            datagrams_up: datagrams,
+            datagrams_down: datagrams,
+            bytes_up: bytes,
+            bytes_down: bytes,
+            ..Carried::default()
         }
     }
 

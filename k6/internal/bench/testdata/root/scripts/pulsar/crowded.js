@@ -1,4 +1,4 @@
-// Others spoil the first CROWDED measurements; with WRONG it also has an error of its own.
+// Others spoil the first CROWDED measurements; with WRONG it also has an error of its own, with LOST one that others can have caused.
 import { write } from './_result.js';
 export const options = { vus: 1, iterations: 1 };
 const told = `${__ENV.RESULT_DIR}/logs/measured`;
@@ -12,6 +12,7 @@ if (measured > 0 !== Boolean(__ENV.MEASURED_AGAIN)) throw new Error('it is not t
 const disturbed = measured < Number(__ENV.CROWDED);
 const reason = (kind, text) => ({ role: 'cause', kind, text, count: 1 });
 const reasons = [reason('machine', 'neighbours: CPU 1: 40.0 %'), reason('generator', 'generator lateness: op')];
+if (__ENV.LOST) reasons.push({ ...reason('error', 'op: 2 × lost'), busy_machine: true });
 if (__ENV.WRONG) reasons.push(reason('samples', 'samples: op: too few'));
 export default function () {}
 export const handleSummary = (data) => ({

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/kinds"
+	"windtunnel/k6/internal/result"
+)
+
+// checkControls is about operations without the system.
+const checkControls = "controls"
+
+// isDisturbed reports whether others used the CPUs that were measured.
+func isDisturbed(checks []result.Validity) bool {
+	return failedCheck(checks, func(c result.Validity) bool { return c.Kind == result.Machine })
+}
+
+// isUnsettled reports whether a turn of a row was measured beside others, although it was measured again.
+func isUnsettled(repeated []result.Repeated, row string) bool {
+	return slices.ContainsFunc(repeated, func(r result.Repeated) bool {
+		return !r.Settled && strings.HasPrefix(r.Part, row+", turn ")
+	})
+}
+
+// allBusy reports whether a busy machine can have caused all failures. A failure without a kind is evidence against the system.
+func allBusy(rows []result.Operation) bool {
+	return !slices.ContainsFunc(rows, func(row result.Operation) bool {
+		var named int64
+		for kind, count := range row.Errors {
+			if !kinds.All[kind].BusyMachine {
+				return true
+			}
+			named += count
+		}
+		return named < row.Requests-row.Success
+	})
+}
+
+// excuses reports whether others on the CPUs can have caused all failures by which thresholds were crossed. Round trips are a count,
+// which no busy machine changes.
+func excuses(thresholds []result.Threshold, checks []result.Validity, rows []result.Operation) bool {
+	if !isDisturbed(checks) || !allBusy(rows) {
+		return false
+	}
+	return !slices.ContainsFunc(thresholds, func(line result.Threshold) bool {
+		if line.OK || !aboutErrors(line) {
+			return false
+		}
+		row, found := find(rows, line.Operation)
+		return !found || len(row.Errors) == 0 || line.Metric == roundTripsMetric
+	})
+}
+
+// excusedLimit: where not even the first step held, and others on the CPUs can have caused that, the limit is not known.
+func excusedLimit(found opinion, j Judged) opinion {
+	ofLimit := func(r reason) bool { return r.kind == "limit" }
+	if found.verdict == result.Fail && slices.ContainsFunc(found.reasons, ofLimit) && excuses(nil, j.Validity, j.Operations) {
+		found.verdict, found.reasons = result.Inconclusive, append(found.reasons, invalidReasons(j.Validity)...)
+	}
+	return found
+}
+
+// markBusy marks the reasons of an inconclusive run that others on the CPUs can have brought about.
+func markBusy(found opinion, j Judged) opinion {
+	if found.verdict != result.Inconclusive || !isDisturbed(j.Validity) {
+		return found
+	}
+	all := allBusy(j.Operations)
+	for i, r := range found.reasons {
+		switch r.kind {
+		case "error", "threshold", "samples", "probe":
+			found.reasons[i].busy = all
+		case meter:
+			slowLink := strings.HasPrefix(r.text, checkLink) && !strings.Contains(r.text, linkDied)
+			found.reasons[i].busy = slowLink || all && strings.HasPrefix(r.text, checkControls+": ")
+		}
+	}
+	return found
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"testing"
+
+	"windtunnel/k6/internal/result"
+)
+
+// crowded is the evidence of a run whose CPU others used as well.
+func crowded() Evidence {
+	e := complete()
+	e.Placement = &result.Placement{ProbeCPUs: "1"}
+	e.Usage.Host.ByCPU = []CPUUsage{cpuUsage(1, 1)}
+	return e
+}
+
+func failing(kind string, count float64) fake {
+	return sent(1000-count, count).with(fake{"operation_errors{operation:send,kind:" + kind + "}": {"count": count}})
+}
+
+// A bound on failures is crossed. Only a kind that a busy machine can cause is excused, and only by a busy machine.
+func TestABusyMachineIsNoFailureOfTheSystemAndExcusesNothingElse(t *testing.T) {
+	both := failing("lost", 3).with(fake{"operation_errors{operation:send,kind:corrupted}": {"count": 1}})
+	unnamed := failing("lost", 3).with(fake{"operation_failed{operation:send}": {"rate": 0.004, "passes": 4, "fails": 997}})
+	for _, c := range []struct {
+		about    string
+		evidence Evidence
+		measured fake
+		want     string
+		again    bool
+	}{
+		{"lost on a quiet machine", complete(), failing("lost", 3), result.Fail, false},
+		{"lost", crowded(), failing("lost", 3), result.Inconclusive, true},
+		{"late", crowded(), failing("late", 3), result.Inconclusive, true},
+		{"timeout", crowded(), failing("timeout", 3), result.Inconclusive, true},
+		{"stalled", crowded(), failing("stalled", 3), result.Inconclusive, true},
+		{"corrupted", crowded(), failing("corrupted", 3), result.Fail, false},
+		{"refused", crowded(), failing("connection_refused", 3), result.Fail, false},
+		{"wrong answers", crowded(), failing("bad_response", 3), result.Fail, false},
+		{"duplicated", crowded(), failing("duplicated", 3), result.Fail, false},
+		{"lost, and corrupted", crowded(), both, result.Fail, false},
+		{"one of the failures has no kind", crowded(), unnamed, result.Fail, false},
+		{"none", crowded(), sent(1000, 0), result.Inconclusive, true},
+	} {
+		j := judged(t, c.evidence, c.measured)
+		if j.Verdict != c.want {
+			t.Errorf("%s: %s, want %s: %s", c.about, j.Verdict, c.want, reasonsOf(j))
+		}
+		spoilt := Spoilt(result.Result{Verdict: j.Verdict, Reasons: j.Reasons})
+		if (spoilt != "") != c.again {
+			t.Errorf("%s: measured again for %q: %+v", c.about, spoilt, j.Reasons)
+		}
+	}
+}
+
+func TestALostMessageOfTheTargetsDataIsAFailureHoweverBusyTheMachineIs(t *testing.T) {
+	e := crowded()
+	e.Facts = []Fact{{Check: "messages", Source: "api", Found: said(p(int64(1))), Reported: said(p(int64(2)))}}
+	isJudged(t, "data", judged(t, e, failing("lost", 1)), result.Fail, "messages: 1 found, 2 reported")
+}
+
+// A program that ended has failed, whatever others did.
+func TestASystemThatEndedIsNotExcused(t *testing.T) {
+	e := crowded()
+	e.Usage.Processes = usage(40, 60, 50, "signal 9").Processes
+	isJudged(t, "ended", judged(t, e, failing("timeout", 3)), result.Fail, "relay ended")
+}
+
+func TestALimitThatOthersOnTheCPUsCanHaveMadeIsNotKnown(t *testing.T) {
+	broken := opinion{verdict: result.Fail, reasons: []reason{because("limit", "not even the first step held")}}
+	rows := []result.Operation{{Name: "send", Requests: 10, Success: 5, Errors: map[string]int64{"timeout": 5}}}
+	busy := []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}
+	quiet := []result.Validity{*check("neighbours", result.Machine, true, "none")}
+	for want, j := range map[string]Judged{
+		result.Inconclusive: {Operations: rows, Validity: busy}, result.Fail: {Operations: rows, Validity: quiet},
+	} {
+		if got := excusedLimit(broken, j); got.verdict != want {
+			t.Errorf("%s, want %s", got.verdict, want)
+		}
+	}
+	rows[0].Errors["corrupted"] = 1
+	if got := excusedLimit(broken, Judged{Operations: rows, Validity: busy}); got.verdict != result.Fail {
+		t.Error(got.verdict)
+	}
+}
+
+func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T) {
+	disturbed := Judged{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}
+	ofTurn := func(part string, settled bool) Judged {
+		return Judged{Repeated: []result.Repeated{{Part: part, Settled: settled}}}
+	}
+	lossy, other := side(withErrors), side(withErrors)
+	lossy.Busy, lossy.Detail, other.Detail = true, p("2 × lost"), p("1 × closed")
+	lacking := line("latency", missed)
+	lacking.Ratio, lacking.Lacks = nil, p("not measured in any turn of the candidate")
+	slow := side(tooSlow)
+	slow.Busy = true
+	gone := side("not ready")
+	gone.Busy = true
+	for _, c := range []struct {
+		about     string
+		j         Judged
+		candidate *ProtocolSide
+		lines     []ProtocolComparison
+		want      string
+	}{
+		{"a quiet machine", Judged{}, lossy, lines(), result.Fail},
+		{"lost beside others", disturbed, lossy, lines(), result.Inconclusive},
+		{"closed beside others", disturbed, other, lines(), result.Fail},
+		{"too slow beside others", disturbed, slow, lines(), result.Inconclusive},
+		{"too slow on a quiet machine", Judged{}, slow, lines(), result.Fail},
+		{"not ready beside others", disturbed, gone, lines(), result.Fail},
+		{"a turn beside others", ofTurn("hysteria2, turn 3", false), lossy, lines(), result.Inconclusive},
+		{"a turn that was settled", ofTurn("hysteria2, turn 3", true), lossy, lines(), result.Fail},
+		{"a turn of another row", ofTurn("hysteria2-obfs, turn 3", false), lossy, lines(), result.Fail},
+		{"nothing came beside others", disturbed, lossy, lines(lacking), result.Inconclusive},
+		{"nothing came on a quiet machine", Judged{}, lossy, lines(lacking), result.Fail},
+		{"a target is missed all the same", disturbed, lossy, lines(line("memory", missed)), result.Fail},
+	} {
+		found := ofProtocols(Protocols{Compared: true, Rows: []ProtocolRow{rowNamed("hysteria2", c.candidate, c.lines...)}}, nil, c.j, result.Pass)
+		if found.verdict != c.want {
+			t.Errorf("%s: %s, want %s: %+v", c.about, found.verdict, c.want, found.reasons)
+		}
+		if c.want != result.Inconclusive {
+			continue
+		}
+		if spoilt := Spoilt(result.Result{Verdict: found.verdict, Reasons: fold(markBusy(found, c.j).reasons)}); spoilt == "" {
+			t.Errorf("%s: not measured again: %+v", c.about, found.reasons)
+		}
+	}
+}
+
+// A link that was too slow beside others is measured again, one that died is not.
+func TestALinkThatOthersHeldUpIsMeasuredAgain(t *testing.T) {
+	died := "the device is gone"
+	slow := carried("trojan", LinkCounts{Sent: 100, Delivered: 98, OwnUnread: 2})
+	for _, c := range []struct {
+		use   LinkUse
+		busy  bool
+		again bool
+	}{{slow, true, true}, {slow, false, false}, {LinkUse{Name: "trojan", Failed: &died}, true, false}} {
+		e := complete()
+		if c.busy {
+			e = crowded()
+		}
+		e.Link = linkOver(c.use)
+		j := judged(t, e, sent(1000, 0))
+		if spoilt := Spoilt(result.Result{Verdict: j.Verdict, Reasons: j.Reasons}); j.Verdict != result.Inconclusive || (spoilt != "") != c.again {
+			t.Errorf("%+v: %s, again for %q", c, j.Verdict, spoilt)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+/**
+ * The wire of a turn's hop, as a passive observer sees it. Packets are captured beside their way, around a short exchange before
+ * and after what is timed, on the very processes that are judged: they cannot know whether somebody looks.
+ */
+import { askOrError, measure, tryAsk } from '../dataplane/meter.js';
+import { cpusOf } from '../dataplane/environment.js';
+import { limitOver } from '../link/link.js';
+import { readable } from './hop.js';
+import { hasHop } from './matrix.js';
+
+/**
+ * @typedef {import('./turn.js').Turn} Turn
+ * @typedef {import('./outcome.js').Outcome} Outcome
+ * @typedef {{ bytes: number, payload: boolean, request: boolean, fault: string | null, greeted: boolean, carried: boolean, gaps: boolean }} Found
+ *   by a capture (sidecar/README.md)
+ */
+
+/** Round trips of an exchange, and bytes of each. */
+const ROUND_TRIPS = 3;
+const PAYLOAD_BYTES = 1024;
+/** A known fault breaks one new tunnel of many, and says nothing of the wire. */
+const TRIES = 3;
+/** On loopback an exchange that takes longer hangs. */
+const LIMIT_S = 6;
+
+/**
+ * Reads a capture as an outcome of its turn; null where the hop is what the row says.
+ * @param {import('./matrix.js').Row} row
+ * @param {string} turn its name
+ * @param {Found | null} found null where nothing was captured
+ * @param {{ fresh: boolean, broken: string | null }} exchange `fresh`: its connections began with it; `broken`: why it did not come through
+ * @returns {Outcome | null}
+ */
+export function shownBy(row, turn, found, { fresh, broken }) {
+  if (found !== null) {
+    const faults = [found.fault && `the hop shows ${found.fault}`, row.encrypts && readable(found)];
+    const detail = faults.filter(Boolean).join('; ');
+    if (detail) return { outcome: 'wrong wire', detail: `${turn}: ${detail}` };
+  }
+  const unchecked = uncheckedBy(row, found, { fresh, broken });
+  if (unchecked === null) return null;
+  return { outcome: 'measured', detail: null, unchecked: `${turn}: ${unchecked}` };
+}
+
+/**
+ * @param {import('./matrix.js').Row} row
+ * @param {Found | null} found
+ * @param {{ fresh: boolean, broken: string | null }} exchange
+ */
+function uncheckedBy({ dialsAtStart = false }, found, { fresh, broken }) {
+  if (broken !== null) return broken;
+  if (found === null) return 'nothing was captured';
+  if (found.bytes < 2 * ROUND_TRIPS * PAYLOAD_BYTES) return 'what was sent did not go through the hop';
+  if (!found.carried) return 'no connection in it could be followed';
+  if (found.gaps) return 'not all of it was captured';
+  return fresh && !dialsAtStart && !found.greeted ? 'the greeting was not seen' : null;
+}
+
+/**
+ * Looks at the hop of a turn, and leaves what is wrong with it, or why nobody knows, with the outcomes.
+ * @param {{ own: Pick<import('./result.js').Notes, 'outcomes'>, turn: Turn }} begun
+ * @param {import('./matrix.js').Row} row
+ * @param {string} name of the turn
+ * @param {boolean} fresh whether nothing has gone through the processes so far
+ */
+export function lookAt({ own, turn }, row, name, fresh) {
+  if (!hasHop(row)) return;
+  const shown = captured(turn, row, name, fresh);
+  if (shown) own.outcomes.push(shown);
+}
+
+/** @param {Turn} turn @param {import('./matrix.js').Row} row @param {string} name @param {boolean} fresh */
+function captured(turn, row, name, fresh) {
+  const { instance } = turn;
+  const kinds = /** @type {('tcp' | 'udp')[]} */ (row.udp ? ['tcp', 'udp'] : ['tcp']);
+  const { namespace } = instance.ends?.near ?? {};
+  const { answer, error } = askOrError('POST', '/captures', {
+    port: Number(instance.variables.server_port),
+    shows: row.wire,
+    far: kinds.map((kind) => String(turn.wayTo(kind).target)),
+    ...(namespace ? { namespace } : {}),
+  });
+  if (error !== null) return shownBy(row, name, null, { fresh, broken: error });
+  const broken = exchanged(turn, 'tcp');
+  // A datagram may be lost; what becomes of it is no matter here.
+  if (row.udp) exchanged(turn, 'udp');
+  const found = tryAsk('DELETE', `/captures/${answer.id}`);
+  return shownBy(row, name, found, { fresh, broken });
+}
+
+/** @param {Turn} turn @param {'tcp' | 'udp'} kind @returns {string | null} why it did not come through */
+function exchanged(turn, kind) {
+  const { plane } = turn;
+  const { link } = plane.data;
+  let why = 'nothing came through it';
+  for (let time = 0; time < (kind === 'tcp' ? TRIES : 1); time += 1) {
+    const measured = measure({
+      kind,
+      warmup: 0,
+      count: ROUND_TRIPS,
+      payload_bytes: PAYLOAD_BYTES,
+      cpus: cpusOf(plane.environment.placement.probe_cpus),
+      limit_s: link ? limitOver(link, ROUND_TRIPS) : LIMIT_S,
+      ...turn.wayTo(kind),
+      ...(kind === 'tcp' ? turn.patience : turn.patienceOfDatagrams),
+    });
+    if ('error' in measured) why = `${measured.error.kind}: ${measured.error.message}`;
+    else if (measured.outcome.succeeded === ROUND_TRIPS) return null;
+  }
+  return `nothing could be sent to look at: ${why}`;
+}

@@ -1,0 +1,151 @@
+//! Captures the packets of one port (packet(7)): they go their way meanwhile, as they would without.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::socket::{LinkAddr, recvfrom};
+use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+
+use super::flows::Flows;
+use super::{Found, Request};
+use crate::failure::{Failure, Result};
+use crate::process::namespace::Namespace;
+
+/// The largest packet of IPv4.
+const BUFFER: usize = 65_536;
+/// The kernel keeps packets that nobody has read yet, as far as its limit allows.
+const KEPT_BYTES: usize = 8 << 20;
+/// The thread waits this long for a packet, then looks whether the capture ends.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Classic BPF (linux/bpf_common.h): loads, jumps, the answer.
+const LOAD_BYTE: u16 = 0x30;
+const LOAD_IP_HEADER: u16 = 0xb1;
+const LOAD_SHORT_BEHIND: u16 = 0x48;
+const JUMP_EQUAL: u16 = 0x15;
+const RETURN: u16 = 0x06;
+
+/// One that runs. Dropping it ends it.
+pub struct Capture {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Flows>>,
+}
+
+impl Capture {
+    /// In `namespace`, or in this process's own.
+    pub fn start(request: &Request, namespace: Option<&Namespace>) -> Result<Self> {
+        let opened = match namespace {
+            None => open(request.port),
+            Some(namespace) => {
+                let inside = namespace.run(|| open(request.port));
+                inside.and_then(|opened| opened)
+            }
+        };
+        let socket = opened.map_err(|error| refused(&error))?;
+        let flows = Flows::new(request);
+        let ends = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&ends);
+        let thread = thread::Builder::new()
+            .name("capture".to_owned())
+            .spawn(move || follow(&socket, flows, &told))
+            .map_err(|error| refused(&error))?;
+        Ok(Self {
+            ends,
+            thread: Some(thread),
+        })
+    }
+
+    /// Ends it, after all that has come until now.
+    pub fn end(mut self) -> Result<Found> {
+        self.ends.store(true, Ordering::SeqCst);
+        let ended = self.thread.take().map(JoinHandle::join);
+        match ended {
+            Some(Ok(flows)) => Ok(flows.end()),
+            _ => Err(Failure::setup("the capture failed", "start it again")),
+        }
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::SeqCst);
+    }
+}
+
+fn refused(error: &io::Error) -> Failure {
+    let what = format!("packets cannot be captured: {error}");
+    if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)) {
+        return Failure::unsupported(
+            what,
+            "run the sidecar as root, or: setcap cap_net_raw+ep bin/sidecar",
+        );
+    }
+    Failure::setup(what, "look at the machine's limits")
+}
+
+fn open(port: u16) -> io::Result<Socket> {
+    // Packets that come before the filter are passed over by their port.
+    let everything = Protocol::from(i32::from((libc::ETH_P_ALL as u16).to_be()));
+    let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(everything))?;
+    socket.attach_filter(&filter(port))?;
+    let _ = socket.set_recv_buffer_size(KEPT_BYTES);
+    socket.set_read_timeout(Some(PAUSE))?;
+    Ok(socket)
+}
+
+/// TCP and UDP from or to the port.
+fn filter(port: u16) -> [SockFilter; 10] {
+    let port = u32::from(port);
+    [
+        SockFilter::new(LOAD_BYTE, 0, 0, 9),
+        SockFilter::new(JUMP_EQUAL, 1, 0, 6),
+        SockFilter::new(JUMP_EQUAL, 0, 5, 17),
+        SockFilter::new(LOAD_IP_HEADER, 0, 0, 0),
+        SockFilter::new(LOAD_SHORT_BEHIND, 0, 0, 0),
+        SockFilter::new(JUMP_EQUAL, 3, 0, port),
+        SockFilter::new(LOAD_SHORT_BEHIND, 0, 0, 2),
+        SockFilter::new(JUMP_EQUAL, 1, 0, port),
+        SockFilter::new(RETURN, 0, 0, 0),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+    ]
+}
+
+fn follow(socket: &Socket, mut flows: Flows, ends: &AtomicBool) -> Flows {
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        // Asked before: what came until then is read to the last packet.
+        let is_last = ends.load(Ordering::SeqCst);
+        if is_last && socket.set_nonblocking(true).is_err() {
+            return flows;
+        }
+        loop {
+            match recvfrom::<LinkAddr>(socket.as_raw_fd(), &mut buffer) {
+                Ok((read, from)) => {
+                    if !is_echo(from.as_ref()) {
+                        flows.take(&buffer[..read]);
+                    }
+                }
+                Err(Errno::EINTR) => {}
+                Err(_) => break,
+            }
+            if !is_last && ends.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        if is_last {
+            return flows;
+        }
+    }
+}
+
+/// Loopback shows each packet twice: as it goes, and as it comes.
+fn is_echo(from: Option<&LinkAddr>) -> bool {
+    from.is_some_and(|from| {
+        from.hatype() == libc::ARPHRD_LOOPBACK && from.pkttype() == libc::PACKET_OUTGOING
+    })
+}

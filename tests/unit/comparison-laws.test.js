@@ -1,0 +1,24 @@
+/** Laws of what the matrix and a sweep say, over random edits of made figures; one k6 tries all cases of a script. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** @param {string} path */
+const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+for (const [name, cases] of /** @type {[string, number][]} */ ([
+  ['matrix', 60],
+  ['sweep', 250],
+])) {
+  test(`no edit breaks a law of the ${name}`, () => {
+    const told = execFileSync(
+      at('bin/k6'),
+      ['run', '--quiet', '--no-usage-report', '-e', `CASES=${cases}`, at(`tests/support/laws/${name}.js`)],
+      { encoding: 'utf8' },
+    );
+    const { cases: tried, broken, first } = JSON.parse(told);
+    assert.equal(broken, 0, first.join('\n'));
+    assert.equal(tried, 5 * cases);
+  });
+}
