@@ -25,7 +25,7 @@ type fault struct {
 	alone bool
 }
 
-// options are those of the command line.
+// options come from the command line.
 type options struct {
 	mode                         string
 	bytes, oneIn, us, kib, after int
