@@ -306,7 +306,7 @@ test-dist: runners ## Build a release twice, from two folders, and run it where 
 build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
 
 .PHONY: prepare
-prepare: build bin/actionlint bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
+prepare: build bin/actionlint bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
@@ -345,6 +345,12 @@ bin/primitives-portable: $(PRIMITIVES_SOURCES)
 testbeds: $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
 
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
+
+# A proxy with known faults, which tests/alone/evidence.test.js measures.
+bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
+	@$(call need,go,install Go 1.26 or newer)
+	@mkdir -p bin
+	@cd tests/fakes/proxy && go build -trimpath -buildvcs=false -ldflags '-s -w' -o ../../../$@ .
 
 bin/actionlint: setup/actionlint/go.mod setup/actionlint/go.sum
 	@$(call need,go,install Go 1.26 or newer)
@@ -470,7 +476,7 @@ test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
 	cd setup/image && go test -trimpath ./...
 
 .PHONY: test-scripts
-test-scripts: ready-for-test build bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/trend/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
+test-scripts: ready-for-test build bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/trend/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
 	node --import ./tests/fakes/register.js tests/run.js $(FILES)
 
 .PHONY: test-primitives
@@ -502,9 +508,10 @@ lint-rust:
 	cargo clippy $(RUST_LINTS) --manifest-path sidecar/Cargo.toml -- -D warnings
 
 lint-go: bin/k6
-	@test -z "$$(gofmt -l k6 testbeds setup tests/kubernetes)" || { gofmt -l k6 testbeds setup tests/kubernetes; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
+	@test -z "$$(gofmt -l k6 testbeds setup tests/fakes tests/kubernetes)" || { gofmt -l k6 testbeds setup tests/fakes tests/kubernetes; echo 'make: the Go files above need `make fmt`' >&2; exit 1; }
 	cd k6 && go vet -trimpath ./...
 	cd testbeds/naive-client && go vet -trimpath ./...
+	cd tests/fakes/proxy && go vet -trimpath ./...
 	cd setup/sbom && go vet -trimpath ./...
 	cd setup/image && go vet -trimpath ./...
 	@setup/version >/dev/null
@@ -536,7 +543,7 @@ lint-workflows: bin/actionlint .venv/lint/.installed
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 	cargo fmt --manifest-path sidecar/Cargo.toml
 	cargo fmt --manifest-path sidecar/primitives/Cargo.toml
-	gofmt -w k6 testbeds setup tests/kubernetes
+	gofmt -w k6 testbeds setup tests/fakes tests/kubernetes
 	npx prettier --log-level warn --write .
 	.venv/lint/bin/ruff format --quiet .
 

@@ -1,0 +1,3 @@
+module windtunnel/fake-proxy
+
+go 1.26
