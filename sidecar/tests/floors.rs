@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const FLOORS: [&str; 13] = [
+const FLOORS: [&str; 14] = [
     "failure",
     "host",
     "dns",
@@ -13,6 +13,7 @@ const FLOORS: [&str; 13] = [
     "link",
     "echo",
     "tap",
+    "wire",
     "probe",
     "testbed",
     "primitives",

@@ -60,7 +60,7 @@ func Make(q Request) Comparison {
 	}
 	c.Interleaved, c.kept = !q.Kept && interleaved(q.A, q.B), q.Kept
 	c.DurationS = duration(all)
-	c.findMissing(q, goodA, goodB)
+	c.findMissing(q)
 	if len(goodA) > 0 && len(goodB) > 0 {
 		c.compare(q, goodA, goodB)
 	}

@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
 )
 
 // A comparison may pass only if each thing that it judges was measured on both sides. This file finds what was not.
@@ -19,27 +20,47 @@ import (
 var steadyChecks = []string{"complete", "processes", "generator CPU", "neighbours"}
 
 // findMissing finds runs, checks and integrity that are missing, and figures that cannot be.
-func (c *Comparison) findMissing(q Request, a, b []Measured) {
+func (c *Comparison) findMissing(q Request) {
 	if c.Interleaved && !q.Interrupted {
 		c.findMissingRuns(q)
 	}
-	checks, integrity := map[string]bool{}, map[string]bool{}
-	for _, m := range append(slices.Clone(a), b...) {
-		for _, check := range m.Result.Validity {
-			checks[check.Check] = checks[check.Check] || check.OK != nil && slices.Contains(steadyChecks, check.Check)
-		}
-		for _, i := range m.Result.Integrity {
-			integrity[i.Check] = integrity[i.Check] || i.OK != nil
-		}
+	have := partsOfRuns{checks: map[string]bool{}, integrity: map[string]bool{}, operations: map[string]bool{}}
+	all := append(counted(q.A), counted(q.B)...)
+	for _, m := range all {
+		have.add(m)
 	}
 	found := map[string][]string{}
-	for _, m := range append(slices.Clone(a), b...) {
-		for _, what := range missingParts(*m.Result, checks, integrity) {
+	for _, m := range all {
+		for _, what := range have.missing(m) {
 			found[what] = append(found[what], m.File)
+		}
+	}
+	for _, m := range q.B {
+		if how, _ := failing(m); m.Result == nil && how == "" && m.Outcome != run.LeftOut && m.Outcome != run.Interrupted {
+			found["no result, so that nobody knows whether B failed"] = append(found["no result, so that nobody knows whether B failed"], m.File)
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(found)) {
 		c.missing = append(c.missing, files(found[what])+": "+what)
+	}
+}
+
+// partsOfRuns are the parts that any run of a comparison has, by name: steady checks and integrity of which the answer is known, and
+// operations.
+type partsOfRuns struct{ checks, integrity, operations map[string]bool }
+
+func (p partsOfRuns) add(m Measured) {
+	r := *m.Result
+	for _, check := range r.Validity {
+		if Unusable(m) == "" && check.OK != nil && slices.Contains(steadyChecks, check.Check) {
+			p.checks[check.Check] = true
+		}
+	}
+	for _, i := range r.Integrity {
+		p.integrity[i.Check] = p.integrity[i.Check] || i.OK != nil
+	}
+	for _, op := range r.Operations {
+		p.operations[op.Name] = true
 	}
 }
 
@@ -57,27 +78,45 @@ func (c *Comparison) findMissingRuns(q Request) {
 	}
 }
 
-// missingParts are what one result lacks of what results of the comparison have.
-func missingParts(r result.Result, checks, integrity map[string]bool) []string {
+// missing are the parts that a run lacks, and its impossible figure. A run that its side broke off may lack what it likes: it failed.
+func (p partsOfRuns) missing(m Measured) []string {
+	if failed(m) != "" && Unusable(m) != "" {
+		return nil
+	}
 	var all []string
-	known := func(name string) bool {
-		return slices.ContainsFunc(r.Validity, func(v result.Validity) bool { return v.OK != nil && (name == "" || v.Check == name) })
+	r := *m.Result
+	if Unusable(m) == "" {
+		all = p.missingChecks(r)
 	}
-	if !known("") {
-		all = append(all, "no validity check was made: nothing says whether its figures can be believed")
-	}
-	for _, name := range slices.Sorted(maps.Keys(checks)) {
-		if checks[name] && !known(name) && known("") {
-			all = append(all, "the check of "+name+" is missing, which other runs have")
+	for _, name := range slices.Sorted(maps.Keys(p.integrity)) {
+		if p.integrity[name] && !slices.ContainsFunc(r.Integrity, func(i result.Integrity) bool { return i.Check == name && i.OK != nil }) {
+			all = append(all, "the integrity of "+name+" was not checked, which other runs have")
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(integrity)) {
-		if integrity[name] && !slices.ContainsFunc(r.Integrity, func(i result.Integrity) bool { return i.Check == name && i.OK != nil }) {
-			all = append(all, "the integrity of "+name+" was not checked, which other runs have")
+	for _, name := range slices.Sorted(maps.Keys(p.operations)) {
+		if _, there := r.Find(name); !there {
+			all = append(all, "the operation "+name+" is missing, which other runs have")
 		}
 	}
 	if why := impossible(r); why != "" {
 		all = append(all, "an impossible figure: "+why)
+	}
+	return all
+}
+
+// missingChecks are the steady checks that a run does not have. A run that is left out has a check that says why.
+func (p partsOfRuns) missingChecks(r result.Result) []string {
+	known := func(name string) bool {
+		return slices.ContainsFunc(r.Validity, func(v result.Validity) bool { return v.OK != nil && (name == "" || v.Check == name) })
+	}
+	if !known("") {
+		return []string{"no validity check was made: nothing says whether its figures can be believed"}
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(p.checks)) {
+		if !known(name) {
+			all = append(all, "the check of "+name+" is missing, which other runs have")
+		}
 	}
 	return all
 }
