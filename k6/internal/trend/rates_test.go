@@ -11,6 +11,7 @@ import (
 )
 
 // rateSeries is how many series of each kind are drawn. docs/trend.md has the table.
+var rateSeed = flag.Uint64("rates-seed", 0, "seed of the series that -rates draws")
 var rateSeries = flag.Int("rates", 20, "series of each kind in which the error rates of the trend are counted")
 
 // shape is a kind of series: noise of a standard deviation of 1, and what is added to it, in standard deviations.
@@ -57,7 +58,7 @@ type counts struct{ changed, crept, found, withheld int }
 
 func (s shape) count(t *testing.T, series int) (c counts) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(uint64(s.points), uint64(1000*s.lag1)))
+	random := rand.New(rand.NewPCG(uint64(s.points), uint64(1000*s.lag1)+1e6**rateSeed))
 	names := make([]string, series)
 	drawn := make([][]float64, series)
 	for i := range drawn {

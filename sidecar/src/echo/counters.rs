@@ -49,7 +49,7 @@ impl Default for Tags {
     }
 }
 
-/// What came and went of the probe that has one tag. A connection belongs to the probe whose bytes came first over it, and so
+/// Counts of the probe that has one tag. A connection belongs to the probe whose bytes came first over it, and so
 /// does a datagram. Injected duplicates are not in `datagrams_sent`.
 #[derive(Default)]
 pub struct Tagged {

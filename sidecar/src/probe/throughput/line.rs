@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::echo::bulk::{CONFIRMATION, Header, Source, confirmed};
+use crate::echo::bulk::{CONFIRMATION, HEADER, Header, Source, confirmed};
 use crate::net::clock::now_ns;
 use crate::net::poller::pause;
 use crate::probe::context::Context;
@@ -49,10 +49,9 @@ impl Moved {
         Carried::tunnel(up, down, down.least > 0)
     }
 
-    /// All that was sent so far has come.
-    fn confirm(&self) {
-        let sent = self.sent.load(Ordering::Relaxed);
-        self.confirmed.store(sent, Ordering::Relaxed);
+    /// So many more bytes have come. The sender's thread may count its last write only after this.
+    fn confirm(&self, bytes: u64) {
+        self.confirmed.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -98,7 +97,7 @@ impl Line<'_> {
             download.take(&room[..count]).map_err(Cut::Failed)?;
         }
         if !self.plan.transfer.direction.up() {
-            self.moved.confirm();
+            self.moved.confirm(HEADER as u64);
         }
         Ok(())
     }
@@ -111,7 +110,7 @@ impl Line<'_> {
             have += self.some(&mut answer[have..])?;
         }
         if confirmed(answer) == Ok(self.bytes) {
-            self.moved.confirm();
+            self.moved.confirm(HEADER as u64 + self.bytes);
             Ok(())
         } else {
             Err(Cut::Failed(ErrorKind::Corrupted))
