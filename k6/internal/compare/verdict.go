@@ -127,8 +127,9 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 		name string
 		runs []Measured
 		good int
-	}{{"A", q.A, goodA}, {"B", q.B, goodB}} {
-		if len(s.runs) == 0 || float64(s.good) < goodShare*float64(len(s.runs)) {
+		kept int // good, or of B a failure that counts as evidence against it
+	}{{"A", q.A, goodA, goodA}, {"B", q.B, goodB, undisturbed(q.B)}} {
+		if len(s.runs) == 0 || float64(s.kept) < goodShare*float64(len(s.runs)) {
 			doubt("%d of the %d runs of %s can be used; it takes %g %%%s", s.good, len(s.runs), s.name, goodShare*100, firstCause(s.runs))
 			kind = cmp.Or(kind, doubtOfRuns(s.runs))
 		}
@@ -144,6 +145,17 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 		doubt("too few runs: %d of A and %d of B can be used, a confidence of %s %% takes %d each", goodA, goodB, confidenceText(c.Confidence), fewest)
 	}
 	return all, kind
+}
+
+// undisturbed counts the runs that say something of their side.
+func undisturbed(runs []Measured) int {
+	n := 0
+	for _, m := range runs {
+		if !disturbed(m) {
+			n++
+		}
+	}
+	return n
 }
 
 // doubtOfRuns is the kind of doubt of a side most of whose runs cannot be used.
