@@ -74,6 +74,7 @@ func (c *Comparison) compare(q Request, a, b []Measured) {
 	all = slices.DeleteFunc(all, func(r row) bool { return r.Name == wholeCPU && cpu != wholeCPU })
 	all = markPrimary(all, cpu, valuesA, valuesB, others.tables())
 	for i := range all {
+		hideByLateness(&all[i], both)
 		if q.SecondaryOff && all[i].Role == Secondary {
 			all[i].Role = Shown
 		}

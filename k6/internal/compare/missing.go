@@ -98,6 +98,9 @@ func (p partsOfRuns) missing(m Measured) []string {
 			all = append(all, "the operation "+name+" is missing, which other runs have")
 		}
 	}
+	if Unusable(m) != "" {
+		return all // its figures are not used
+	}
 	if why := impossible(r); why != "" {
 		all = append(all, "an impossible figure: "+why)
 	}
@@ -148,6 +151,29 @@ func (c *Comparison) findMissingValues(r row, a, b []Measured, valuesA, valuesB 
 	if counts[0] == len(a) && counts[1] == 0 && neverSucceeded(b, r.Operation) {
 		c.lost = append(c.lost, fmt.Sprintf("B has no %s, as no operation succeeded; all runs of A have it", r.Title))
 	}
+}
+
+// latenessHides reports whether the generator's lateness is more than half of a percentile of a run, so that the result does not show it
+// (k6/internal/judge says so in its check).
+func latenessHides(r result.Result, operation, percentile string) bool {
+	return slices.ContainsFunc(r.Validity, func(v result.Validity) bool {
+		return v.Check == "generator lateness: "+operation && strings.Contains(v.Detail, "not shown") && strings.Contains(v.Detail, strings.ToUpper(percentile))
+	})
+}
+
+// hideByLateness shows a secondary percentile only, if the generator's lateness hides it in any run: no number of pairs would judge it.
+func hideByLateness(r *row, runs []Measured) {
+	hidden := 0
+	for _, m := range runs {
+		if latenessHides(*m.Result, r.Operation, r.Name) {
+			hidden++
+		}
+	}
+	if r.Role != Secondary || r.Control || hidden == 0 {
+		return
+	}
+	r.Role = Shown
+	r.Notes = append(r.Notes, fmt.Sprintf("not judged: the generator's lateness hides it in %s", plural(hidden, "run")))
 }
 
 // askedNothing reports whether an operation was not asked for in a run, as chance may have it of the rare ones of a mix.

@@ -100,6 +100,16 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			each(q.B, func(_ int, m *Measured) { m.Result.Operations[0].LatencyMS.P99 = nil })
 			return q
 		}, exitcode.Inconclusive, "TCP P99 was not measured in b1, b2, b3 and 9 more runs (the fewest samples of a run are 2,000; TIMES makes more)", IsMissing},
+		"the generator's lateness hides a P99": {func() Request {
+			q := equal(12)
+			yes := true
+			each(q.B[:3], func(_ int, m *Measured) {
+				m.Result.Operations[0].LatencyMS.P99 = nil
+				m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "generator lateness: tcp", OK: &yes,
+					Detail: "sent 0.900 ms late at P99, at most 5.000 ms allowed; more than half of P99, not shown"})
+			})
+			return q
+		}, exitcode.Pass, "", ""},
 		"B takes no CPU": {func() Request { q := equal(12); q.B[3].Result.Processes[0].CPUS = 0; return q },
 			exitcode.Inconclusive, "b4: an impossible figure: the system took 0 s of CPU for 2,000 operations", IsMissing},
 		"B takes no memory": {func() Request { q := equal(12); q.B[3].Result.Processes[0].PeakAnonBytes = new(int64(0)); return q },
