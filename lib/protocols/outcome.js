@@ -133,6 +133,8 @@ export function ofProbes(errors, processes) {
 
 /** A candidate that is so many times slower than the baseline is measured no further. */
 const SLOW = 20;
+/** Other programs on the CPUs may make a program so many times slower: 21 times was seen, of a program against itself. */
+const BUSY_SLOW = 40;
 /** @type {{ figure: string, what: string, unit: string, wait: boolean, digits: (value: number) => string }[]} */
 const SPEEDS = [
   {
@@ -153,21 +155,25 @@ const SPEEDS = [
 ];
 
 /**
- * Why a candidate is cut short, from what one turn of each side has measured; null where it is not.
+ * Why a candidate is cut short, from what one turn of each side has measured; null where it is not. `busy`: a busy machine can have
+ * made it so slow.
  * @param {import('./compare.js').Turn} [baseline]
  * @param {import('./compare.js').Turn} [candidate]
+ * @returns {{ detail: string, busy: boolean } | null}
  */
 export function tooSlow(baseline, candidate) {
+  let most = 0;
   const told = SPEEDS.flatMap(({ figure, what, unit, wait, digits }) => {
     const [own, other] = [baseline?.[figure], candidate?.[figure]];
     if (!own || !other) return [];
     const times = wait ? other / own : own / other;
     if (times <= SLOW) return [];
+    most = Math.max(most, times);
     return [
       `${what} ${digits(other)} ${unit}, the baseline's ${digits(own)}: ${Math.round(times)} times slower`,
     ];
   });
-  return told.length > 0 ? `${told.join('; ')}; cut short` : null;
+  return told.length > 0 ? { detail: `${told.join('; ')}; cut short`, busy: most <= BUSY_SLOW } : null;
 }
 
 /** Worst first: what a row is called whose turns ended differently. */

@@ -22,7 +22,7 @@ export class SideBySide {
     this.bytes = bytes;
     /** Those that are still measured, in the order of the next step. */
     this.going = begun;
-    /** @type {string | null} why the candidate is cut short */
+    /** @type {ReturnType<typeof tooSlow>} why the candidate is cut short */
     this.slow = null;
   }
 
@@ -84,9 +84,9 @@ export class SideBySide {
       if (this.slow && side.name === 'candidate')
         own.outcomes.push({
           outcome: 'too slow',
-          detail: [this.slow, ...turn.limits].join('; '),
+          detail: [this.slow.detail, ...turn.limits].join('; '),
           // A program that waits for a CPU is slow, whatever it is.
-          busy: true,
+          busy: this.slow.busy,
         });
     }
   }

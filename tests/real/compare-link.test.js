@@ -105,7 +105,7 @@ test(
       PROFILE: 'smoke',
       PROTOCOL: 'shadowsocks-2022',
       TUNNELS: '10',
-      LINK: 'rtt:220ms,loss:8%,seed:5',
+      LINK: 'rtt:220ms,loss:8%,seed:6',
     });
     made.push(bench.remove);
     await bench.ended;

@@ -98,7 +98,7 @@ func failing(m Measured) (how string, excused bool) {
 			how = kind
 		}
 	}
-	excused = spoilt(m) && len(evidentErrors(m)) == 0
+	excused = spoilt(m) && len(evidentErrors(m)) == 0 && !slices.ContainsFunc(m.Result.Judged(), result.Operation.FailedAll)
 	switch {
 	case how == ended || how == silent:
 		return how, false

@@ -25,7 +25,8 @@ func isUnsettled(repeated []result.Repeated, row string) bool {
 	})
 }
 
-// allBusy reports whether a busy machine can have caused all failures. A failure without a kind is evidence against the system.
+// allBusy reports whether a busy machine can have caused all failures. A failure without a kind is evidence against the system, and so is
+// an operation that never succeeded.
 func allBusy(rows []result.Operation) bool {
 	return !slices.ContainsFunc(rows, func(row result.Operation) bool {
 		var named int64
@@ -35,7 +36,7 @@ func allBusy(rows []result.Operation) bool {
 			}
 			named += count
 		}
-		return named < row.Requests-row.Success
+		return named < row.Requests-row.Success || row.FailedAll()
 	})
 }
 

@@ -36,6 +36,7 @@ func TestABusyMachineIsNoFailureOfTheSystemAndExcusesNothingElse(t *testing.T) {
 		{"late", crowded(), failing("late", 3), result.Inconclusive, true},
 		{"timeout", crowded(), failing("timeout", 3), result.Inconclusive, true},
 		{"stalled", crowded(), failing("stalled", 3), result.Inconclusive, true},
+		{"each request timed out", crowded(), sent(0, 1000).with(fake{"operation_errors{operation:send,kind:timeout}": {"count": 1000}}), result.Fail, false},
 		{"corrupted", crowded(), failing("corrupted", 3), result.Fail, false},
 		{"refused", crowded(), failing("connection_refused", 3), result.Fail, false},
 		{"wrong answers", crowded(), failing("bad_response", 3), result.Fail, false},

@@ -273,6 +273,12 @@ func (op Operation) IsDatagrams() bool {
 	return op.Transfer != nil && (lost || strings.HasPrefix(op.Name, "udp"))
 }
 
+// fewestToFailAll requests without a success are no chance.
+const fewestToFailAll = 10
+
+// FailedAll reports whether not one of many requests succeeded: a busy machine delays answers, and does not take all of them.
+func (op Operation) FailedAll() bool { return op.Requests >= fewestToFailAll && op.Success <= 0 }
+
 // unanswered are the kinds of errors of datagrams that have no answer: lost on the way, or with the association, or never
 // sent because it had ended.
 var unanswered = []string{"lost", "control_closed", "cut"}
