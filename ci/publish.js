@@ -84,7 +84,7 @@ async function endOf(run) {
 }
 
 /**
- * What the check says: the job's end and the comment's conclusion, the worse of them.
+ * The check has the worse of the job's end and the comment's conclusion.
  * @param {string} job how it ended @param {string} conclusion of the artifact
  */
 export function conclusionOf(job, conclusion) {

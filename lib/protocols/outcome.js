@@ -133,7 +133,7 @@ export function ofProbes(errors, processes) {
 
 /** A candidate that is so many times slower than the baseline is measured no further. */
 const SLOW = 20;
-/** Other programs on the CPUs may make a program so many times slower: 21 times was seen, of a program against itself. */
+/** Slow-down, in times, that other programs on the CPUs can cause: a program was seen 21 times slower than itself. */
 const BUSY_SLOW = 40;
 /** @type {{ figure: string, what: string, unit: string, wait: boolean, digits: (value: number) => string }[]} */
 const SPEEDS = [

@@ -76,7 +76,7 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	flags.BoolVar(&b.Same, "same", false, "measure two sides that are the same bytes, too")
 	var made madePaths
 	buildFlags(flags, &o.Build, &made)
-	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged")
+	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged, with fewer than 10 two primary metrics never pass")
 	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default "+profiles.MinutesText()+")")
 	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
 	flags.StringVar(&o.Secondary, "secondary", "on", "on, or off: only the primary metrics are judged, which takes fewer pairs")

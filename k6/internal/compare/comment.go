@@ -53,7 +53,7 @@ func parts(all []Comparison) []Part {
 // grave are the doubts, the gravest first.
 var grave = []string{IsMissing, TooLittleTime, TooNoisy}
 
-// Gravest is the gravest of doubts, "" where there is none. A doubt of another word counts as IsMissing.
+// Gravest returns the gravest doubt, "" without a doubt. A doubt of another word counts as IsMissing.
 func Gravest(doubts ...string) string {
 	worst := len(grave)
 	for _, doubt := range doubts {

@@ -148,8 +148,8 @@ func (c *Comparison) metric(r row, a, b []table, others leftOut) (Metric, bool) 
 	return m, true
 }
 
-// takeShifts is of the pairs of which both runs have a value, where the runs took turns; else of all runs, as much wider as a
-// machine may change from one time to another.
+// takeShifts fills a metric's shifts. Runs that took turns give the pairs in which both runs have a value. Other runs are compared
+// all with all, and the interval is wider by what a machine may change by.
 func (c *Comparison) takeShifts(m *Metric, k key, a, b []table, others leftOut) {
 	switch {
 	case c.kept:
@@ -215,7 +215,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// moreWorkTakesMoreMemory: where B did more operations than A, the bound of its peak memory grows by as much. Memory that grows with
+// moreWorkTakesMoreMemory raises the bound of peak memory by the share of operations that B did more than A. Memory that grows with
 // the work, such as for each message that is kept, grows in proportion to it at most.
 func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 	done := func(runs []table) float64 {

@@ -62,7 +62,7 @@ func streamed(path string) *bool {
 	return &record.Streamed
 }
 
-// pairFolder is the name of a run's folder in that of a comparison.
+// pairFolder matches the names of the folders of runs in the folder of a comparison.
 var pairFolder = regexp.MustCompile(`^pair(\d+)-[ab]$`)
 
 // PairByFolder joins the runs of a comparison's own folder by the names of their folders, so that a run that is not there is missed.

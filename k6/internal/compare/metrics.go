@@ -84,8 +84,8 @@ var ofOperation = []measure{
 const peakMemory = "peak_anon_bytes"
 
 // The CPU time per operation: of the measured parts of a probe, or of a whole run without such parts; and to the end of the quiet
-// period after the load, which has what a system does later. What is not in a measured part counts for each operation in
-// proportion to its own.
+// period after the load, which has what a system does later. CPU outside of measured parts is shared out to the
+// operations in proportion to their measured CPU.
 const (
 	measuredCPU = "cpu_us_per_operation"
 	wholeCPU    = "whole_cpu_us_per_operation"
@@ -131,7 +131,7 @@ var ofRun = []measure{
 	}},
 }
 
-// doneWithoutParts is the number of operations that succeeded through the system; 0 if operations have CPU times of their own.
+// doneWithoutParts is the number of operations that succeeded through the system; 0 if each operation has its CPU time.
 func doneWithoutParts(r result.Result) float64 {
 	var done int64
 	for _, operation := range r.Operations {

@@ -45,7 +45,7 @@ func (c *Comparison) findMissing(q Request) {
 	}
 }
 
-// partsOfRuns are the parts that any run of a comparison has, by name: steady checks and integrity of which the answer is known, and
+// partsOfRuns are the names of the parts that any run of a comparison has: steady checks and integrity with a known answer, and
 // operations.
 type partsOfRuns struct{ checks, integrity, operations map[string]bool }
 

@@ -31,7 +31,7 @@ func besideANeighbour(_ int, m *Measured) {
 	m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "neighbours", OK: &no, Detail: "others used the CPU"})
 }
 
-// many has so many operations in each run.
+// many gives each run a number of operations.
 func many(q Request, operations int) Request {
 	for _, runs := range [][]Measured{q.A, q.B} {
 		for i := range runs {

@@ -158,7 +158,7 @@ func undisturbed(runs []Measured) int {
 	return n
 }
 
-// doubtOfRuns is the kind of doubt of a side most of whose runs cannot be used.
+// doubtOfRuns is the kind of doubt of a side with too few runs that can be used.
 func doubtOfRuns(runs []Measured) string {
 	if !slices.ContainsFunc(runs, func(m Measured) bool { return m.Result != nil }) {
 		return IsMissing

@@ -111,7 +111,7 @@ func (s Shift) AtLeast(bound float64) float64 {
 	return s.tail(notAbove)
 }
 
-// leastP is the least one-sided p-value that so many samples can have; 1 without a sample.
+// leastP is the least one-sided p-value that this number of samples can have; 1 without a sample.
 func (s Shift) leastP() float64 {
 	if len(s.averages) == 0 {
 		return 1

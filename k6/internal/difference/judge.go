@@ -89,7 +89,7 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 	for i, p := range failures {
 		kinds[i] = tested{p, i}
 	}
-	// Another kind of errors, up to a few, must not excuse those that there are.
+	// One more kind of errors, up to fewKinds, must not hide the others.
 	for _, i := range holm(kinds, look.failureGate(), max(fewKinds, len(kinds))) {
 		breaks[i] = true
 	}
@@ -151,12 +151,6 @@ func Overall(metrics []Metric, answers []Answer, breaks []bool) Outcome {
 		return Unclear
 	}
 	return overall
-}
-
-// Settled reports whether more pairs are not needed: what is beyond stays so, and what is within may be passed once the
-// secondary metrics, of which there is so many, could have broken the gate.
-func Settled(overall Outcome, secondary, pairs int, look Look) bool {
-	return overall == Beyond || overall == Within && pairs >= look.FewestToBreak(Secondary, secondary)
 }
 
 // tested is a p-value and whose it is.

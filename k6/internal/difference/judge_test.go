@@ -129,17 +129,35 @@ func TestLooksShareTheErrors(t *testing.T) {
 	}
 }
 
-func TestSettled(t *testing.T) {
+// TestMute has metrics that are as much worse as can be in each pair: they are mute with too few pairs, and break the gate with one
+// pair more.
+func TestMute(t *testing.T) {
 	for _, c := range []struct {
-		overall                Outcome
-		secondary, pairs, look int
-		want                   bool
+		role            Role
+		metrics, enough int
+		look            Look
 	}{
-		{Beyond, 100, 12, 1, true}, {Unclear, 0, 554, 10, false}, {Within, 5, 12, 1, true}, {Within, 150, 12, 1, false},
-		{Within, 150, 18, 2, true}, {Within, 250, 18, 2, false},
+		{Primary, 2, 10, Look{Failures: true}},
+		{Primary, 2, 9, Look{}},
+		{Primary, 2, 11, Look{Number: 1, Failures: true}},
+		{Secondary, 6, 11, Look{Failures: true}},
+		{Secondary, 97, 15, Look{Failures: true}},
+		{Shown, 3, 1, Look{}},
 	} {
-		if got := Settled(c.overall, c.secondary, c.pairs, Look{Number: c.look}); got != c.want {
-			t.Errorf("%+v: %v", c, got)
+		for pairs := max(1, c.enough-1); pairs <= c.enough; pairs++ {
+			var metrics []Metric
+			for range c.metrics {
+				metrics = append(metrics, Metric{Shift: Paired(around(5, 0.1, pairs+1)[:pairs]), Bound: tenPercent, Role: c.role})
+			}
+			want := 0
+			if pairs < c.enough {
+				want = c.metrics
+			}
+			answers, _ := Judge(metrics, nil, c.look)
+			broken := answers[0].Outcome == Beyond
+			if got := len(Mute(metrics, c.look)); got != want || c.role != Shown && broken != (want == 0) {
+				t.Errorf("%+v with %d pairs: %d are mute, want %d, and the first is %s", c, pairs, got, want, answers[0].Outcome)
+			}
 		}
 	}
 }

@@ -63,8 +63,7 @@ func (l Look) within() float64 { return missed * l.share() }
 // gate is what this look may spend on errors of the gate, of all kinds together.
 func (l Look) gate() float64 { return broken * l.share() / float64(max(1, l.Comparisons)) }
 
-// What primary metrics, kinds of errors and secondary metrics may spend of it. Each has a level of its own, so that more of the one
-// kind do not hide the other.
+// Primary metrics, kinds of errors and secondary metrics have separate levels, so that a great number of one does not hide another.
 func (l Look) primaryGate() float64 {
 	if l.Failures {
 		return l.gate() / 4

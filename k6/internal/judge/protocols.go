@@ -79,7 +79,7 @@ func fine(side *ProtocolSide) bool {
 // isUnfit reports whether a candidate cannot be held against its baseline, whose hop is not what the row says.
 func isUnfit(row ProtocolRow) bool { return row.Candidate != nil && row.Baseline.Outcome == wrongWire }
 
-// uncheckedOf are the sides of a compared row of which no one knows what their hop showed: such a row meets nothing.
+// uncheckedOf names the sides of a compared row whose hop was not checked: such a row meets nothing.
 func uncheckedOf(row ProtocolRow) (reasons []reason) {
 	if row.Candidate == nil {
 		return nil

@@ -73,13 +73,12 @@ func (c Case) compare(random *rand.Rand) (difference.Outcome, int) {
 		series.add(c.Pairs)
 		return series.judge(difference.Look{Failures: true}), c.Pairs
 	}
-	secondary := len(series.samples) - primaries
 	for number := 1; ; number++ {
 		pairs := min(difference.Next(len(series.samples[0])), c.Most)
 		series.add(pairs - len(series.samples[0]))
 		look := difference.Look{Number: number, Failures: true}
 		outcome := series.judge(look)
-		if pairs == c.Most || difference.Settled(outcome, secondary, pairs, look) {
+		if pairs == c.Most || outcome != difference.Unclear {
 			return outcome, pairs
 		}
 	}

@@ -1,4 +1,4 @@
-// Others spoil the first CROWDED measurements; with WRONG it also has an error of its own, with LOST one that others can have caused.
+// Others spoil the first CROWDED measurements. WRONG adds an error that no busy machine causes, LOST one that a busy machine causes.
 import { write } from './_result.js';
 export const options = { vus: 1, iterations: 1 };
 const told = `${__ENV.RESULT_DIR}/logs/measured`;
