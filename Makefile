@@ -29,7 +29,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/release ci/sides docker/stack setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/dist/container tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
+SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/release ci/sides docker/stack setup/build setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/dist/container tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -51,12 +51,25 @@ BINARIES := bin/k6 bin/sidecar
 # They are there; else what is missing to build them is told before anything is begun.
 .PHONY: runners
 runners: ready-for-bench
-	+@$(MAKE) --silent $(BINARIES)
+	+@MAKE='$(MAKE)' setup/build $(BINARIES) $(first_needs)
+
+# What the default environment starts, by system (`bin/k6 x needs`, which says it exactly, is not there yet): so that it is built beside
+# the runners. A unit test holds the two to each other.
+NEEDS_pulsar := .venv/pulsar-relay/.installed
+NEEDS_panel := .venv/panel/.installed bin/xray
+NEEDS_dataplane := bin/sing-box bin/xray
+NEEDS_protocols := bin/sing-box bin/xray bin/naive-client
+NEEDS_link := $(NEEDS_protocols)
+# Of `make bench` and of `make SYSTEM` alone, while a runner is missing. $(call needs_of,SYSTEMS)
+needs_of = $(sort $(foreach system,$(1),$(NEEDS_$(system))))
+first_needs = $(if $(and $(wildcard bin/k6),$(wildcard bin/sidecar)),,$(if $(filter local,$(ENV)),$(if $(TESTBED),,\
+  $(if $(filter bench,$(MAKECMDGOALS)),$(call needs_of,$(or $(firsts_of_only),$(SYSTEMS))),$(call needs_of,$(filter $(SYSTEMS),$(MAKECMDGOALS)))))))
+firsts_of_only = $(foreach one,$(subst $(comma), ,$(ONLY)),$(firstword $(subst /, ,$(one))))
 
 # $(call build,COMMAND): the targets that COMMAND prints. In a recipe line that begins with +, so that `make -n` shows them
 # too, as far as the runners are there to be asked. What is missing is told before any of them is built.
 build = test ! -x bin/k6 -o ! -x bin/sidecar || { needs=$$($(1)); test -z "$$needs" || $(MAKE) --silent --question $$needs 2>/dev/null || \
-  { $(if $(dry_run),,setup/prerequisites missing bench &&) $(MAKE) --silent $$needs; }; }
+  { $(if $(dry_run),,setup/prerequisites ready bench &&) MAKE='$(MAKE)' setup/build $$needs; }; }
 # Whether make was only asked what it would do.
 dry_run = $(findstring n,$(filter-out --%,$(firstword $(MAKEFLAGS))))
 
@@ -288,9 +301,9 @@ setup: ## Install what is missing of what bench, test and lint need, on Debian a
 # Before anything is built, so that nothing stops half-way. What is built needs no toolchain to run.
 .PHONY: ready-for-bench ready-for-test ready-for-lint
 ready-for-bench:
-	@test -x bin/k6 -a -x bin/sidecar || setup/prerequisites missing bench
+	@test -x bin/k6 -a -x bin/sidecar || setup/prerequisites ready bench
 ready-for-test ready-for-lint: ready-for-%:
-	@setup/prerequisites missing $*
+	@setup/prerequisites ready $*
 
 .PHONY: dist
 dist: ready-for-bench ## Make the archives of a release, for users without toolchains: make dist [TO=dist]
@@ -302,21 +315,24 @@ test-dist: runners ## Build a release twice, from two folders, and run it where 
 	+@! tests/kubernetes/possible >/dev/null || $(MAKE) --silent bin/kubernetes/debian/.unpacked
 	node --test tests/dist/dist.js
 
+TESTBED_PROGRAMS = $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS))
+
 .PHONY: build
-build: $(BINARIES) testbeds ## Build bin/k6 and bin/sidecar, and all that testbeds start
+build: ## Build bin/k6 and bin/sidecar, and all that testbeds start
+	+@MAKE='$(MAKE)' setup/build $(BINARIES) $(TESTBED_PROGRAMS)
 
 .PHONY: prepare
 prepare: build bin/actionlint bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
-	@echo 'building bin/k6 (about two minutes the first time)'
+	@echo 'building bin/k6'
 	@mkdir -p bin
 	cd k6 && go build -trimpath -buildvcs=false -ldflags '-s -w' -o ../bin/k6 .
 
 bin/sidecar: $(RUST_SOURCES)
 	@$(call need,cargo,install Rust 1.88 or newer)
-	@echo 'building bin/sidecar (about a minute the first time)'
+	@echo 'building bin/sidecar'
 	@mkdir -p bin
 	cargo build --quiet --release --locked --manifest-path sidecar/Cargo.toml
 	@install -m 755 sidecar/target/release/sidecar $@
@@ -342,7 +358,8 @@ bin/primitives-portable: $(PRIMITIVES_SOURCES)
 	@install -m 755 "sidecar/primitives/target/$(rust_host)/release/primitives" $@
 
 .PHONY: testbeds
-testbeds: $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS)) ## Install the systems that the testbeds start
+testbeds: ## Install the systems that the testbeds start
+	+@MAKE='$(MAKE)' setup/build $(TESTBED_PROGRAMS)
 
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 
@@ -360,7 +377,7 @@ bin/actionlint: setup/actionlint/go.mod setup/actionlint/go.sum
 # The one tool that the folder's go.mod names.
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 	@$(call need,go,install Go 1.26 or newer)
-	@echo 'building $@ (up to two minutes the first time)'
+	@echo 'building $@'
 	@mkdir -p bin
 	@cd testbeds/$* && go build -trimpath -tags '$(TAGS_$*)' -ldflags "-s -w $(LDFLAGS_$*)" -o ../../$@ tool
 

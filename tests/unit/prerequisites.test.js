@@ -1,7 +1,7 @@
 /** setup/prerequisites: what is missing, in one line, before anything is built. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ROOT, temporaryFolder } from '../support/k6.js';
@@ -10,7 +10,7 @@ const folder = temporaryFolder('prerequisites');
 after(() => folder.remove());
 
 /** What the script itself needs. */
-const TOOLS = ['bash', 'dirname', 'env', 'grep', 'head', 'sort'];
+const TOOLS = ['bash', 'chmod', 'cp', 'dirname', 'env', 'grep', 'head', 'sort', 'touch'];
 const WHOLE = {
   go: 'go1.26.3',
   cargo: 'cargo 1.90.0 (x)',
@@ -43,8 +43,10 @@ const without = (name) => Object.fromEntries(Object.entries(WHOLE).filter(([one]
  * @param {string[]} asked of the script
  * @param {Record<string, string>} versions of the toolchains
  * @param {string[]} commands
+ * @param {Record<string, string>} [scripts] commands that do something, without their first line
+ * @param {Record<string, string>} [variables]
  */
-function prerequisites(asked, versions, commands) {
+function prerequisites(asked, versions, commands, doing = {}, variables = {}) {
   const path = folder.fresh();
   for (const tool of TOOLS) symlinkSync(join('/usr/bin', tool), join(path, tool));
   const scripts = { ...Object.fromEntries(commands.map((name) => [name, ''])), ...versions };
@@ -52,13 +54,98 @@ function prerequisites(asked, versions, commands) {
     writeFileSync(join(path, name), `#!${path}/bash\necho '${version}'\n`);
     chmodSync(join(path, name), 0o755);
   }
+  for (const [name, script] of Object.entries(doing)) {
+    writeFileSync(join(path, name), `#!${path}/bash\n${script}\n`);
+    chmodSync(join(path, name), 0o755);
+  }
   const { status, stdout, stderr } = spawnSync(join(path, 'bash'), ['setup/prerequisites', ...asked], {
     cwd: ROOT,
-    env: { PATH: path },
+    env: { PATH: path, ...variables },
     encoding: 'utf8',
   });
-  return { status, stdout, stderr };
+  const log = join(path, 'apt.log');
+  const asks = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+  return { status, stdout, stderr, asks };
 }
+
+/** Notes what it is asked for, and installs it: as the command of the packages below. `$refused` cannot be had. */
+const APT = `
+here=\${BASH_SOURCE%/*}
+declare -A commands=([gcc]=cc [influxdb]=influxd [iproute2]=ip)
+asked=" $* "
+[[ $asked == *' update '* ]] && { echo update >>"$here/apt.log"; exit 0; }
+asked=\${asked##*--no-install-recommends }
+echo "install \${asked% }" >>"$here/apt.log"
+for package in $asked; do
+  [[ " $REFUSED " != *" $package "* ]] || { echo "Reading lists"; echo "E: Unable to locate package $package" >&2; exit 100; }
+  cp -p "$here/make" "$here/\${commands[$package]}"
+done`;
+/** A machine on which nothing is really installed or written. @param {{ user?: number, sudo?: string, lists?: string }} [machine] */
+const machine = ({ user = 0, sudo = 'exit 1', lists = '' } = {}) => ({
+  'apt-get': APT,
+  id: `echo ${user}`,
+  sudo,
+  find: `echo '${lists}'`,
+  tee: ':',
+  rm: ':',
+  systemctl: 'echo "systemctl $*" >>"${BASH_SOURCE%/*}/apt.log"',
+});
+/** Sudo that asks for no password. */
+const FREE = 'while [[ $1 == -n ]]; do shift; done; "$@"';
+const FEW = COMMANDS.filter((name) => !['cc', 'influxd', 'ip', 'apt-get'].includes(name));
+
+test('what may be installed is, after one line that names it, and lists that are missing are fetched first', () => {
+  const { status, stderr, asks } = prerequisites(['ready', 'test'], WHOLE, FEW, machine());
+  assert.equal(
+    stderr,
+    "installing what make test lacks of Debian's packages: gcc, influxdb, iproute2 (SETUP=0 turns this off)\n",
+  );
+  assert.equal(status, 0);
+  assert.deepEqual(asks, [
+    'update',
+    'install gcc influxdb iproute2',
+    'systemctl --quiet disable influxdb.service',
+  ]);
+});
+
+test('who may use sudo without a password installs too, from lists that are new', () => {
+  const { status, asks } = prerequisites(
+    ['ready', 'bench'],
+    WHOLE,
+    FEW,
+    machine({ user: 1000, sudo: FREE, lists: 'archive_Packages' }),
+  );
+  assert.deepEqual([status, asks], [0, ['install gcc', 'install iproute2']]);
+});
+
+test('nothing is installed without the right to, with SETUP=0, or where a toolchain is missing', () => {
+  const told =
+    'make: missing or too old: gcc; what needs iproute2 is left out without: make setup, or apt-get install gcc iproute2\n';
+  for (const [own, variables] of /** @type {const} */ ([
+    [machine({ user: 1000 }), {}],
+    [machine(), { SETUP: '0' }],
+  ])) {
+    const { status, stderr, asks } = prerequisites(['ready', 'bench'], WHOLE, FEW, own, variables);
+    assert.deepEqual([status, stderr, asks], [4, told, []]);
+  }
+  const { status, stderr, asks } = prerequisites(['ready', 'bench'], without('go'), FEW, machine());
+  assert.deepEqual([status, asks], [4, []]);
+  assert.match(stderr, /^make: missing or too old: go 1\.26 or newer \(go\.dev\/dl\), gcc; .*\n$/);
+});
+
+test('what is needed and cannot be installed ends it in one line, what is not needed does not', () => {
+  const refused = (/** @type {string} */ name) =>
+    prerequisites(['ready', 'bench'], WHOLE, FEW, machine(), { REFUSED: name });
+  const needed = refused('gcc');
+  assert.equal(needed.status, 4);
+  assert.match(needed.stderr, /\nmake: apt-get cannot install gcc: E: Unable to locate package gcc\n$/);
+  const other = refused('iproute2');
+  assert.equal(other.status, 0);
+  assert.match(
+    other.stderr,
+    /\napt-get cannot install iproute2, so that what needs them is left out: E: Unable to locate package iproute2\n$/,
+  );
+});
 
 /** @param {string} use @param {Record<string, string>} [versions] @param {string[]} [commands] */
 function missing(use, versions = WHOLE, commands = COMMANDS) {
