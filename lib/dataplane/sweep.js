@@ -165,7 +165,7 @@ export function recommend(variable, values, inUse, planned = 0) {
   if (runs < all.fewest)
     return keep(
       known(
-        `${runs} runs of each of ${values.length} values cannot tell a difference: it takes RUNS=${all.fewest}`,
+        `${runs} ${runs === 1 ? 'run' : 'runs'} of each of ${values.length} values cannot tell a difference: it takes RUNS=${all.fewest}`,
       ),
     );
   const found = all.found.map((one) => comparison(variable, current, one));

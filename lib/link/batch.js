@@ -15,6 +15,7 @@ import { PROBES_AT_ONCE, Way } from './way.js';
  * @typedef {import('../protocols/matrix.js').Row} Row
  * @typedef {import('../protocols/sides.js').Side} Side
  * @typedef {import('./parts.js').Figures} Figures
+ * @typedef {import('./lockstep.js').Steps<void>} Steps
  * @typedef {{ first: number | null, further: number | null }} Took ms
  * @typedef {{ row: Row, side: Side }} Entry
  * @typedef {{ figures: Figures, outcome: import('../protocols/outcome.js').Outcome, version: string | null }} Noted of a row's side
@@ -59,12 +60,13 @@ export class Batch {
     this.short = new Map();
   }
 
-  go() {
+  /** @returns {Steps} */
+  *go() {
     try {
-      this.withWays('short', (ways) =>
+      yield* this.withWays('short', (ways) =>
         this.openAt(ways, DELAYS.short, (way, took) => this.short.set(way.operation, took)),
       );
-      this.withWays('link', (ways) => this.all(ways));
+      yield* this.withWays('link', (ways) => this.all(ways));
     } finally {
       for (const [entry, noted] of this.noted) say(nameOf(entry), noted);
     }
@@ -73,9 +75,10 @@ export class Batch {
   /**
    * Starts those that have not failed yet, each over a link of its own.
    * @param {string} what they are started for
-   * @param {(ways: Way[]) => void} use
+   * @param {(ways: Way[]) => Steps} use
+   * @returns {Steps}
    */
-  withWays(what, use) {
+  *withWays(what, use) {
     const able = this.entries.filter((entry) => this.noteOf(entry).outcome.outcome === 'measured');
     const started = startSides(
       able.map(({ row, side }) => ({
@@ -98,7 +101,7 @@ export class Batch {
         noted.version ??= Object.values(begun.started.versions)[0] ?? null;
         return [{ entry, way: new Way(this.plane, begun.started, operationOf(entry.row.row, entry.side)) }];
       });
-      use(ways.map(({ way }) => way));
+      yield* use(ways.map(({ way }) => way));
       for (const { entry, way } of ways) this.noteOf(entry).outcome = way.ended();
     } finally {
       stopSides(started);
@@ -120,28 +123,28 @@ export class Batch {
   /** @param {Way} way @returns {Figures} */
   figuresOf = (way) => this.noteOf(this.entryOf(way)).figures;
 
-  /** @param {Way[]} ways @param {number} ms @param {(way: Way, took: Took) => void} take */
-  openAt(ways, ms, take) {
+  /** @param {Way[]} ways @param {number} ms @param {(way: Way, took: Took) => void} take @returns {Steps} */
+  *openAt(ways, ms, take) {
     for (const way of ways) way.onlyDelay(ms);
-    firstBytes(ways, this.sizes.first, take);
+    yield* firstBytes(ways, this.sizes.first, take);
   }
 
-  /** @param {Way[]} ways */
-  all(ways) {
-    this.openAt(ways, DELAYS.long, (way, took) => this.slope(way, took));
-    this.againWhereUnclear(ways);
+  /** @param {Way[]} ways @returns {Steps} */
+  *all(ways) {
+    yield* this.openAt(ways, DELAYS.long, (way, took) => this.slope(way, took));
+    yield* this.againWhereUnclear(ways);
     for (const way of ways) recordRoundTrips(way.operation, this.figuresOf(way).round_trips);
     for (const way of ways) way.restart();
     const { trips, pages: pageCount, video_s: videoS, call_s: callS } = this.sizes;
-    atRest(ways, trips, this.figuresOf);
-    pages(ways, pageCount, this.figuresOf);
-    video(ways, videoS, this.figuresOf);
-    call(
+    yield* atRest(ways, trips, this.figuresOf);
+    yield* pages(ways, pageCount, this.figuresOf);
+    yield* video(ways, videoS, this.figuresOf);
+    yield* call(
       ways.filter((way) => this.entryOf(way).row.udp),
       callS,
       this.figuresOf,
     );
-    this.fill(ways);
+    yield* this.fill(ways);
   }
 
   /** @param {Way} way @param {Took} took over the long link */
@@ -157,15 +160,15 @@ export class Batch {
     figures.round_trips_first = of('first');
   }
 
-  /** What is no whole number had noise in it: further tunnels at both delays tell. The fastest ones count. @param {Way[]} ways */
-  againWhereUnclear(ways) {
+  /** What is no whole number had noise in it: further tunnels at both delays tell. The fastest ones count. @param {Way[]} ways @returns {Steps} */
+  *againWhereUnclear(ways) {
     for (let again = 1; again < TRIES; again += 1) {
       const unclear = ways.filter((way) => countOf(this.figuresOf(way).round_trips ?? null) === null);
       if (unclear.length === 0) return;
       /** @type {Map<Way, number | null>} */
       const short = new Map();
-      this.openAt(unclear, DELAYS.short, (way, took) => short.set(way, fastest(took)));
-      this.openAt(unclear, DELAYS.long, (way, took) => {
+      yield* this.openAt(unclear, DELAYS.short, (way, took) => short.set(way, fastest(took)));
+      yield* this.openAt(unclear, DELAYS.long, (way, took) => {
         this.figuresOf(way).round_trips = roundTripsOf(
           { rtt_ms: DELAYS.short, took_ms: short.get(way) ?? null },
           { rtt_ms: DELAYS.long, took_ms: fastest(took) },
@@ -174,13 +177,13 @@ export class Batch {
     }
   }
 
-  /** As many at once as the machine carries without any being slower for it; each direction by itself. @param {Way[]} ways */
-  fill(ways) {
+  /** As many at once as the machine carries without any being slower for it; each direction by itself. @param {Way[]} ways @returns {Steps} */
+  *fill(ways) {
     const { warmup_s, goodput_s: seconds } = this.sizes;
     const many = fullAtOnce(ways.flatMap((way) => [way.rate('up'), way.rate('down')]));
     for (let begin = 0; begin < ways.length; begin += many)
       for (const direction of /** @type {const} */ (['down', 'up']))
-        goodputs(ways.slice(begin, begin + many), { direction, warmup_s, seconds }, (way, mbit) => {
+        yield* goodputs(ways.slice(begin, begin + many), { direction, warmup_s, seconds }, (way, mbit) => {
           this.figuresOf(way)[`goodput_${direction}_mbit`] = mbit;
           recordGoodput(way.operation, direction, mbit);
         });
@@ -195,6 +198,12 @@ export function fullAtOnce(rates) {
   if (rates.includes(null)) return 1;
   const most = Math.max(...rates.map(Number)) / 1e6;
   return Math.max(1, Math.min(PROBES_AT_ONCE, Math.floor(FULL_MBIT / most)));
+}
+
+/** The same of the run's link. @param {import('../dataplane/scenario.js').Plane} plane */
+export function carriedAtOnce({ data: { link } }) {
+  const { up, down } = link?.about.settings ?? {};
+  return fullAtOnce([up?.rate_bit_s ?? null, down?.rate_bit_s ?? null]);
 }
 
 /** Of tunnels none of which is the client's first one. @param {Took} took @returns {number | null} */

@@ -1,11 +1,9 @@
 /** What transfers of rows, and of the link alone, do while the link changes. */
 import { said, say } from 'k6/x/windtunnel/record';
-import { measureAll } from '../dataplane/meter.js';
 import { knownErrors, recordErrors, recordSeries } from '../dataplane/probe-operation.js';
 import { operationOf } from '../protocols/row-operation.js';
 import { madeAt, timetableOf } from './changes.js';
 import { controlOf } from './controls.js';
-import { CONTROLS } from './loaded.js';
 import { rttSeconds } from './link.js';
 import { goesOn, withControl, withRow } from './one-row.js';
 import { queueFrom } from './over-time.js';
@@ -64,7 +62,7 @@ export const possible = (link, changes) =>
  * @param {Change} change
  * @param {Sizes} sizes
  * @param {string} [congestion]
- * @returns {import('./one-row.js').Use<Met | null>}
+ * @returns {import('./lockstep.js').Steps<import('./one-row.js').Use<Met | null>>}
  */
 function meet(way, change, { at_s, after_s: after }, congestion) {
   const { about } = /** @type {import('./link.js').Calibrated} */ (way.plane.data.link);
@@ -78,11 +76,13 @@ function meet(way, change, { at_s, after_s: after }, congestion) {
       flow: { ...flow, direction: 'neither', requests_per_s: QUIET.requests_per_s },
     },
   ];
-  return way.withFlows((far) => {
+  return way.withFlows(function* (far) {
     const [full, beside] = specs.map((spec) => ({ kind: 'flow', limit_s: seconds + 60, ...spec }));
     const all = [way.spec(full, far), way.beside(beside, far)];
+    // Others that are measured in step have started by then: the timetable begins with the restart.
+    yield [];
     way.restart(String(timetableOf(change, about.settings, at)));
-    const [transfer, quiet] = measureAll(all).map((one) => way.taken(one, EXPECTED));
+    const [transfer, quiet] = (yield all).map((one) => way.taken(one, EXPECTED));
     const found = metOf(change, flowOf(transfer), quiet, way);
     return { found, missing: missingOf(found) };
   });
@@ -160,12 +160,13 @@ function missingOf(met) {
  * @param {Change[]} changes
  * @param {Sizes} sizes
  * @param {string} link
+ * @returns {import('./lockstep.js').Steps<void>}
  */
-export function changeRow(plane, entry, changes, sizes, link) {
+export function* changeRow(plane, entry, changes, sizes, link) {
   const operation = operationOf(entry.row.row, entry.side);
   for (const change of possible(plane.data.link, changes)) {
     if (!goesOn(entry.row.row)) return;
-    const met = withRow(plane, entry, { log: change.name, link }, (way) => meet(way, change, sizes));
+    const met = yield* withRow(plane, entry, { log: change.name, link }, (way) => meet(way, change, sizes));
     keepMet(operation, change.name, met);
     if (met) recordMet(operation, met);
   }
@@ -174,18 +175,18 @@ export function changeRow(plane, entry, changes, sizes, link) {
 /**
  * Each change meets a link of its own.
  * @param {import('../dataplane/scenario.js').Plane} plane
- * @param {import('../protocols/sides.js').Side} side
+ * @param {{ side: import('../protocols/sides.js').Side, congestion: string }} control
  * @param {Change[]} changes
  * @param {Sizes} sizes
  * @param {string} link
+ * @returns {import('./lockstep.js').Steps<void>}
  */
-export function changeControls(plane, side, changes, sizes, link) {
-  for (const congestion of CONTROLS)
-    for (const change of possible(plane.data.link, changes)) {
-      const met = withControl(plane, { side, congestion, link }, (way) =>
-        meet(way, change, sizes, congestion),
-      );
-      keepMet(controlOf(congestion), change.name, met);
-      if (met) recordMet(controlOf(congestion), met);
-    }
+export function* changeControl(plane, { side, congestion }, changes, sizes, link) {
+  for (const change of possible(plane.data.link, changes)) {
+    const met = yield* withControl(plane, { side, congestion, link }, (way) =>
+      meet(way, change, sizes, congestion),
+    );
+    keepMet(controlOf(congestion), change.name, met);
+    if (met) recordMet(controlOf(congestion), met);
+  }
 }

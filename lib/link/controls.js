@@ -4,7 +4,8 @@ import { startSides, stopSides } from '../protocols/instances.js';
 import { MATRIX } from '../protocols/matrix.js';
 import { atRest, call, firstBytes, goodput, pages, video } from './parts.js';
 import { recordGoodput, recordRoundTrips } from './live.js';
-import { DELAYS } from './batch.js';
+import { DELAYS, carriedAtOnce } from './batch.js';
+import { inStep, together } from './lockstep.js';
 import { roundTripsOf } from './slope.js';
 import { Way } from './way.js';
 
@@ -36,11 +37,11 @@ export const controlOperations = () => ({
  * @template T
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {import('../protocols/sides.js').Side} side whose pair it is
- * @param {(way: Way) => T} use
+ * @param {(way: Way) => import('./way.js').Steps<T>} use
  * @param {{ link?: string, operation?: string }} [about] the run's link, and DIRECT, unless given
- * @returns {T}
+ * @returns {import('./way.js').Steps<T>}
  */
-export function withDirect(plane, side, use, { link, operation = DIRECT } = {}) {
+export function* withDirect(plane, side, use, { link, operation = DIRECT } = {}) {
   const row = /** @type {import('../protocols/matrix.js').Row} */ (
     MATRIX.find(({ row: name }) => name === PAIR)
   );
@@ -48,7 +49,7 @@ export function withDirect(plane, side, use, { link, operation = DIRECT } = {}) 
   try {
     if ('failed' in started)
       throw new Error(`the link alone: ${started.failed.outcome}: ${started.failed.detail}`);
-    return use(new Way(plane, started.started, operation, { direct: true }));
+    return yield* use(new Way(plane, started.started, operation, { direct: true }));
   } finally {
     stopSides([started]);
   }
@@ -58,35 +59,45 @@ export function withDirect(plane, side, use, { link, operation = DIRECT } = {}) 
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {import('../protocols/sides.js').Side} side
  * @param {import('./batch.js').Sizes} sizes
+ * @returns {import('./way.js').Steps<void>}
  */
-export function measureControls(plane, side, sizes) {
+export function* measureControls(plane, side, sizes) {
   /** @type {Controls} */
   const controls = { [DIRECT]: {} };
-  withDirect(plane, side, (way) => {
+  yield* withDirect(plane, side, function* (way) {
     const own = controls[DIRECT];
     const figuresOf = () => own;
-    own.round_trips = openings(way, sizes.first);
+    own.round_trips = yield* openings(way, sizes.first);
     recordRoundTrips(DIRECT, own.round_trips);
     way.restart();
-    atRest([way], sizes.trips, figuresOf);
-    pages([way], sizes.pages, figuresOf);
-    video([way], sizes.video_s, figuresOf);
-    call([way], sizes.call_s, figuresOf);
-    way.withFlows((far) => {
-      for (const congestion of CONGESTION) controls[congestion] = filled(way, far, congestion, sizes);
-    });
-    own.failed = Object.values(way.errors).reduce((sum, count) => sum + count, 0);
+    yield* atRest([way], sizes.trips, figuresOf);
+    yield* pages([way], sizes.pages, figuresOf);
+    yield* video([way], sizes.video_s, figuresOf);
+    yield* call([way], sizes.call_s, figuresOf);
+    own.failed = failedOn(way);
   });
+  const fill = (/** @type {string} */ congestion) =>
+    withDirect(plane, side, (way) =>
+      way.withFlows(function* (far) {
+        controls[congestion] = yield* filled(way, far, congestion, sizes);
+        controls[DIRECT].failed = Number(controls[DIRECT].failed) + failedOn(way);
+      }),
+    );
+  if (inStep() && CONGESTION.length <= carriedAtOnce(plane)) yield* together(CONGESTION.map(fill));
+  else for (const congestion of CONGESTION) yield* fill(congestion);
   say(NOTE, controls);
 }
 
-/** @param {Way} way @param {number} count */
-function openings(way, count) {
+/** @param {Way} way */
+const failedOn = (way) => Object.values(way.errors).reduce((sum, count) => sum + count, 0);
+
+/** @param {Way} way @param {number} count @returns {import('./way.js').Steps<number | null>} */
+function* openings(way, count) {
   /** @type {number[]} */
   const took = [];
   for (const ms of [DELAYS.short, DELAYS.long]) {
     way.onlyDelay(ms);
-    firstBytes([way], count, (_, { further }) => took.push(further ?? NaN));
+    yield* firstBytes([way], count, (_, { further }) => took.push(further ?? NaN));
   }
   const [short, long] = took.map((ms) => (Number.isFinite(ms) ? ms : null));
   return roundTripsOf({ rtt_ms: DELAYS.short, took_ms: short }, { rtt_ms: DELAYS.long, took_ms: long });
@@ -97,13 +108,13 @@ function openings(way, count) {
  * @param {import('../dataplane/meter.js').Echo} far
  * @param {string} congestion
  * @param {import('./batch.js').Sizes} sizes
- * @returns {import('./parts.js').Figures}
+ * @returns {import('./way.js').Steps<import('./parts.js').Figures>}
  */
-function filled(way, far, congestion, { warmup_s, goodput_s: seconds }) {
+function* filled(way, far, congestion, { warmup_s, goodput_s: seconds }) {
   /** @type {import('./parts.js').Figures} */
   const figures = {};
   for (const direction of /** @type {const} */ (['down', 'up'])) {
-    const mbit = goodput(way, far, { direction, warmup_s, seconds, congestion });
+    const mbit = yield* goodput(way, far, { direction, warmup_s, seconds, congestion });
     figures[`goodput_${direction}_mbit`] = mbit;
     recordGoodput(controlOf(congestion), direction, mbit);
   }

@@ -12,16 +12,17 @@ import { itemOf } from './points.js';
  * @param {{ direction: 'up' | 'down', warmup_s: number, seconds: number }} flow
  * @param {import('./points.js').Point[]} points
  * @param {string} link that they vary
+ * @returns {import('./way.js').Steps<void>}
  */
-export function curveOf(plane, entry, flow, points, link) {
+export function* curveOf(plane, entry, flow, points, link) {
   const operation = operationOf(entry.row.row, entry.side);
   for (const point of points) {
     if (!goesOn(entry.row.row)) return;
     const item = itemOf(point);
     const about = { log: item.replace(/[^a-z0-9.]/g, '-'), link: `${link},${item}` };
-    const mbit = withRow(plane, entry, about, (way) => ({
-      found: way.withFlows((far) => goodput(way, far, flow)),
-    }));
+    const mbit = yield* withRow(plane, entry, about, function* (way) {
+      return { found: yield* way.withFlows((far) => goodput(way, far, flow)) };
+    });
     keepPoint(operation, point, mbit);
     recordGoodput(operation, flow.direction, mbit);
   }

@@ -59,6 +59,9 @@ export const rttSeconds = (link) =>
 export const lossBothWays = (link) =>
   link ? 1 - (1 - link.about.settings.up.loss) * (1 - link.about.settings.down.loss) : 0;
 
+/** Round trips before those that count: over a link each takes one of its own. @param {unknown} link of a run's data */
+export const warmupOver = (link) => (link ? 2 : 10);
+
 /** In so many round trips of a link whatever works has answered, its full queue and what is lost and sent again included. */
 const ROUND_TRIPS_MOST = 15;
 

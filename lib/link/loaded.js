@@ -34,14 +34,14 @@ export const recordedLoad = (loads) => loads.find(({ direction }) => direction =
  * @param {Load[]} loads
  * @param {Sizes} sizes
  * @param {string} [congestion]
- * @returns {import('./one-row.js').Use<Cells>}
+ * @returns {import('./lockstep.js').Steps<import('./one-row.js').Use<Cells>>}
  */
 function allLoads(way, operation, loads, sizes, congestion) {
-  return way.withFlows((far) => {
+  return way.withFlows(function* (far) {
     /** @type {Cells} */
     const cells = {};
     for (const load of inTurn(loads)) {
-      const { cell, recorded } = besideLoad(way, far, load, sizes, congestion);
+      const { cell, recorded } = yield* besideLoad(way, far, load, sizes, congestion);
       cells[load.name] = cell;
       if (recorded && load === recordedLoad(loads)) record(operation, recorded);
     }
@@ -90,14 +90,13 @@ export const loadRow = (plane, entry, loads, sizes) =>
 
 /**
  * @param {import('../dataplane/scenario.js').Plane} plane
- * @param {import('../protocols/sides.js').Side} side
+ * @param {{ side: import('../protocols/sides.js').Side, congestion: string }} control
  * @param {Load[]} loads
  * @param {Sizes} sizes
  */
-export function loadControls(plane, side, loads, sizes) {
+export function loadControl(plane, { side, congestion }, loads, sizes) {
   const link = String(plane.data.link?.about.text);
-  for (const congestion of CONTROLS)
-    withControl(plane, { side, congestion, link }, (way) =>
-      allLoads(way, controlOf(congestion), loads, sizes, congestion),
-    );
+  return withControl(plane, { side, congestion, link }, (way) =>
+    allLoads(way, controlOf(congestion), loads, sizes, congestion),
+  );
 }

@@ -1,5 +1,4 @@
 /** Latency beside a load: what is sent through a way, and the figures that are made of what came back. */
-import { measureAll } from '../dataplane/meter.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { queueFrom } from './over-time.js';
 import { mbitBetween } from './recovery.js';
@@ -101,14 +100,14 @@ export const begunIn = ({ values, ends }, { from, to }) =>
  * @param {Load} load
  * @param {Sizes} sizes
  * @param {string} [congestion] of both ends' own sockets
- * @returns {{ cell: Cell, recorded: Recorded | null }} recorded: null at rest, and where nothing was measured
+ * @returns {import('./lockstep.js').Steps<{ cell: Cell, recorded: Recorded | null }>} recorded: null at rest, and where nothing was measured
  */
-export function besideLoad(way, far, load, sizes, congestion) {
+export function* besideLoad(way, far, load, sizes, congestion) {
   const { warmup_s, seconds, tail_s } = sizes;
   const limit_s = warmup_s + seconds + tail_s + 60;
   const [first, ...others] = specsOf(load, sizes, congestion).map((spec) => ({ ...spec, limit_s }));
   const specs = [way.spec(first, far), ...others.map((spec) => way.beside(spec, far))];
-  const ended = measureAll(specs);
+  const ended = yield specs;
   const [kept, , loaded] = ended.map((one) => way.taken(one, LATE));
   const flow = flowOf(loaded) ?? flowOf(kept);
   const from = flow ? flow.began_unix_us / 1000 + warmup_s * 1000 : 0;

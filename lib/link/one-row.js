@@ -33,15 +33,20 @@ export const goesOn = (row) =>
  */
 
 /**
+ * @template T
+ * @typedef {import('./lockstep.js').Steps<T>} Steps
+ */
+
+/**
  * Starts a row's two ends over a link, uses the way through them, and stops them.
  * @template T
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {import('./batch.js').Entry} entry
  * @param {{ log: string, link: string }} about log: a folder of the row's
- * @param {(way: Way) => Use<T>} use
- * @returns {T | null} null where it did not start
+ * @param {(way: Way) => Steps<Use<T>>} use
+ * @returns {Steps<T | null>} null where it did not start
  */
-export function withRow(plane, { row, side }, { log, link }, use) {
+export function* withRow(plane, { row, side }, { log, link }, use) {
   const wanted = { row, side, more: toldRate(row, plane.data.link), logName: `${row.row}/${log}`, link };
   const [started] = startSides([wanted], plane);
   try {
@@ -50,7 +55,7 @@ export function withRow(plane, { row, side }, { log, link }, use) {
       return null;
     }
     const way = new Way(plane, started.started, operationOf(row.row, side));
-    const { found, missing } = use(way);
+    const { found, missing } = yield* use(way);
     keepEnd(row.row, endOf(way.ended(), missing));
     return found;
   } finally {
@@ -63,13 +68,13 @@ export function withRow(plane, { row, side }, { log, link }, use) {
  * @template T
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {{ side: import('../protocols/sides.js').Side, congestion: string, link: string }} about side: whose pair is started for its link
- * @param {(way: Way) => Use<T>} use
- * @returns {T}
+ * @param {(way: Way) => Steps<Use<T>>} use
+ * @returns {Steps<T>}
  */
 export function withControl(plane, { side, congestion, link }, use) {
   const operation = controlOf(congestion);
-  const ofWay = (/** @type {Way} */ way) => {
-    const { found, missing } = use(way);
+  const ofWay = function* (/** @type {Way} */ way) {
+    const { found, missing } = yield* use(way);
     const end = endOf(way.ended(), missing);
     keepEnd(operation, { ...end, detail: way.why ?? end.detail });
     return found;

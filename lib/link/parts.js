@@ -2,7 +2,6 @@
  * What is measured of ways over a link, each part on all of them at once or, where the machine would be shared, on one after the
  * other. Each part puts its figures into `figures` of a way's operation.
  */
-import { measure } from '../dataplane/meter.js';
 import { recordSeries } from '../dataplane/probe-operation.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { jitterMs } from './call.js';
@@ -78,11 +77,12 @@ export const pages = (ways, count, figuresOf) =>
  * @param {Way[]} ways
  * @param {number} seconds
  * @param {FiguresOf} figuresOf
+ * @returns {import('./way.js').Steps<void>}
  */
-export function video(ways, seconds, figuresOf) {
+export function* video(ways, seconds, figuresOf) {
   const count = Math.ceil(seconds / VIDEO.segment_s);
   const before = new Map(ways.map((way) => [way, way.counts()]));
-  atOnce(
+  yield* atOnce(
     ways,
     () => ({
       kind: 'fetch',
@@ -157,9 +157,12 @@ function mbitOf(measured, { seconds }) {
  * @param {Way} way
  * @param {import('../dataplane/meter.js').Echo} far a far end that carries flows
  * @param {Flow} flow
- * @returns {number | null} Mbit/s of payload in the seconds
+ * @returns {import('./way.js').Steps<number | null>} Mbit/s of payload in the seconds
  */
-export const goodput = (way, far, flow) => mbitOf(way.taken(measure(way.spec(fills(flow, far)))), flow);
+export function* goodput(way, far, flow) {
+  const [ended] = yield [way.spec(fills(flow, far))];
+  return mbitOf(way.taken(ended), flow);
+}
 
 /**
  * The same of one tunnel on each of some ways, all at once: each has a line of its own.

@@ -1,12 +1,18 @@
 /** Which rows of the matrix a link can be between, and the bounds that scripts/link/thresholds.json has for them. */
 import { isOfLatency } from '../bounds.js';
+import { currentProfile } from '../profiles.js';
 import { loadPlane } from '../dataplane/environment.js';
 import { MATRIX, hasHop } from '../protocols/matrix.js';
 import { comesInBySocks } from '../protocols/instances.js';
 import { operationOf } from '../protocols/row-operation.js';
 
 /** The preset that most people ask about: links/far.toml. */
-export const DEFAULT_LINK = 'far';
+const DEFAULT_LINK = 'far';
+/** The same with a shorter way and a slower line, where all is to work and a round trip is only waited for. */
+const SMOKE_LINK = `${DEFAULT_LINK},rtt:30ms,rate:20mbit`;
+
+/** Where LINK does not say another. */
+export const defaultLink = () => (currentProfile() === 'smoke' ? SMOKE_LINK : DEFAULT_LINK);
 
 /** It has a client and a server, and traffic comes in by SOCKS: docs/link.md. @param {import('../protocols/matrix.js').Row} row */
 export const overLink = (row) => hasHop(row) && comesInBySocks(row);

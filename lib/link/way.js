@@ -1,5 +1,5 @@
 /** A way over a link: through the client and server of a row, or directly, and what its probes bring back. */
-import { ask, measureAll, stopEcho, tryAsk } from '../dataplane/meter.js';
+import { ask, stopEcho, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import {
   knownErrors,
@@ -18,6 +18,10 @@ import { itemOf } from './points.js';
  * @typedef {Record<string, unknown>} Spec of a probe (sidecar/README.md)
  * @typedef {{ sent_bytes: number, lost: number, sent: number, [name: string]: number }} Counts of one direction (sidecar/README.md)
  * @typedef {{ up: Counts, down: Counts }} Both
+ */
+/**
+ * @template T
+ * @typedef {import('./lockstep.js').Steps<T>} Steps
  */
 
 /** Of what a link may do, nothing but its delay. */
@@ -147,14 +151,15 @@ export class Way {
   /**
    * With a far end that carries flows, which ends with what is done.
    * @template T
-   * @param {(far: import('../dataplane/meter.js').Echo) => T} use
+   * @param {(far: import('../dataplane/meter.js').Echo) => Steps<T>} use
+   * @returns {Steps<T>}
    */
-  withFlows(use) {
+  *withFlows(use) {
     const { echo_cpus: cpus } = this.plane.environment.placement;
     const ends = endsOf(this.instance, { engine: 'blocking', cpus: cpusOf(cpus) });
     const echo = /** @type {import('./link.js').Ends} */ (ends)[this.direct ? 'far' : 'home'];
     try {
-      return use(echo);
+      return yield* use(echo);
     } finally {
       stopEcho(echo.id);
     }
@@ -168,14 +173,15 @@ export class Way {
 }
 
 /**
- * One probe on each way, all at once: no more ways than the sidecar runs probes (PROBES_AT_ONCE).
+ * One probe on each way, all at once: no more ways than PROBES_AT_ONCE.
  * @param {Way[]} ways
  * @param {(way: Way) => Spec} specOf
  * @param {(way: Way, measured: Measured | null) => void} take
  * @param {string[]} [expected] kinds of errors that are none
+ * @returns {Steps<void>}
  */
-export function atOnce(ways, specOf, take, expected) {
-  const all = measureAll(ways.map((way) => way.spec(specOf(way))));
+export function* atOnce(ways, specOf, take, expected) {
+  const all = yield ways.map((way) => way.spec(specOf(way)));
   for (const [index, ended] of all.entries()) take(ways[index], ways[index].taken(ended, expected));
 }
 
@@ -183,18 +189,17 @@ export function atOnce(ways, specOf, take, expected) {
  * With a far end for each way, as Way.withFlows.
  * @template T
  * @param {Way[]} ways
- * @param {(fars: Map<Way, import('../dataplane/meter.js').Echo>) => T} use
- * @returns {T}
+ * @param {(fars: Map<Way, import('../dataplane/meter.js').Echo>) => Steps<T>} use
+ * @returns {Steps<T>}
  */
-export function withFlows([first, ...others], use) {
-  return first.withFlows((far) => {
+export const withFlows = ([first, ...others], use) =>
+  first.withFlows((far) => {
     if (others.length === 0) return use(new Map([[first, far]]));
     return withFlows(others, (fars) => use(fars.set(first, far)));
   });
-}
 
 /** @param {Measured | null | undefined} measured @returns {any} what a flow brings besides (sidecar/README.md) */
 export const flowOf = (measured) => /** @type {any} */ (measured?.outcome)?.flow ?? null;
 
-/** So many probes the sidecar runs at once (sidecar/src/probe/registry.rs). */
+/** So many ways are measured at once in any profile. */
 export const PROBES_AT_ONCE = 8;

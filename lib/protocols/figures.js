@@ -133,7 +133,11 @@ function aboutFigures(found) {
       : '';
   const many = (tunnelCounts(namesIn(found)).at(-1) ?? 0) >= MANY_TUNNELS;
   const fewer = many ? `, ${MANY_TUNNELS} tunnels or more of ${Math.ceil(extra / 2)}` : '';
-  return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; these, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents. Writes of 1 KiB are bound by the sender's system calls. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
+  const others =
+    extra > 0
+      ? `these, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents`
+      : 'these, datagrams, uploads, 1 KiB and 1 MiB are not measured in this profile';
+  return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; ${others}. Writes of 1 KiB are bound by the sender's system calls. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
 }
 
 /** @param {import('./programs.js').Ran} program */

@@ -1,6 +1,6 @@
 /** The hop between two programs: whether they understand each other in it, and what others could read there. */
 import { sleep } from 'k6';
-import { ask, measure, tryAsk } from '../dataplane/meter.js';
+import { ask, measure, measureAll, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { recordSeries } from '../dataplane/probe-operation.js';
 import { requestAll } from '../sidecar.js';
@@ -17,6 +17,7 @@ import { entryOf } from './way.js';
  * @typedef {{ operation?: string | null, countsTrips?: boolean }} Wanted `operation` has the samples of its round trips; none has unless given
  * @typedef {import('./sides.js').Program} Program
  * @typedef {{ client: Program, server: Program, name: string }} Pair `name` is that of its logs, within the row's
+ * @typedef {{ row: import('./matrix.js').Row, pair: Pair } & Wanted} Hop one pair of a row
  * @typedef {{ bytes: number, round_trips: number, payload: boolean, request: boolean }} Seen what a tap saw
  */
 
@@ -27,7 +28,7 @@ const TRIES = 3;
 /** A datagram may be lost. */
 const ANSWERED_LEAST = ROUND_TRIPS / 2;
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000, limit_s: 6 };
-const AT_ONCE = 4;
+export const AT_ONCE = 4;
 /** In which a tunnel's end has come to the tap. */
 const CLOSES_S = 0.02;
 const TAP_MOST_MS = 10_000;
@@ -55,32 +56,60 @@ export function faultOf(measured, least) {
   return `${succeeded} of ${Math.max(attempted, ROUND_TRIPS)} answered, ${kinds.join(', ') || 'no error'}`;
 }
 
+/** @param {import('../dataplane/scenario.js').Plane} plane @param {any} instance @param {'tcp' | 'udp'} kind */
+const tripsSpec = (plane, instance, kind) => ({
+  kind,
+  warmup: 0,
+  count: ROUND_TRIPS,
+  cpus: cpusOf(plane.environment.placement.probe_cpus),
+  target: plane.target(kind),
+  proxy: { address: entryOf(instance).address },
+  ...PATIENCE,
+});
+
+/**
+ * @param {import('../dataplane/meter.js').Ended} measured
+ * @param {'tcp' | 'udp'} kind
+ * @param {string | null} operation that has its samples where all is well; null: none has
+ * @returns {string | null}
+ */
+function faultOfTrips(measured, kind, operation) {
+  const fault = faultOf(measured, kind === 'tcp' ? ROUND_TRIPS : ANSWERED_LEAST);
+  if (fault !== null) return `${kind.toUpperCase()}: ${fault}`;
+  if (operation !== null && 'values' in measured) recordSeries(operation, measured);
+  return null;
+}
+
 /**
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {any} instance
  * @param {'tcp' | 'udp'} kind
  * @param {string | null} operation that has its samples; null: none has
+ * @param {number} [tries]
  * @returns {string | null}
  */
-function trips(plane, instance, kind, operation) {
+function trips(plane, instance, kind, operation, tries = TRIES) {
   let fault = null;
-  for (let time = 0; time < TRIES; time += 1) {
-    const measured = measure({
-      kind,
-      warmup: 0,
-      count: ROUND_TRIPS,
-      cpus: cpusOf(plane.environment.placement.probe_cpus),
-      target: plane.target(kind),
-      proxy: { address: entryOf(instance).address },
-      ...PATIENCE,
-    });
-    fault = faultOf(measured, kind === 'tcp' ? ROUND_TRIPS : ANSWERED_LEAST);
-    if (fault === null) {
-      if (operation !== null && 'values' in measured) recordSeries(operation, measured);
-      return null;
-    }
+  for (let time = 0; time < tries; time += 1) {
+    fault = faultOfTrips(measure(tripsSpec(plane, instance, kind)), kind, operation);
+    if (fault === null) return null;
   }
-  return `${kind.toUpperCase()}: ${fault}`;
+  return fault;
+}
+
+/**
+ * Datagrams of several instances at once, as each probe waits for late answers at its end. What is not well is tried again alone.
+ * @param {import('../dataplane/scenario.js').Plane} plane
+ * @param {{ instance: any, operation: string | null }[]} all
+ * @returns {(string | null)[]}
+ */
+function datagrams(plane, all) {
+  const ended = measureAll(all.map(({ instance }) => tripsSpec(plane, instance, 'udp')));
+  return all.map(({ instance, operation }, index) =>
+    faultOfTrips(ended[index], 'udp', operation) === null
+      ? null
+      : trips(plane, instance, 'udp', operation, TRIES - 1),
+  );
 }
 
 /**
@@ -130,26 +159,36 @@ export function heardOf(row, fault, seen) {
  * @param {Wanted} wanted
  * @returns {Heard[]}
  */
-export function hear(row, pairs, plane, wanted) {
+export const hear = (row, pairs, plane, wanted) =>
+  hearAll(
+    pairs.map((pair) => ({ row, pair, ...wanted })),
+    plane,
+  );
+
+/**
+ * The same of pairs of several rows.
+ * @param {Hop[]} hops
+ * @param {import('../dataplane/scenario.js').Plane} plane
+ * @returns {Heard[]}
+ */
+export function hearAll(hops, plane) {
   /** @type {Heard[]} */
   const heard = [];
-  for (let first = 0; first < pairs.length; first += AT_ONCE)
-    heard.push(...hearSome(row, pairs.slice(first, first + AT_ONCE), plane, wanted));
+  for (let first = 0; first < hops.length; first += AT_ONCE)
+    heard.push(...hearSome(hops.slice(first, first + AT_ONCE), plane));
   return heard;
 }
 
 /**
- * @param {import('./matrix.js').Row} row
- * @param {Pair[]} pairs
+ * @param {Hop[]} hops
  * @param {import('../dataplane/scenario.js').Plane} plane
- * @param {Wanted} wanted
  * @returns {Heard[]}
  */
-function hearSome(row, pairs, plane, { operation = null, countsTrips = false }) {
+function hearSome(hops, plane) {
   const far = [plane.target('tcp'), plane.target('udp')];
-  const taps = pairs.map(() => ask('POST', '/taps', { far }));
+  const taps = hops.map(() => ask('POST', '/taps', { far }));
   const up = startSides(
-    pairs.map(({ client, server, name }, index) => ({
+    hops.map(({ row, pair: { client, server, name } }, index) => ({
       row,
       side: client,
       ...(server === client ? {} : { server }),
@@ -159,20 +198,29 @@ function hearSome(row, pairs, plane, { operation = null, countsTrips = false }) 
     plane,
   );
   try {
-    return up.map((started, index) => {
-      if ('failed' in started)
-        return { ...shown(older(row, started.failed)), version: null, roundTrips: null };
+    const streams = up.map((started, index) => {
+      if ('failed' in started) return null;
+      const { row, operation = null } = hops[index];
       const { started: instance } = started;
-      const path = `/taps/${taps[index].id}`;
-      ask('POST', path, { target: `127.0.0.1:${instance.variables.server_port}` });
+      ask('POST', `/taps/${taps[index].id}`, { target: `127.0.0.1:${instance.variables.server_port}` });
       awaitTunnel(row, instance, plane);
-      const fault =
-        trips(plane, instance, 'tcp', operation) ??
-        (row.udp ? trips(plane, instance, 'udp', operation) : null);
+      return { instance, operation, row, fault: trips(plane, instance, 'tcp', operation) };
+    });
+    const sending = streams.filter((one) => one !== null && one.fault === null && one.row.udp);
+    const lost = datagrams(plane, /** @type {NonNullable<typeof streams[number]>[]} */ (sending));
+    return up.map((started, index) => {
+      const stream = streams[index];
+      const { row, countsTrips = false } = hops[index];
+      if ('failed' in started || stream === null) {
+        const failed = /** @type {{ failed: import('./outcome.js').Outcome }} */ (started);
+        return { ...shown(older(row, failed.failed)), version: null, roundTrips: null };
+      }
+      const { instance } = stream;
+      const fault = stream.fault ?? lost[sending.indexOf(stream)] ?? null;
       const version = /** @type {string | undefined} */ (Object.values(instance.versions)[0]) ?? null;
       const told =
         fault && [fault, complained(tryAsk('GET', `/instances/${instance.id}`))].filter(Boolean).join('; ');
-      const look = () => ask('GET', path);
+      const look = () => ask('GET', `/taps/${taps[index].id}`);
       const heard = heardOf(row, told, look());
       return {
         ...heard,

@@ -1,6 +1,6 @@
 /** Which two programs are compared, and which rows of the matrix they run. */
 import { defaultOf, envChoice, envList, envNumber } from '../variables.js';
-import { MATRIX, programNamed } from './matrix.js';
+import { MATRIX, hasHop, programNamed } from './matrix.js';
 
 /** @typedef {import('./matrix.js').Engine} Engine */
 /**
@@ -98,6 +98,20 @@ export function selectedRows(scenario, fallback = String(defaultOf('PROTOCOL', s
   if (unknown !== undefined)
     throw `PROTOCOL=${unknown}: no such row; there are ${MATRIX.map(({ row }) => row).join(', ')}`;
   return MATRIX.filter(({ row }) => wanted.some((name) => fits(name, row)));
+}
+
+/**
+ * What the matrix measures in smoke, as PROTOCOL has it: of what an observer of a hop may see the first row that shows it, and all rows
+ * without a hop, as far as the oldest program runs them. protocols/interop starts every row with a hop in smoke, too.
+ * @param {Pick<Side, 'engine'>} side
+ */
+export function smokeRows({ engine }) {
+  const able = MATRIX.filter(({ engines, since }) => engines[engine] === true && since === undefined);
+  const first = new Set(able.map(({ wire }) => able.find((row) => hasHop(row) && row.wire === wire)));
+  return able
+    .filter((row) => !hasHop(row) || first.has(row))
+    .map(({ row }) => row)
+    .join(',');
 }
 
 /** @param {string} name @param {string} variable that names it */

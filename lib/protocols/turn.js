@@ -11,7 +11,7 @@ import {
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
-import { limitOver, lossBothWays, patient } from '../link/link.js';
+import { limitOver, lossBothWays, patient, warmupOver } from '../link/link.js';
 import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, complained, ofProbes } from './outcome.js';
@@ -53,7 +53,7 @@ const WARMUP_BYTES_OVER_LINK = 256 * 1024;
 const TUNNEL_REQUESTS = 1000;
 /** For so long they are watched at rest, seconds. */
 const REST_S = 0.1;
-/** Per cent of a CPU from which on that is told: it is taken from all that runs beside it. */
+/** Per cent of a CPU from which on that is told. */
 const BUSY_AT_REST = 20;
 /** A datagram may be lost; a path that loses more than this share is broken, over a link this and so many times what the link loses. */
 const LOST_MOST = 0.05;
@@ -248,7 +248,12 @@ export class Turn {
 
   /** Round trips; their figures are of all of these together. @param {number} count */
   trips(count) {
-    const trips = this.probe({ kind: 'tcp', warmup: 10, count, ...this.patience });
+    const trips = this.probe({
+      kind: 'tcp',
+      warmup: warmupOver(this.plane.data.link),
+      count,
+      ...this.patience,
+    });
     if (trips) {
       recordSeries(this.operation, trips);
       recordUse(this.operation, trips.outcome);

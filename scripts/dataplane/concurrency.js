@@ -25,7 +25,7 @@ const LEVELS = { smoke: '10,100', spike: '100', breakpoint: '100' };
 
 const levels = envList('TUNNELS', LEVELS[currentProfile()] ?? '10,100,1000').map(Number);
 const rate = envNumber('RATE', 'dataplane/concurrency');
-const seconds = envCount('SECONDS', currentProfile() === 'smoke' ? 2 : 5);
+const seconds = envCount('SECONDS', currentProfile() === 'smoke' ? 1 : 5);
 const payloadBytes = envCount('PAYLOAD_BYTES', 'dataplane/concurrency');
 const load = repeatedLoad(
   { smoke: { rounds: 1, count: 1 }, quick: { rounds: 2, count: 1 }, full: { rounds: 6, count: 1 } },

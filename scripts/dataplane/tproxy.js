@@ -17,7 +17,7 @@ import { TransparentSweep } from '../../lib/dataplane/transparent-sweep.js';
 import { envCount } from '../../lib/profiles.js';
 
 const SIZES = {
-  smoke: { rounds: 2, roundTrips: 400, datagrams: 1000, runs: 2 },
+  smoke: { rounds: 2, roundTrips: 400, datagrams: 1000, runs: 1 },
   quick: { rounds: 4, roundTrips: 2000, datagrams: 8000, runs: 12 },
   full: { rounds: 10, roundTrips: 20000, datagrams: 8000, runs: 20 },
 };

@@ -8,11 +8,13 @@ import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { stop } from '../../lib/dataplane/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { spreadOf } from '../../lib/dataplane/sweep.js';
-import { changeControls, changeRow, metSaid, possible } from '../../lib/link/change.js';
+import { carriedAtOnce } from '../../lib/link/batch.js';
+import { changeControl, changeRow, metSaid, possible } from '../../lib/link/change.js';
 import { changeSections } from '../../lib/link/change-shown.js';
 import { CHANGES as KNOWN } from '../../lib/link/changes.js';
 import { controlOf } from '../../lib/link/controls.js';
 import { CONTROLS } from '../../lib/link/loaded.js';
+import { inStep, runAll } from '../../lib/link/lockstep.js';
 import { endNotes, outcomesOf } from '../../lib/link/one-row.js';
 import { boundWhole, linkThresholds, overLink } from '../../lib/link/rows.js';
 import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
@@ -21,7 +23,7 @@ import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/ro
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 
 /** Nothing is lost on it, so that what a transfer carries before a change is known; a rate that no machine is too slow for. */
-const LINK = 'transatlantic,rate:20mbit';
+const LINK = `transatlantic,rate:20mbit${currentProfile() === 'smoke' ? ',rtt:20ms' : ''}`;
 const PROFILES = {
   smoke: { rounds: 1, at_s: 2, seconds: 4, changes: 'outage' },
   quick: { rounds: 1, at_s: 4, seconds: 10, changes: 'outage,half,double' },
@@ -46,6 +48,9 @@ const all = {
 const environment = linkThresholds('change', all);
 const operations = boundWhole(all, environment, 'change');
 
+/** Of a round: in step all is one. */
+const places = inStep() ? 1 : able.length + 1;
+
 /** @param {string} operation */
 const figuresOf = (operation) => {
   const met = Object.values(metSaid(operation)).flat();
@@ -60,7 +65,7 @@ const script = planeScenario({
   title: 'A transfer while the link changes',
   environment,
   // In each round all rows in turn, and the link alone.
-  load: roundsLoad(equalRounds(rounds * (able.length + 1))),
+  load: roundsLoad(equalRounds(rounds * places)),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     engine: baseline.engine,
@@ -74,10 +79,15 @@ const script = planeScenario({
       stop(
         `CHANGES=${asked.join(',')}: ${plane.data.link?.about.text} has nothing that could change so: take CHANGES=outage, or another LINK`,
       );
-    const [round, place] = [Math.floor(index / (able.length + 1)), index % (able.length + 1)];
+    const [round, place] = [Math.floor(index / places), index % places];
     const link = `${plane.data.link?.about.text},seed:${round + 1}`;
-    if (place < able.length) changeRow(plane, { row: able[place], side: baseline }, changes, sizes, link);
-    else changeControls(plane, baseline, changes, sizes, link);
+    const rowsOf = able.map((row) => () => changeRow(plane, { row, side: baseline }, changes, sizes, link));
+    const controls = CONTROLS.map(
+      (congestion) => () => changeControl(plane, { side: baseline, congestion }, changes, sizes, link),
+    );
+    const most = { carried: carriedAtOnce(plane), probes: 2 };
+    if (inStep()) runAll([...rowsOf, ...controls], most);
+    else runAll(place < able.length ? [rowsOf[place]] : controls, most);
   },
   more: (_metrics, { link }) => {
     const had = possible(link, changes);

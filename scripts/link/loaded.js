@@ -8,9 +8,11 @@ import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { spreadOf } from '../../lib/dataplane/sweep.js';
 import { controlOf } from '../../lib/link/controls.js';
-import { CONTROLS, cellsSaid, loadControls, loadRow, recordedLoad } from '../../lib/link/loaded.js';
+import { carriedAtOnce } from '../../lib/link/batch.js';
+import { CONTROLS, cellsSaid, loadControl, loadRow, recordedLoad } from '../../lib/link/loaded.js';
 import { loadedSections } from '../../lib/link/loaded-shown.js';
 import { loadsOf } from '../../lib/link/loads.js';
+import { inStep, runAll } from '../../lib/link/lockstep.js';
 import { endNotes, outcomesOf } from '../../lib/link/one-row.js';
 import { boundWhole, linkThresholds, overLink } from '../../lib/link/rows.js';
 import { currentProfile, envList, envNumber, sizesOf } from '../../lib/profiles.js';
@@ -19,9 +21,9 @@ import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/ro
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 
 /** Its deep queue sets apart what fills it and what does not: links/throttled.toml. */
-const LINK = 'throttled';
+const LINK = currentProfile() === 'smoke' ? 'throttled,queue:200kb' : 'throttled';
 const PROFILES = {
-  smoke: { transfers: '1', warmup_s: 1, seconds: 1, tail_s: 1 },
+  smoke: { transfers: '1', warmup_s: 0.7, seconds: 1, tail_s: 0.5 },
   quick: { transfers: '1,8', warmup_s: 4, seconds: 5, tail_s: 5 },
   full: { transfers: '1,8', warmup_s: 8, seconds: 20, tail_s: 10 },
 };
@@ -58,7 +60,7 @@ const script = planeScenario({
   title: 'Latency under load',
   environment,
   // The link alone first.
-  load: roundsLoad(equalRounds(able.length + 1)),
+  load: roundsLoad(equalRounds(inStep() ? 1 : able.length + 1)),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     engine: baseline.engine,
@@ -67,8 +69,13 @@ const script = planeScenario({
   },
   operations,
   round(_round, index, plane) {
-    if (index === 0) loadControls(plane, baseline, loads, sizes);
-    else loadRow(plane, { row: able[index - 1], side: baseline }, loads, sizes);
+    const controls = CONTROLS.map(
+      (congestion) => () => loadControl(plane, { side: baseline, congestion }, loads, sizes),
+    );
+    const rowsOf = able.map((row) => () => loadRow(plane, { row, side: baseline }, loads, sizes));
+    const most = { carried: carriedAtOnce(plane), probes: 3 };
+    if (inStep()) runAll([...controls, ...rowsOf], most);
+    else runAll(index === 0 ? controls : [rowsOf[index - 1]], most);
   },
   more: () => {
     const named = [

@@ -7,12 +7,14 @@
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { spreadOf } from '../../lib/dataplane/sweep.js';
+import { carriedAtOnce } from '../../lib/link/batch.js';
 import { CONGESTION, controlOf, controlOperations, withDirect } from '../../lib/link/controls.js';
 import { curveSaid, curveSection, keepPoint } from '../../lib/link/curves.js';
 import { curveOf } from '../../lib/link/curve-point.js';
+import { inStep, runAll } from '../../lib/link/lockstep.js';
 import { outcomesOf } from '../../lib/link/one-row.js';
 import { pointsOf } from '../../lib/link/points.js';
-import { DEFAULT_LINK, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { defaultLink, linkThresholds, overLink } from '../../lib/link/rows.js';
 import { goodput } from '../../lib/link/parts.js';
 import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
@@ -44,6 +46,9 @@ const curves = [
   ...CONGESTION.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
 ];
 
+/** Of a round: in step all is one. */
+const places = inStep() ? 1 : able.length + 1;
+
 /** @param {string} operation */
 const figuresOf = (operation) => ({
   goodput_down_mbit: spreadOf(Object.values(curveSaid(operation)).flat()),
@@ -52,15 +57,34 @@ const figuresOf = (operation) => ({
 /** Rounds of the links' loss differ, and are the same for all rows. @param {string} link @param {number} round */
 const seeded = (link, round) => `${link},seed:${round + 1}`;
 
+/**
+ * @param {import('../../lib/dataplane/scenario.js').Plane} plane
+ * @param {string} congestion
+ * @param {string} link
+ */
+const curveOfControl = (plane, congestion, link) =>
+  withDirect(
+    plane,
+    baseline,
+    (way) =>
+      way.withFlows(function* (far) {
+        for (const point of points) {
+          way.at(point);
+          keepPoint(controlOf(congestion), point, yield* goodput(way, far, { ...flow, congestion }));
+        }
+      }),
+    { link },
+  );
+
 const script = planeScenario({
   ...startsRows,
   system: 'link',
-  link: DEFAULT_LINK,
+  link: defaultLink(),
   name: 'loss',
   title: 'Goodput by loss and by round trip',
   environment: linkThresholds('loss', operations),
   // In each round all rows in turn, and the link alone.
-  load: roundsLoad(equalRounds(rounds * (able.length + 1))),
+  load: roundsLoad(equalRounds(rounds * places)),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     engine: baseline.engine,
@@ -72,22 +96,13 @@ const script = planeScenario({
   },
   operations,
   round(_round, index, plane) {
-    const [round, place] = [Math.floor(index / (able.length + 1)), index % (able.length + 1)];
+    const [round, place] = [Math.floor(index / places), index % places];
     const link = seeded(String(plane.data.link?.about.text), round);
-    if (place < able.length) return curveOf(plane, { row: able[place], side: baseline }, flow, points, link);
-    return withDirect(
-      plane,
-      baseline,
-      (way) =>
-        way.withFlows((far) => {
-          for (const point of points)
-            for (const congestion of CONGESTION) {
-              way.at(point);
-              keepPoint(controlOf(congestion), point, goodput(way, far, { ...flow, congestion }));
-            }
-        }),
-      { link },
-    );
+    const rowsOf = able.map((row) => () => curveOf(plane, { row, side: baseline }, flow, points, link));
+    const controls = CONGESTION.map((congestion) => () => curveOfControl(plane, congestion, link));
+    const most = { carried: carriedAtOnce(plane), probes: 1 };
+    if (inStep()) runAll([...rowsOf, ...controls], most);
+    else runAll(place < able.length ? [rowsOf[place]] : controls, most);
   },
   more: (_metrics, { link }) => {
     const side = link?.about.settings.down;

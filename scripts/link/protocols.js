@@ -6,9 +6,10 @@
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { Batch } from '../../lib/link/batch.js';
-import { controlOperations, measureControls } from '../../lib/link/controls.js';
-import { DEFAULT_LINK, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { Batch, carriedAtOnce } from '../../lib/link/batch.js';
+import { CONGESTION, controlOperations, measureControls } from '../../lib/link/controls.js';
+import { defaultLink, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { inStep, run, together } from '../../lib/link/lockstep.js';
 import { shownOf } from '../../lib/link/shown.js';
 import { PROBES_AT_ONCE } from '../../lib/link/way.js';
 import { currentProfile, sizesOf } from '../../lib/profiles.js';
@@ -17,14 +18,14 @@ import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 
 const PROFILES = {
-  smoke: { first: 2, trips: 5, pages: 1, video_s: 3, call_s: 2, warmup_s: 0.5, goodput_s: 1 },
+  smoke: { first: 2, trips: 5, pages: 1, video_s: 1.5, call_s: 1, warmup_s: 0.5, goodput_s: 1 },
   quick: { first: 3, trips: 8, pages: 2, video_s: 5, call_s: 3, warmup_s: 1, goodput_s: 1.5 },
   full: { first: 10, trips: 30, pages: 10, video_s: 30, call_s: 20, warmup_s: 5, goodput_s: 10 },
 };
 
 const sizes = sizesOf(PROFILES, 'users of a link are measured one by one, so that its shape does not apply');
 /** A smoke looks whether all works; another profile has the rows of the registry. */
-const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,shadowsocks-2022,hysteria2' : undefined;
+const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,hysteria2' : undefined;
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
 const rows = selectedRows('link/protocols', SMOKE_ROWS);
@@ -41,17 +42,23 @@ const operations = { ...controlOperations(), ...rowOperations(rows, sides) };
 const script = planeScenario({
   ...startsRows,
   system: 'link',
-  link: DEFAULT_LINK,
+  link: defaultLink(),
   name: 'protocols',
   title: 'Every proxy protocol over a link',
   environment: linkThresholds('protocols', operations),
-  // The first round is of the link alone.
-  load: roundsLoad(equalRounds(batches.length + 1)),
+  // The first round is of the link alone, or in step of the link alone and the first rows.
+  load: roundsLoad(equalRounds(batches.length + Number(!inStep()))),
   parameters: { rows: rows.map(({ row }) => row).join(','), engine: baseline.engine, ...sizes },
   operations,
   round(_round, index, plane) {
-    if (index === 0) return measureControls(plane, baseline, sizes);
-    return new Batch(plane, batches[index - 1], sizes).go();
+    const batch = (/** @type {number} */ place) => new Batch(plane, batches[place], sizes).go();
+    if (!inStep()) return run(index === 0 ? measureControls(plane, baseline, sizes) : batch(index - 1));
+    if (index > 0) return run(batch(index));
+    // A full line beside another one: as few as the machine carries.
+    if (batches[0].length + CONGESTION.length <= carriedAtOnce(plane))
+      return run(together([measureControls(plane, baseline, sizes), batch(0)]));
+    run(measureControls(plane, baseline, sizes));
+    return run(batch(0));
   },
   more: (_metrics, { link }) => {
     const rateOf = (/** @type {'up' | 'down'} */ direction) => {

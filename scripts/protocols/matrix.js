@@ -18,7 +18,7 @@ import { comparedOf, measureFurther } from '../../lib/protocols/further.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { MeasuredRow } from '../../lib/protocols/measured-row.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
-import { namedProgram, selectedRows, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
+import { namedProgram, selectedRows, sidesOf, smokeRows, targetsOf } from '../../lib/protocols/sides.js';
 import { secondsOver } from '../../lib/protocols/transfer.js';
 
 /** Turns of each side, `alone` or `compared`. In the first, `extra`, other sizes of writes, datagrams and tunnels are measured, too. */
@@ -44,13 +44,18 @@ const PASSES = 4;
 
 const why = 'the matrix compares protocols under one load, so that its shape does not apply';
 const base = sizesOf(TURNS, why);
-const sizes = sizesOf(linkOf('protocols/matrix') ? SIZES_OVER_LINK : SIZES, why);
 const { baseline, candidate } = sidesOf();
+const overLink = linkOf('protocols/matrix') !== '';
+/** A smoke without a candidate looks whether all works: it takes as many round trips at once, and over a link no extra figures. */
+const brief = currentProfile() === 'smoke' && candidate === null;
+const passes = brief ? 1 : PASSES;
+const ofPass = sizesOf(overLink ? SIZES_OVER_LINK : SIZES, why);
+const sizes = brief ? { ...ofPass, round_trips: PASSES * ofPass.round_trips } : ofPass;
 const sides = candidate ? [baseline, candidate] : [baseline];
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
-const rows = selectedRows('protocols/matrix');
+const rows = selectedRows('protocols/matrix', brief ? smokeRows(baseline) : undefined);
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
-const extra = Math.min(turns, base.extra);
+const extra = brief && overLink ? 0 : Math.min(turns, base.extra);
 /** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
 const minutes = candidate && !__ENV.TURNS ? envCount('MINUTES', mostMinutes(currentProfile())) : 0;
 const tunnels = envList('TUNNELS', base.tunnels).map(Number);
@@ -67,7 +72,7 @@ const measures = {
     both.drawLots();
     both.keep((turn) => turn.reach(sizes));
     const bytes = both.transferBytes(secondsOver(sizes.transfer_s, both.link));
-    for (let pass = 0; pass < PASSES; pass += 1) {
+    for (let pass = 0; pass < passes; pass += 1) {
       // What drifts meanwhile meets both alike.
       const backwards = pass % 2 === 1;
       // The first round trips were those of `reach`.
@@ -96,8 +101,8 @@ const script = planeScenario({
     rows: rows.map(({ row }) => row).join(','),
     turns,
     ...sizes,
-    round_trips: PASSES * sizes.round_trips,
-    transfer_s: PASSES * sizes.transfer_s,
+    round_trips: passes * sizes.round_trips,
+    transfer_s: passes * sizes.transfer_s,
     tunnels: tunnels.join(','),
     ...(candidate ? asked.targets : {}),
   },

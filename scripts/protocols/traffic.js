@@ -16,7 +16,7 @@ import { USES } from '../../lib/protocols/users.js';
 import { entryOf, reachOf } from '../../lib/protocols/way.js';
 
 const PROFILES = {
-  smoke: { rounds: 1, seconds: 3 },
+  smoke: { rounds: 1, seconds: 1 },
   quick: { rounds: 3, seconds: 10 },
   full: { rounds: 3, seconds: 30 },
 };

@@ -18,7 +18,7 @@ use crate::net::tag;
 use crate::process::namespace::Namespace;
 
 /// More do not run at once: they would measure each other.
-pub const MAX_RUNNING: usize = 8;
+pub const MAX_RUNNING: usize = 12;
 /// Ended probes that are kept; the oldest go first.
 const KEPT: usize = 32;
 /// How long a cancelled probe is waited for.

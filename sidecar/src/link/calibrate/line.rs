@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::flow::{Arrival, Flow, HEADERS, Pace, Plan};
-use super::flows::{clean, nothing_came, run, silence};
+use super::flows::{nothing_came, run, silence};
 use super::result::Figure;
 use super::{DELAY_WITHIN_MS, MS, at_share, delays};
 use crate::failure::Result;
@@ -16,7 +16,7 @@ const RATE_WITHIN: f64 = 0.01;
 /// How much faster than the line packets are sent to fill the queue; above [`FAST`] the sender's own work is a matter.
 const OVER: f64 = 2.0;
 const OVER_FAST: f64 = 1.3;
-const FAST: u64 = 100_000_000;
+pub const FAST: u64 = 100_000_000;
 /// A system call sends at most this share of what the queue holds.
 const OF_QUEUE: u64 = 16;
 /// A rate is told from so long a time, all together, in which the line certainly had something to send, s.
@@ -46,7 +46,6 @@ impl Filled {
         (side, rate): (&Side, u64),
         base_ms: f64,
     ) -> Result<Self> {
-        link.measure(clean(&link.spec.settings))?;
         let packet = link.spec.mtu as usize;
         let packet_ms = (packet * 8) as f64 / rate as f64 * 1e3;
         let (bytes, packets) = side.room(link.spec.settings.rtt_ns());

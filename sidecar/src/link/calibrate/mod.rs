@@ -6,11 +6,12 @@ mod flows;
 mod line;
 mod result;
 
+use std::panic::resume_unwind;
 use std::time::Instant;
 
 use self::flow::{Arrival, Flow, HEADERS, LEAST_PAYLOAD};
 use self::flows::{alive, carries, clean, delay_flow, loss_flow};
-use self::line::Filled;
+use self::line::{FAST, Filled};
 pub use self::result::{Calibration, Figure};
 use self::result::{Carries, Direction, Loss};
 use super::counts::Counts;
@@ -25,13 +26,26 @@ const DELAY_WITHIN_MS: f64 = 0.2;
 const OF_CARRIED: f64 = 0.8;
 const MS: f64 = 1e6;
 
-/// Measures a link through which nothing else goes, and leaves it as it was at its start.
+/// Measures a link through which nothing else goes, and leaves it as it was at its start. Both directions at once, as each has a line of
+/// its own; fast lines are filled one after the other, since a sender's own work is a matter there.
 pub fn calibrate(link: &Link) -> Result<Calibration> {
     let began = Instant::now();
     let asked = &link.spec.settings;
-    let (near, far) = (link.near(), link.far());
-    let up = Measured::of(link, near, far, &asked.up, |state| state.up)?;
-    let down = Measured::of(link, far, near, &asked.down, |state| state.down)?;
+    let ways = [
+        Way {
+            from: link.near(),
+            to: link.far(),
+            side: &asked.up,
+            counts: |state| state.up,
+        },
+        Way {
+            from: link.far(),
+            to: link.near(),
+            side: &asked.down,
+            counts: |state| state.down,
+        },
+    ];
+    let [up, down] = measured(link, &ways)?;
     let carries = carries(link)?;
     link.restart()?;
     let mut wrong = Vec::new();
@@ -50,6 +64,77 @@ pub fn calibrate(link: &Link) -> Result<Calibration> {
     })
 }
 
+/// One direction of a link.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    from: &'a End,
+    to: &'a End,
+    side: &'a Side,
+    counts: fn(&State) -> Counts,
+}
+
+/// The same of both directions, at once.
+fn at_once<'a, T: Send>(
+    ways: &[Way<'a>; 2],
+    measure: impl Fn(&Way<'a>) -> Result<T> + Sync,
+) -> Result<[T; 2]> {
+    std::thread::scope(|scope| {
+        let up = scope.spawn(|| measure(&ways[0]));
+        let down = measure(&ways[1]);
+        let up = up.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok([up?, down?])
+    })
+}
+
+fn measured(link: &Link, ways: &[Way<'_>; 2]) -> Result<[Measured; 2]> {
+    link.measure(clean(&link.spec.settings))?;
+    let base_ms = at_once(ways, |way| {
+        let flow = delay_flow(link, way.from, way.to, way.side)?;
+        Ok(at_share(&delays(&flow.arrivals), 0.5))
+    })?;
+    let state = link.state();
+    let own_lost = ways.each_ref().map(|way| (way.counts)(&state).own());
+
+    let fill = |way: &Way<'_>, base_ms: f64| match way.side.rate_bit_s {
+        None => Ok(None),
+        Some(rate) => Filled::measure(link, way.from, way.to, (way.side, rate), base_ms).map(Some),
+    };
+    link.measure(clean(&link.spec.settings))?;
+    let slow = |way: &Way<'_>| way.side.rate_bit_s.is_some_and(|rate| rate <= FAST);
+    let filled = if ways.iter().all(slow) {
+        std::thread::scope(|scope| {
+            let up = scope.spawn(|| fill(&ways[0], base_ms[0]));
+            let down = fill(&ways[1], base_ms[1]);
+            let up = up.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Result::Ok([up?, down?])
+        })?
+    } else {
+        let up = fill(&ways[0], base_ms[0])?;
+        link.measure(clean(&link.spec.settings))?;
+        [up, fill(&ways[1], base_ms[1])?]
+    };
+
+    link.measure(Settings {
+        up: alive(&link.spec.settings.up),
+        down: alive(&link.spec.settings.down),
+    })?;
+    let flows = at_once(ways, |way| loss_flow(link, way.from, way.to, way.side))?;
+    let state = link.state();
+    let [up, down] = filled;
+    let of = |index: usize, filled: Option<Filled>| {
+        let way = &ways[index];
+        let found = (way.counts)(&state);
+        let lost = own_lost[index] + found.own();
+        Measured::of(
+            way.side,
+            base_ms[index],
+            filled,
+            (&flows[index], &found, lost),
+        )
+    };
+    Ok([of(0, up), of(1, down)])
+}
+
 /// One direction, and the fastest that its line was asked to be while it was filled.
 struct Measured {
     direction: Direction,
@@ -58,15 +143,11 @@ struct Measured {
 
 impl Measured {
     fn of(
-        link: &Link,
-        from: &End,
-        to: &End,
         side: &Side,
-        counts: fn(&State) -> Counts,
-    ) -> Result<Self> {
-        let clean = clean(&link.spec.settings);
-        link.measure(clean.clone())?;
-        let base_ms = at_share(&delays(&delay_flow(link, from, to, side)?.arrivals), 0.5);
+        base_ms: f64,
+        filled: Option<Filled>,
+        (flow, found, own_lost): (&Flow, &Counts, u64),
+    ) -> Self {
         let line_ms = side.rate_bit_s.map_or(0.0, |rate| {
             ((LEAST_PAYLOAD + HEADERS) * 8) as f64 / rate as f64 * 1e3
         });
@@ -75,33 +156,19 @@ impl Measured {
             base_ms,
             DELAY_WITHIN_MS,
         );
-        let mut own_lost = counts(&link.state()).own();
-
-        let filled = match side.rate_bit_s {
-            None => None,
-            Some(rate) => Some(Filled::measure(link, from, to, (side, rate), base_ms)?),
-        };
-
-        link.measure(Settings {
-            up: alive(&link.spec.settings.up),
-            down: alive(&link.spec.settings.down),
-        })?;
-        let flow = loss_flow(link, from, to, side)?;
-        let found = counts(&link.state());
-        own_lost += found.own();
         let spread = delays(&flow.arrivals);
-        Ok(Self {
+        Self {
             direction: Direction {
                 delay_ms,
                 least_ms: spread.first().copied().unwrap_or(0.0),
                 most_ms: spread.last().copied().unwrap_or(0.0),
                 rate_mbit_s: filled.as_ref().and_then(|filled| filled.rate),
                 queue_ms: filled.as_ref().and_then(|filled| filled.queue),
-                loss: loss(&flow, &found, side),
+                loss: loss(flow, found, side),
                 own_lost,
             },
             offered_mbit_s: filled.map_or(0.0, |filled| filled.offered_mbit_s),
-        })
+        }
     }
 
     fn judge(&self, name: &str, side: &Side, carries: &Carries, wrong: &mut Vec<String>) {
