@@ -44,9 +44,13 @@ export function* together(all) {
 
 /** @template T @param {Steps<T>} steps @param {(specs: Spec[]) => Ended[]} [measure] @returns {T} */
 export function run(steps, measure = measureAll) {
-  let next = steps.next();
-  while (!next.done) next = steps.next(next.value.length > 0 ? measure(next.value) : []);
-  return next.value;
+  try {
+    let next = steps.next();
+    while (!next.done) next = steps.next(next.value.length > 0 ? measure(next.value) : []);
+    return next.value;
+  } finally {
+    steps.return(/** @type {any} */ (undefined));
+  }
 }
 
 /** Whether ways are measured in step: a smoke looks whether all works, and other profiles have the machine for one way. */

@@ -53,7 +53,7 @@ const WARMUP_BYTES_OVER_LINK = 256 * 1024;
 const TUNNEL_REQUESTS = 1000;
 /** For so long they are watched at rest, seconds. */
 const REST_S = 0.1;
-/** Per cent of a CPU from which on that is told. */
+/** Per cent of a CPU from which on that is told: it is taken from all that runs beside it. */
 const BUSY_AT_REST = 20;
 /** A datagram may be lost; a path that loses more than this share is broken, over a link this and so many times what the link loses. */
 const LOST_MOST = 0.05;
@@ -172,10 +172,7 @@ export class Turn {
     return measured;
   }
 
-  /**
-   * Through SOCKS to the run's far end; where the client takes traffic otherwise, straight to where it takes it.
-   * @param {'tcp' | 'udp'} kind
-   */
+  /** Through SOCKS to the run's far end; where the client takes traffic otherwise, straight to where it takes it. @param {'tcp' | 'udp'} kind */
   wayTo(kind) {
     const { scheme, address } = entryOf(this.instance);
     if (scheme === 'socks5') return { ...reachThrough(this.instance, this.plane, kind), proxy: { address } };

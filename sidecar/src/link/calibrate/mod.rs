@@ -100,7 +100,7 @@ fn measured(link: &Link, ways: &[Way<'_>; 2]) -> Result<[Measured; 2]> {
         Some(rate) => Filled::measure(link, way.from, way.to, (way.side, rate), base_ms).map(Some),
     };
     link.measure(clean(&link.spec.settings))?;
-    let slow = |way: &Way<'_>| way.side.rate_bit_s.is_some_and(|rate| rate <= FAST);
+    let slow = |way: &Way<'_>| way.side.rate_bit_s.is_none_or(|rate| rate <= FAST / 2);
     let filled = if ways.iter().all(slow) {
         std::thread::scope(|scope| {
             let up = scope.spawn(|| fill(&ways[0], base_ms[0]));

@@ -1,0 +1,26 @@
+/** Which rows the matrix measures in smoke. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MATRIX, hasHop } from '../../lib/protocols/matrix.js';
+import { smokeRows } from '../../lib/protocols/sides.js';
+
+for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
+  test(`a smoke of ${engine} has a row of each wire, and each row without a hop`, () => {
+    const names = smokeRows({ engine }).split(',');
+    const rows = MATRIX.filter(({ row }) => names.includes(row));
+    const able = MATRIX.filter((row) => row.engines[engine] === true && row.since === undefined);
+    assert.equal(rows.length, names.length);
+    assert.ok(rows.every((row) => able.includes(row)));
+    const hops = rows.filter(hasHop);
+    const wires = hops.map(({ wire }) => wire);
+    assert.deepEqual(
+      [...new Set(wires)].sort(),
+      [...new Set(able.filter(hasHop).map(({ wire }) => wire))].sort(),
+    );
+    assert.equal(wires.length, new Set(wires).size, 'one of each');
+    assert.deepEqual(
+      rows.filter((row) => !hasHop(row)),
+      able.filter((row) => !hasHop(row)),
+    );
+  });
+}
