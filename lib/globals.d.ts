@@ -53,8 +53,7 @@ declare module 'k6/x/windtunnel/difference' {
     outcome: Outcome;
     metrics: Answer[];
     looks: { pairs: number | null; confidence: number }[];
-    fewest_pairs: number;
-    /** Pairs, fixed before, with which one of the primary metrics can be beyond at all. */
+    /** Least number of pairs with which a primary metric can be beyond its bound; with fewer it is not within its bound either. */
     fewest_to_miss: number;
   }
   export interface Side extends Shown {

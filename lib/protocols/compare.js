@@ -95,7 +95,6 @@ export function compareRows(rows, targets, looks) {
   const each = JUDGED_BY.length + BESIDE.length;
   return {
     looks: told.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
-    fewestTurns: told.fewest_pairs,
     turnsToMiss: told.fewest_to_miss,
     comparisons: rows.map((row, index) =>
       linesOf(row, told.metrics.slice(index * each, (index + 1) * each), targets),

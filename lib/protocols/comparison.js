@@ -152,10 +152,8 @@ function notesOf(found, rows) {
 }
 
 /** @param {Found} found */
-function aboutTurns({ turns, rows, fewest_turns: fewest = 0, turns_to_miss: toMiss = 0 }) {
+function aboutTurns({ turns, rows, turns_to_miss: toMiss = 0 }) {
   const most = Math.max(turns, ...rows.map((row) => row.turns));
-  if (most < fewest) return [`${most} turns tell no difference: it takes ${fewest}.`];
-  if (most < toMiss)
-    return [`${most} turns cannot tell that one of so many targets is missed: it takes ${toMiss}.`];
-  return [];
+  if (most >= toMiss) return [];
+  return [`${most} turns meet and miss no target: with so many targets it takes ${toMiss} turns.`];
 }

@@ -9,13 +9,12 @@ import { protocolsOf, shownOf } from './result.js';
 /** The note that has the looks; no row is called so. */
 const LOOKS = '-looks';
 
-/** A first look at fewer turns tells nothing; a second one needs many more. */
-const FIRST_LOOK = 8;
-const SECOND_LOOK = 18;
+/** A look at hardly more turns than the one before decides little, and costs its share of the error rate. */
+const LOOK_GROWTH = 1.4;
 
 /**
  * @typedef {object} Further
- * @property {number} planned turns of each row so far
+ * @property {number} first turns of the first look
  * @property {number} most turns of a row
  * @property {number} until when a turn may begin, ms since 1970
  * @property {(looks: number[]) => number[]} undecided places of the rows that these looks have left undecided, in the order in
@@ -32,8 +31,8 @@ const SECOND_LOOK = 18;
  * @param {Further} further
  * @returns {number[]} the looks, numbers of turns
  */
-export function goFurther({ planned, most, until, undecided, turn, note, clock = Date.now }) {
-  const looks = [Math.max(planned, FIRST_LOOK)];
+export function goFurther({ first, most, until, undecided, turn, note, clock = Date.now }) {
+  const looks = [first];
   for (;;) {
     const last = looks[looks.length - 1];
     note(looks);
@@ -41,7 +40,8 @@ export function goFurther({ planned, most, until, undecided, turn, note, clock =
       let goesOn = true;
       while (goesOn && clock() < until) goesOn = turn(row, last);
     }
-    const next = Math.max(SECOND_LOOK, nextLook(last));
+    let next = nextLook(last);
+    if (next < LOOK_GROWTH * last) next = nextLook(next);
     if (next > most || clock() >= until || undecided(looks).length === 0) return looks;
     looks.push(next);
   }
@@ -55,8 +55,10 @@ export function goFurther({ planned, most, until, undecided, turn, note, clock =
  */
 export function measureFurther(measured, asked, minutes) {
   const notes = Object.fromEntries(measured.map((one) => [one.row.row, one.notes]));
+  const { turns_to_miss: fewest = 0 } = protocolsOf(notes, { ...asked, looks: [asked.turns] });
   goFurther({
-    planned: asked.turns,
+    // With fewer turns no target is missed, and none is met.
+    first: Math.max(asked.turns, fewest),
     most: mostOf('TURNS'),
     until: Date.now() + minutes * 60_000,
     undecided: (looks) => undecidedRows(protocolsOf(notes, { ...asked, looks }).rows),

@@ -40,7 +40,6 @@ function compared() {
     candidate: { engine: 'sing-box', binary: 'next', version: null, sha256: null, ran: [] },
     turns: 5,
     extra_turns: 2,
-    fewest_turns: 7,
     turns_to_miss: 10,
     looks: [{ turns: null, confidence: 0.96 }],
     measuring_bound_cpus: 0.9,
@@ -174,7 +173,7 @@ test('a comparison has what the candidate is of the baseline, and which targets 
     /throughput \(64 KiB\) at least 90 %, RTT at most 120 %, memory at most 100 % .* at most 110 %/,
   );
   assert.match(notes, /signed-rank interval at 96 %\. /);
-  assert.match(notes, /^5 turns tell no difference: it takes 7\.$/m);
+  assert.match(notes, /^5 turns meet and miss no target: with so many targets it takes 10 turns\.$/m);
 });
 
 test('looks are said, and whether so many turns could tell that a target is missed', () => {
@@ -182,7 +181,7 @@ test('looks are said, and whether so many turns could tell that a target is miss
   found.turns = 8;
   assert.match(
     notesOf(comparisonSection(found)),
-    /^8 turns cannot tell that one .* is missed: it takes 10\.$/m,
+    /^8 turns meet and miss no target: with so many targets it takes 10 turns\.$/m,
   );
   found.rows[0].turns = 18;
   found.looks = [

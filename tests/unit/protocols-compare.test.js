@@ -59,30 +59,35 @@ test('a target that is missed by far is told as soon as the number of all target
 
 test('what is decided at a look has no further turns, and stays so', () => {
   const uniform = random(11);
-  const quiet = { baseline: turns(uniform, 8), candidate: turns(uniform, 8, { memory: 0.9 }), paced: false };
-  const slow = { baseline: turns(uniform, 18), candidate: turns(uniform, 18, { mbit: 0.4 }), paced: false };
-  const { comparisons, looks } = compareRows([quiet, slow], TARGETS, [8, 18]);
+  const quiet = {
+    baseline: turns(uniform, 12),
+    candidate: turns(uniform, 12, { memory: 0.9 }),
+    paced: false,
+  };
+  const late = [...turns(uniform, 3), ...turns(uniform, 15, { mbit: 0.4 })];
+  const slow = { baseline: turns(uniform, 18), candidate: late, paced: false };
+  const { comparisons, looks } = compareRows([quiet, slow], TARGETS, [12, 18]);
   const of = (/** @type {number} */ row) => comparisons[row].map(({ judged, pairs }) => [judged, pairs]);
-  assert.deepEqual(of(0).slice(0, 3), Array(3).fill(['met', 8]));
+  assert.deepEqual(of(0).slice(0, 3), Array(3).fill(['met', 12]));
   assert.deepEqual(of(1)[0], ['missed', 18]);
   assert.deepEqual(
     looks.map(({ turns: at, confidence }) => [at, Number(confidence.toFixed(4))]),
     [
-      [8, 0.98],
+      [12, 0.98],
       [18, 0.9933],
     ],
   );
 });
 
 test('rows go on until they are decided, or the time or the turns are over', () => {
-  /** @param {{ planned?: number, until?: number, needs: number[] }} run turns that it takes to decide each row */
-  const of = ({ planned = 8, until = Infinity, needs }) => {
+  /** @param {{ planned?: number, first?: number, until?: number, needs: number[] }} run turns that it takes to decide each row */
+  const of = ({ planned = 8, first = 11, until = Infinity, needs }) => {
     const made = needs.map(() => planned);
     /** @type {number[][]} */
     const noted = [];
     let time = 0;
     const looks = goFurther({
-      planned,
+      first,
       most: 50,
       until,
       clock: () => time,
@@ -99,17 +104,22 @@ test('rows go on until they are decided, or the time or the turns are over', () 
     assert.deepEqual(noted.at(-1), looks);
     return { looks, made };
   };
-  assert.deepEqual(of({ needs: [7, 8] }), { looks: [8], made: [8, 8] });
-  assert.deepEqual(of({ needs: [8, 16, 20] }), { looks: [8, 18, 26], made: [8, 18, 26] });
-  assert.deepEqual(of({ needs: [99] }), { looks: [8, 18, 26, 38], made: [38] });
-  assert.deepEqual(of({ planned: 2, needs: [7, 0] }), { looks: [8], made: [8, 2] }, 'too few for any look');
-  assert.deepEqual(of({ planned: 12, needs: [16] }), { looks: [12, 18], made: [18] });
+  assert.deepEqual(of({ needs: [10, 11] }), { looks: [11], made: [11, 11] });
+  assert.deepEqual(of({ needs: [11, 16, 20] }), { looks: [11, 18, 26], made: [11, 18, 26] });
+  assert.deepEqual(of({ needs: [99] }), { looks: [11, 18, 26, 38], made: [38] });
+  assert.deepEqual(of({ planned: 2, needs: [7, 0] }), { looks: [11], made: [11, 2] });
+  assert.deepEqual(of({ planned: 12, first: 12, needs: [16] }), { looks: [12, 18], made: [18] });
+  assert.deepEqual(
+    of({ first: 17, needs: [17, 20] }),
+    { looks: [17, 26], made: [17, 26] },
+    '18 is hardly more than 17',
+  );
   assert.deepEqual(
     of({ needs: [16, 16], until: 13 }),
-    { looks: [8, 18], made: [18, 11] },
+    { looks: [11, 18], made: [18, 11] },
     'the time is over',
   );
-  assert.deepEqual(of({ needs: [16], until: 0 }), { looks: [8], made: [8] });
+  assert.deepEqual(of({ needs: [16], until: 0 }), { looks: [11], made: [8] });
 });
 
 for (const [what, factors, target] of /** @type {[string, object, string][]} */ ([

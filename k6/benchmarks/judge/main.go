@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/difference/power"
 )
 
@@ -47,18 +48,21 @@ func main() {
 	fmt.Printf("\nThe protocol matrix: rows of four targets each, judged together.\n\n")
 	matrixHead()
 	for _, rows := range []int{1, 6, 49} {
-		for _, m := range []power.Matrix{{Turns: 8}, {Turns: 16}, {Looks: furtherLooks}} {
+		for _, m := range []power.Matrix{{Turns: 8}, {Turns: 16}, {Looks: looksOf(rows)}} {
 			m.Noise, m.CV, m.Rows = power.Normal, 0.05, rows
 			matrixRow(m, *comparisons, *seed)
 		}
 	}
 	for _, noise := range power.Noises[1:] {
-		matrixRow(power.Matrix{Looks: furtherLooks, Noise: noise, CV: 0.05, Rows: 49}, *comparisons, *seed)
+		matrixRow(power.Matrix{Looks: looksOf(49), Noise: noise, CV: 0.05, Rows: 49}, *comparisons, *seed)
 	}
 }
 
-// furtherLooks are those of `make protocols-compare`, in quick.
-var furtherLooks = []int{8, 18, 26, 38}
+// looksOf are those of `make protocols-compare`, in quick: the first has the turns with which a target can be missed.
+func looksOf(rows int) []int {
+	first := difference.Look{Number: 1}.FewestToBreak(difference.Primary, power.Targets*rows)
+	return append([]int{first}, []int{18, 26, 38}[min(1, first/16):]...)
+}
 
 func matrixHead() {
 	fmt.Println("| Turns | Rows | Noise, CV 5 % | equal: all are met | one is missed | equal, at the target: one is missed | first row beyond by 1.5 tolerances: met | missed | by a fifth: missed |")

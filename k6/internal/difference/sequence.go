@@ -33,7 +33,8 @@ func (s Series) isWhole(pairs int) bool {
 // Sequence judges all metrics together at each of the looks, which are numbers of pairs; without looks once, at all pairs,
 // whose number was fixed before. What is decided at a look stays so: it needs no more pairs, so that metrics may have different
 // numbers of them. Each look judges all metrics, so that the gate holds for all of them however many are left. A metric that lacks
-// a value in a pair is not within its bound: nobody knows what the value would have been. It may be beyond by the others.
+// a value in a pair is not within its bound: nobody knows what the value would have been. It may be beyond by the others. A metric that
+// could not have been beyond at a look, because its pairs are too few for the number of metrics, is not within its bound either.
 func Sequence(all []Series, looks []int) []Decision {
 	decisions := make([]Decision, len(all))
 	if len(looks) == 0 {
@@ -59,6 +60,9 @@ func OverallOf(all []Series, decisions []Decision) Outcome {
 func take(decisions []Decision, all []Series, pairs int, look Look) {
 	metrics := metricsOf(all, pairs)
 	answers, _ := Judge(metrics, nil, look)
+	for _, i := range Mute(metrics, look) {
+		answers[i].Outcome = Unclear
+	}
 	for i, a := range answers {
 		old, judged := decisions[i], all[i].Role != Shown
 		if judged && decided(old) {
@@ -108,13 +112,11 @@ func estimatePairs(decisions []Decision, all []Series) {
 			continue
 		}
 		m := metrics[i]
-		need := PairsToDecide(m, answers[i], Look{}, tests[m.Role])
-		if need == 0 {
-			need = Look{}.FewestPairs()
-			if m.Shift.Estimate() > m.Bound {
-				need = Look{}.FewestToBreak(m.Role, tests[m.Role])
-			}
+		fewest := Look{}.FewestToBreak(m.Role, tests[m.Role])
+		if answers[i].Outcome == Within {
+			decisions[i].ToDecide = fewest
+			continue
 		}
-		decisions[i].ToDecide = need
+		decisions[i].ToDecide = max(fewest, PairsToDecide(m, answers[i], Look{}, tests[m.Role]))
 	}
 }

@@ -27,13 +27,12 @@ type Metric struct {
 	Role   string   `json:"role"`
 }
 
-// Told is what is said of all metrics. FewestToMiss is the least number of pairs, fixed before, with which one of the primary
-// ones can be beyond its bound.
+// Told is what is said of all metrics. FewestToMiss is the least number of pairs with which one of the primary metrics can be beyond
+// its bound, at the first look if there are looks. With fewer pairs no primary metric is within its bound.
 type Told struct {
 	Outcome      difference.Outcome `json:"outcome"`
 	Metrics      []Answer           `json:"metrics"`
 	Looks        []Look             `json:"looks"`
-	FewestPairs  int                `json:"fewest_pairs"`
 	FewestToMiss int                `json:"fewest_to_miss"`
 }
 
@@ -79,12 +78,22 @@ func Judge(asked Asked) (Told, error) {
 		}
 	}
 	decisions := difference.Sequence(all, asked.Looks)
-	told := Told{Metrics: []Answer{}, Looks: looksOf(asked.Looks), FewestPairs: difference.Look{}.FewestPairs(),
-		FewestToMiss: difference.Look{}.FewestToBreak(difference.Primary, primary), Outcome: difference.OverallOf(all, decisions)}
+	told := Told{Metrics: []Answer{}, Looks: looksOf(asked.Looks), FewestToMiss: fewestToMiss(primary, len(asked.Looks) > 0),
+		Outcome: difference.OverallOf(all, decisions)}
 	for i, d := range decisions {
 		told.Metrics = append(told.Metrics, asked.Metrics[i].answer(d))
 	}
 	return told, nil
+}
+
+// fewestToMiss is the least number of pairs with which one of so many primary metrics can be beyond its bound: at the first of several
+// looks, or at the only one.
+func fewestToMiss(metrics int, looks bool) int {
+	look := difference.Look{}
+	if looks {
+		look.Number = 1
+	}
+	return look.FewestToBreak(difference.Primary, metrics)
 }
 
 func (m Metric) check() error {

@@ -44,7 +44,7 @@ const NAMES = ['trojan', 'vless'];
 
 /** @param {Lot} lot */
 function made(lot) {
-  const turns = lot.one([6, 10, 14]);
+  const turns = lot.one([6, 9, 10, 11, 14]);
   const names = NAMES.slice(0, 1 + lot.below(NAMES.length));
   const side = (/** @type {Record<string, number>} */ factors) => ({
     turns: turnsOf(lot, turns, factors),
@@ -160,6 +160,16 @@ const differing = (before, after, breaks) =>
 
 /** @type {Record<string, (lot: Lot) => string | null>} */
 const LAWS = {
+  'no target is met in turns that could not have missed it': (lot) => {
+    const run = made(lot);
+    const worst = copyOf(run);
+    for (const row of run.names)
+      for (const [at, turn] of worst.notes[row].candidate.turns.entries())
+        for (const figure of Object.values(TARGET_OF))
+          turn[figure] = run.notes[row].baseline.turns[at][figure] * (WORSE[figure] === 'less' ? 1e-3 : 1e3);
+    const [{ lines }, { lines: missed }] = [judged(run), judged(worst)];
+    return Object.keys(lines).find((line) => lines[line] === 'met' && missed[line] !== 'missed') ?? null;
+  },
   'what is removed meets nothing': (lot) => {
     const run = made(lot);
     const before = judged(run);

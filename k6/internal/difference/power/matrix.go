@@ -14,6 +14,9 @@ import (
 // Tolerance is what a target of the matrix may be missed by.
 const Tolerance = 0.05
 
+// Targets of each row.
+const Targets = 4
+
 // Matrix is a comparison of the protocol matrix: rows, each with four targets, which are judged together. Their noise is CV,
 // half of it, a fifth, and all of it: throughput, round trip, memory, first reply.
 type Matrix struct {
