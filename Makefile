@@ -448,9 +448,10 @@ endef
 	@echo 'installing Apache Otava into .venv/trend'
 	$(call venv,.venv/trend,$<)
 
-node_modules/.installed: package.json package-lock.json
+node_modules/.installed: package.json package-lock.json ci/package.json ci/package-lock.json
 	@$(call need,npm,install Node.js 20.19 or newer)
 	npm ci --silent
+	npm ci --silent --prefix ci --ignore-scripts
 	@touch $@
 
 .venv/lint/.installed: tests/lint-requirements.txt
@@ -566,4 +567,4 @@ fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 
 .PHONY: clean
 clean: ## Remove what was built and installed; keep results
-	rm -rf bin .venv node_modules sidecar/target sidecar/primitives/target
+	rm -rf bin .venv node_modules ci/node_modules sidecar/target sidecar/primitives/target

@@ -1,39 +1,106 @@
-/** GitHub's REST API, as far as a comment and a check take it. */
+/**
+ * GitHub's REST API for the job that writes. A server error, a lost answer and a rate limit are tried again after a pause: at most
+ * TRIES times, and not where GitHub asks for a pause of more than LONGEST_PAUSE_S.
+ */
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Octokit } from '@octokit/core';
+import { paginateRest } from '@octokit/plugin-paginate-rest';
+import { retry } from '@octokit/plugin-retry';
+import { throttling } from '@octokit/plugin-throttling';
 
-const SECONDS = 30;
-const PAGES = 20;
+const TIMEOUT_S = 30;
+const TRIES = 4;
+const LONGEST_PAUSE_S = 120;
 
 /**
- * @param {string} method @param {string} path from the repository on, such as /pulls @param {unknown} [body]
- * @returns {Promise<any>}
+ * A 403 or 429 with Retry-After is a rate limit whatever its text, but the throttling plugin goes by the text.
+ * @param {Octokit} octokit
  */
-export async function ask(method, path, body) {
-  const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_TOKEN } = process.env;
-  const response = await fetch(`${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}${path}`, {
-    method,
-    headers: {
-      accept: 'application/vnd.github+json',
-      authorization: `Bearer ${GITHUB_TOKEN}`,
-      'x-github-api-version': '2022-11-28',
-    },
-    body: body === undefined ? undefined : JSON.stringify(body),
-    signal: AbortSignal.timeout(SECONDS * 1000),
+function limitsByHeader(octokit) {
+  octokit.hook.error('request', (error) => {
+    const status = 'status' in error ? error.status : 0;
+    const headers = 'response' in error ? error.response?.headers : undefined;
+    if ((status === 403 || status === 429) && headers?.['retry-after'] !== undefined)
+      error.message = `secondary rate limit: ${error.message}`;
+    throw error;
   });
-  if (!response.ok) throw new Error(`GitHub answers ${response.status} to ${method} ${path.split('?')[0]}`);
-  return response.json();
+}
+
+/** @param {number} pauseS @param {unknown} _options @param {unknown} _octokit @param {number} retries before this one */
+const patient = (pauseS, _options, _octokit, retries) => pauseS <= LONGEST_PAUSE_S && retries < TRIES - 1;
+
+const { GITHUB_API_URL, GITHUB_REPOSITORY = '', GITHUB_TOKEN } = process.env;
+const [owner, repo] = GITHUB_REPOSITORY.split('/');
+const octokit = new (Octokit.plugin(limitsByHeader, paginateRest, retry, throttling))({
+  auth: GITHUB_TOKEN,
+  baseUrl: GITHUB_API_URL,
+  log: { debug() {}, info() {}, warn() {}, error() {} },
+  request: {
+    fetch: (/** @type {string} */ url, /** @type {RequestInit} */ options) =>
+      fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_S * 1000) }),
+  },
+  retry: { retries: TRIES - 1 },
+  throttle: { onRateLimit: patient, onSecondaryRateLimit: patient },
+});
+
+const at = (/** @type {string} */ route) => route.replace(' ', ' /repos/{owner}/{repo}');
+
+/** One line of what went wrong. @param {any} error of a request @param {string} route */
+function told(error, route) {
+  const { status, response, message } = error;
+  const text =
+    response === undefined ? message : `GitHub answers ${status} (${response.data?.message ?? ''})`;
+  return new Error(`${text.replace(/\s+/g, ' ')} to ${route.split('?')[0]}`, { cause: error });
+}
+
+/**
+ * @param {string} route method and path from the repository on, such as GET /pulls @param {Record<string, unknown>} [parameters]
+ * @returns {Promise<any>} the body of the answer
+ */
+export async function ask(route, parameters = {}) {
+  try {
+    return (await octokit.request(at(route), { owner, repo, ...parameters })).data;
+  } catch (error) {
+    throw told(error, route);
+  }
 }
 
 /**
  * All of a list, page by page.
- * @param {string} path @param {string} [field] that has the list, where the answer is not the list itself
+ * @param {string} route @param {Record<string, unknown>} [parameters]
  * @returns {AsyncGenerator<any>}
  */
-export async function* each(path, field) {
-  for (let page = 1; page <= PAGES; page += 1) {
-    const answer = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`);
-    const list = field === undefined ? answer : answer[field];
-    yield* list;
-    if (list.length < 100) return;
+export async function* each(route, parameters = {}) {
+  try {
+    const pages = octokit.paginate.iterator(at(route), { owner, repo, per_page: 100, ...parameters });
+    for await (const { data } of pages) yield* /** @type {any[]} */ (data);
+  } catch (error) {
+    throw told(error, route);
+  }
+}
+
+/**
+ * Changes the one that exists, or creates it. The answer to a creation can be lost, so that `find` looks anew
+ * before each try.
+ * @param {() => Promise<number | undefined>} find the id of what is there
+ * @param {{ create: string, change: (id: number) => string, body: Record<string, unknown> }} of routes
+ * @returns {Promise<'created' | 'changed'>}
+ */
+export async function upsert(find, { create, change, body }) {
+  for (let tried = 1; ; tried += 1) {
+    const id = await find();
+    if (id !== undefined) {
+      await ask(change(id), body);
+      return tried === 1 ? 'changed' : 'created';
+    }
+    try {
+      await ask(create, { ...body, request: { retries: 0 } });
+      return 'created';
+    } catch (error) {
+      const { status = 0 } = /** @type {any} */ (error).cause ?? {};
+      if (status < 500 || tried === TRIES) throw error;
+      await sleep(tried ** 2 * 1000);
+    }
   }
 }

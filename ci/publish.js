@@ -1,22 +1,23 @@
 /**
- * Writes what a gate measured into its pull request: the one part with the right to write.
+ * Writes what a gate measured: a check of the commit, and the comment of its pull request. Only this part has the right to write.
  *
- *   node ci/publish.js find    whose run was it, and where is its comment? Sets artifact and pull as outputs, none where there
- *                              is nothing to write
- *   node ci/publish.js write FOLDER    checks FOLDER/comment.md, writes the comment anew or in place, and the check
+ *   node ci/publish.js find            of which commit and pull request was the run, and where is its comment? Sets the outputs
+ *                                      `commit`, `pull` and `artifact`; none where there is nothing to write
+ *   node ci/publish.js write FOLDER    checks FOLDER/comment.md, and writes the comment and the check. If there is no FOLDER, because
+ *                                      the gate failed before it could say anything, both are of a failed set-up
  *
- * It runs in the event workflow_run, with the code of the default branch and nothing of the pull request. Whose pull request it
- * is says the event, never the artifact. GATE_NAME is the gate.
+ * It runs in the event workflow_run, with the code of the default branch and nothing of the pull request. The event says which pull
+ * request or commit it is, never the artifact. GATE_NAME is the gate.
  */
-import { appendFileSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { ask, each } from './github.js';
+import { ask, each, upsert } from './github.js';
 import { MOST_BYTES, checkComment } from './inert.js';
 
 const { GITHUB_EVENT_PATH = '', GITHUB_OUTPUT, GITHUB_REPOSITORY, GATE_NAME = 'gate' } = process.env;
 const ARTIFACT = `windtunnel-comment-${GATE_NAME}`;
-/** Who writes with the token of a workflow. */
+/** The user name of a workflow's token. */
 const WRITER = 'github-actions[bot]';
 
 /** @param {string} line @returns {never} */
@@ -32,17 +33,34 @@ function ended() {
   return run;
 }
 
-/** The open pull request that a run was of; an event of a fork does not name it. @param {any} run @returns {Promise<number | null>} */
+/** Events whose runs belong to a pull request. */
+const OF_PULLS = ['pull_request', 'pull_request_target'];
+/** Events whose runs belong to a commit of this repository. */
+const OF_COMMITS = ['merge_group', 'push', 'schedule', 'workflow_dispatch'];
+
+/** The open pull request of a run; the event of a fork does not name it. @param {any} run @returns {Promise<number | null>} */
 async function pullOf(run) {
   const owner = run.head_repository?.owner?.login;
-  if (run.event !== 'pull_request' || !owner) return null;
-  const head = encodeURIComponent(`${owner}:${run.head_branch}`);
-  for await (const pull of each(`/pulls?state=open&head=${head}`)) {
+  if (!owner) return null;
+  for await (const pull of each('GET /pulls', { state: 'open', head: `${owner}:${run.head_branch}` })) {
     const same =
       pull.head.sha === run.head_sha && pull.head.repo?.full_name === run.head_repository.full_name;
     if (same && pull.base.repo.full_name === GITHUB_REPOSITORY) return pull.number;
   }
   return null;
+}
+
+/**
+ * The commit and the pull request of a run; null if nothing is written of the run.
+ * @param {any} run @returns {Promise<{ commit: string, pull: number | null } | null>}
+ */
+async function placeOf(run) {
+  if (OF_PULLS.includes(run.event)) {
+    const pull = await pullOf(run);
+    return pull === null ? null : { commit: run.head_sha, pull };
+  }
+  const ours = OF_COMMITS.includes(run.event) && run.head_repository?.full_name === GITHUB_REPOSITORY;
+  return ours ? { commit: run.head_sha, pull: null } : null;
 }
 
 /** @param {Record<string, unknown>} values */
@@ -55,30 +73,29 @@ function output(values) {
 
 async function find() {
   const run = ended();
-  const pull = await pullOf(run);
-  if (pull === null)
+  const place = await placeOf(run);
+  if (place === null)
     return console.log(
-      'nothing to write: the run is of no open pull request, or a newer commit took its place',
+      `nothing to write: the run (${run.event}) is of no open pull request and of no commit of this repository, or a newer commit took its place`,
     );
-  const { artifacts } = await ask(
-    'GET',
-    `/actions/runs/${run.id}/artifacts?name=${encodeURIComponent(ARTIFACT)}`,
-  );
+  const { artifacts } = await ask(`GET /actions/runs/${run.id}/artifacts`, { name: ARTIFACT });
   const [artifact] = artifacts.filter((/** @type {any} */ one) => one.name === ARTIFACT && !one.expired);
-  if (!artifact) return console.log(`nothing to write: the run left no ${ARTIFACT}`);
-  if (artifact.size_in_bytes > MOST_BYTES)
+  // A gate that the workflow left out has nothing to say, and a failed one must not leave a required check waiting.
+  if (!artifact && (await endOf(run)) !== 'failure')
+    return console.log(`nothing to write: the run left no ${ARTIFACT}`);
+  if (artifact?.size_in_bytes > MOST_BYTES)
     refuse(`${ARTIFACT} has ${artifact.size_in_bytes} bytes, and at most ${MOST_BYTES} are taken`);
-  return output({ pull, artifact: artifact.id });
+  return output({ commit: place.commit, pull: place.pull ?? '', artifact: artifact?.id ?? '' });
 }
 
 /**
- * How the gate's job of a run ended: the one with its name, by itself or in a workflow that was called; where none or several have it,
- * how the whole run ended.
+ * The conclusion of the gate's job of a run: of the job with the gate's name, also in a called workflow. If none or several
+ * have that name, the conclusion of the whole run.
  * @param {any} run
  */
 async function endOf(run) {
   const own = [];
-  for await (const job of each(`/actions/runs/${run.id}/jobs?filter=latest`, 'jobs'))
+  for await (const job of each(`GET /actions/runs/${run.id}/jobs`, { filter: 'latest' }))
     if (job.name === GATE_NAME || job.name.endsWith(` / ${GATE_NAME}`)) own.push(job.conclusion);
   return own.length === 1 ? own[0] : run.conclusion;
 }
@@ -92,6 +109,13 @@ export function conclusionOf(job, conclusion) {
   return job === 'cancelled' ? 'cancelled' : 'failure';
 }
 
+/** Comment and check of a gate that left no comment. */
+const NO_COMMENT = {
+  text: `<!-- windtunnel ${GATE_NAME} set-up-failed failure -->\n### Windtunnel: set-up failed\n\nThe log of the gate's job says why.\n`,
+  verdict: 'set-up-failed',
+  conclusion: 'failure',
+};
+
 /** @param {string} folder */
 function commentIn(folder) {
   const names = readdirSync(folder);
@@ -104,31 +128,58 @@ function commentIn(folder) {
   return checked;
 }
 
+/** The newest of a gate's comments; older ones are removed. @param {number} pull @returns {Promise<number | undefined>} */
+async function onlyComment(pull) {
+  const marker = `<!-- windtunnel ${GATE_NAME} `;
+  const ids = [];
+  for await (const comment of each(`GET /issues/${pull}/comments`))
+    if (comment.user?.login === WRITER && comment.body?.startsWith(marker)) ids.push(comment.id);
+  for (const id of ids.slice(0, -1)) await ask(`DELETE /issues/comments/${id}`);
+  return ids.at(-1);
+}
+
+/** The check of this run of the gate. @param {string} name @param {any} run @returns {Promise<number | undefined>} */
+async function checkOf(name, run) {
+  const filter = { check_name: name, filter: 'all' };
+  for await (const check of each(`GET /commits/${run.head_sha}/check-runs`, filter))
+    if (check.external_id === runKey(run)) return check.id;
+  return undefined;
+}
+
+/** Names a run and its attempt. @param {any} run */
+const runKey = (run) => `${run.id}-${run.run_attempt ?? 1}`;
+
 /** @param {string} folder */
 async function write(folder) {
   const run = ended();
-  const pull = await pullOf(run);
-  if (pull === null) return console.log('nothing to write: a newer commit took its place');
-  const { text, verdict, conclusion: own } = commentIn(folder);
-  const body = `${text}\nMeasured at ${run.head_sha}.\n`;
-  const marker = `<!-- windtunnel ${GATE_NAME} `;
-  let old;
-  for await (const comment of each(`/issues/${pull}/comments`)) {
-    if (comment.user?.login === WRITER && comment.body?.startsWith(marker)) old = comment.id;
+  const place = await placeOf(run);
+  if (place === null) return console.log('nothing to write: a newer commit took its place');
+  const { pull } = place;
+  const { text, verdict, conclusion: own } = existsSync(folder) ? commentIn(folder) : NO_COMMENT;
+  const done = [];
+  if (pull !== null) {
+    const how = await upsert(() => onlyComment(pull), {
+      create: `POST /issues/${pull}/comments`,
+      change: (id) => `PATCH /issues/comments/${id}`,
+      body: { body: `${text}\nMeasured at ${run.head_sha}.\n` },
+    });
+    done.push(`${how} the comment of #${pull}`);
   }
-  if (old === undefined) await ask('POST', `/issues/${pull}/comments`, { body });
-  else await ask('PATCH', `/issues/comments/${old}`, { body });
+  const name = `Windtunnel ${GATE_NAME}`;
   const conclusion = conclusionOf(await endOf(run), own);
-  await ask('POST', '/check-runs', {
-    name: `Windtunnel ${GATE_NAME}`,
-    head_sha: run.head_sha,
-    status: 'completed',
-    conclusion,
-    output: { title: verdict.replaceAll('-', ' '), summary: text },
+  await upsert(() => checkOf(name, run), {
+    create: 'POST /check-runs',
+    change: (id) => `PATCH /check-runs/${id}`,
+    body: {
+      name,
+      head_sha: run.head_sha,
+      external_id: runKey(run),
+      status: 'completed',
+      conclusion,
+      output: { title: verdict.replaceAll('-', ' '), summary: text },
+    },
   });
-  return console.log(
-    `${old === undefined ? 'wrote' : 'updated'} the comment of #${pull}, and a check: ${conclusion}`,
-  );
+  return console.log([...done, `wrote the check of ${run.head_sha}: ${conclusion}`].join('; '));
 }
 
 const [command, folder] = process.argv.slice(2);

@@ -163,7 +163,12 @@ export async function publish(folder, measured, name, comments) {
       cpSync(join(measured.artifacts, artifact), given.path, { recursive: true });
     },
   };
+  // What publish.yml installs is installed here.
+  const npm = join(folder, 'programs');
+  mkdirSync(npm);
+  writeFileSync(join(npm, 'npm'), '#!/bin/sh\n', { mode: 0o755 });
   const runner = new Runner(folder, actions, {
+    PATH: `${npm}:${process.env.PATH}`,
     GITHUB_API_URL: github.url,
     GITHUB_REPOSITORY: REPOSITORY,
     GITHUB_EVENT_PATH: join(folder, 'event.json'),

@@ -141,6 +141,55 @@ test('which commits are compared goes by the event', () => {
   }
   git(path, ['checkout', '-q', 'change']);
   assert.equal(sides(path, { GITHUB_EVENT_NAME: 'pull_request' }).status, 2);
+
+  const change = git(path, ['rev-parse', 'change']);
+  const event = (/** @type {string} */ name, /** @type {any} */ body, /** @type {string} */ branch) => {
+    const file = join(fresh(), 'event.json');
+    writeFileSync(file, JSON.stringify(body));
+    git(path, ['checkout', '-q', branch]);
+    return sides(path, { GITHUB_EVENT_NAME: name, GITHUB_EVENT_PATH: file });
+  };
+  const pull = { pull_request: { base: { sha: main }, head: { sha: change } } };
+  const repository = { default_branch: 'main' };
+  const nowhere = '2'.repeat(40);
+  for (const [name, body, branch, base] of /** @type {[string, any, string, string][]} */ ([
+    ['merge_group', { merge_group: { base_sha: week } }, 'merged', week],
+    ['push', { before: old, repository }, 'merged', old],
+    ['push', { before: '0'.repeat(40), repository }, 'change', main],
+    ['pull_request_target', pull, 'merged', main],
+    ['pull_request_target', pull, 'change', main],
+  ])) {
+    const { stdout, stderr } = event(name, body, branch);
+    assert.equal(stdout, `base=${base}\nhead=${git(path, ['rev-parse', branch])}\n`, `${name}: ${stderr}`);
+  }
+  for (const [name, body, branch, why] of /** @type {[string, any, string, RegExp][]} */ ([
+    ['merge_group', {}, 'merged', /has no \.merge_group\.base_sha: give base/],
+    ['push', { before: nowhere, repository }, 'main', /2{40}, is not in the checkout: .* give base/],
+    ['push', { before: '0'.repeat(40), repository: { default_branch: 'x' } }, 'main', /the branch is new/],
+    ['pull_request_target', pull, 'main', /use the event pull_request/],
+    ['release', {}, 'main', /of the event 'release' has no known base: give base/],
+  ])) {
+    const { status, stdout, stderr } = event(name, body, branch);
+    assert.deepEqual([status, stdout], [2, ''], `${name}: ${stdout}`);
+    assert.match(stderr, why);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  }
+});
+
+test('why git does not look at a checkout is told', () => {
+  const path = fresh();
+  assert.match(sides(path, {}).stderr, /^sides: .*: not a git repository/);
+  git(path, ['init', '-q']);
+  assert.match(sides(path, {}).stderr, /^sides: .*: Needed a single revision/);
+  git(path, ['commit', '-q', '--allow-empty', '-m', 'one']);
+  // As where a container's user looks at a checkout of the runner's.
+  const { status, stderr } = sides(path, { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' });
+  assert.equal(status, 2);
+  assert.match(
+    stderr,
+    /detected dubious ownership in repository at .*; git config --global --add safe\.directory/,
+  );
+  assert.equal(stderr.trim().split('\n').length, 1, stderr);
 });
 
 test('after a checkout only what changed is built anew', () => {

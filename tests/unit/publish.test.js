@@ -61,14 +61,15 @@ const OF = { sha: SHA, owner: 'forker', branch: 'change' };
 const ARTIFACT = { id: 5, name: 'windtunnel-comment-gate', size_in_bytes: 900, expired: false };
 
 test('the pull request of a fork is found by the event, not by the artifact', async () => {
-  const github = await startGitHub({ ...OF, artifacts: [ARTIFACT] });
+  const github = await startGitHub({ ...OF, artifacts: [{ ...ARTIFACT }] });
   try {
     assert.deepEqual(await publish('find', github, {}).then(({ code, output }) => [code, output]), [
       0,
-      'pull=7\nartifact=5\n',
+      `commit=${SHA}\npull=7\nartifact=5\n`,
     ]);
     for (const [run, why] of /** @type {[any, RegExp][]} */ ([
-      [{ event: 'push' }, /no open pull request/],
+      [{ event: 'release' }, /no open pull request/],
+      [{ event: 'push' }, /no commit of this repository/],
       [{ head_sha: '2'.repeat(40) }, /a newer commit/],
       [{ head_branch: 'other' }, /no open pull request/],
       [{ head_repository: null }, /no open pull request/],
@@ -101,7 +102,7 @@ test('a comment is written once, and then in place; nobody else’s is touched',
       '✓ pass',
       'cannot tell: too noisy',
     );
-    const second = await publish(`write ${commentFolder(again)}`, github, {});
+    const second = await publish(`write ${commentFolder(again)}`, github, { run_attempt: 2 });
     assert.equal(second.code, 0, second.text);
     assert.equal(github.comments.length, 131);
     assert.ok(github.comments[130].body.startsWith(again));
@@ -121,7 +122,7 @@ test('a comment is written once, and then in place; nobody else’s is touched',
 
 test('the check goes by the job of its gate, not by others of the run', async () => {
   const other = Array.from({ length: 120 }, (_, i) => ({ name: `test ${i}`, conclusion: 'failure' }));
-  for (const [jobs, run, want] of /** @type {[any[], string, string][]} */ ([
+  const cases = /** @type {[any[], string, string][]} */ ([
     [
       [
         { name: 'told', conclusion: 'failure' },
@@ -149,7 +150,8 @@ test('the check goes by the job of its gate, not by others of the run', async ()
       'failure',
     ],
     [[], 'success', 'success'],
-  ])) {
+  ]);
+  const tried = cases.map(async ([jobs, run, want]) => {
     const github = await startGitHub({ ...OF, jobs });
     try {
       const { code, text } = await publish(`write ${commentFolder(PASS)}`, github, { conclusion: run });
@@ -158,33 +160,35 @@ test('the check goes by the job of its gate, not by others of the run', async ()
     } finally {
       await github.stop();
     }
-  }
+  });
+  await Promise.all(tried);
 });
 
 test('an artifact can make a check worse than its job, never better', async () => {
-  const github = await startGitHub(OF);
-  try {
-    for (const [job, verdict, want] of [
-      ['success', 'pass success', 'success'],
-      ['failure', 'pass success', 'failure'],
-      ['failure', 'inconclusive-too-noisy neutral', 'failure'],
-      ['success', 'inconclusive-too-noisy neutral', 'neutral'],
-      ['success', 'inconclusive-too-little-time failure', 'failure'],
-      ['success', 'inconclusive-something-is-missing failure', 'failure'],
-      ['cancelled', 'pass success', 'cancelled'],
-      ['success', 'fail failure', 'failure'],
-      ['success', 'anything failure', 'failure'],
-    ]) {
+  const tried = [
+    ['success', 'pass success', 'success'],
+    ['failure', 'pass success', 'failure'],
+    ['failure', 'inconclusive-too-noisy neutral', 'failure'],
+    ['success', 'inconclusive-too-noisy neutral', 'neutral'],
+    ['success', 'inconclusive-too-little-time failure', 'failure'],
+    ['success', 'inconclusive-something-is-missing failure', 'failure'],
+    ['cancelled', 'pass success', 'cancelled'],
+    ['success', 'fail failure', 'failure'],
+    ['success', 'anything failure', 'failure'],
+  ].map(async ([job, verdict, want]) => {
+    const github = await startGitHub(OF);
+    try {
       const text = PASS.replace('gate pass success', `gate ${verdict}`);
       const { code, text: said } = await publish(`write ${commentFolder(text)}`, github, { conclusion: job });
       assert.equal(code, 0, said);
-      const { conclusion, output } = github.checks.at(-1);
+      const [{ conclusion, output }] = github.checks;
       assert.equal(conclusion, want, `${job}, ${verdict}`);
       assert.equal(output.title, verdict.split(' ')[0].replaceAll('-', ' '));
+    } finally {
+      await github.stop();
     }
-  } finally {
-    await github.stop();
-  }
+  });
+  await Promise.all(tried);
 });
 
 test('an artifact that is not one plain comment writes nothing', async () => {
@@ -210,5 +214,98 @@ test('an artifact that is not one plain comment writes nothing', async () => {
     assert.deepEqual([github.comments, github.checks], [[], []]);
   } finally {
     await github.stop();
+  }
+});
+
+const OURS = { full_name: REPOSITORY, owner: { login: 'proxy-project' } };
+
+test('a run of a merge queue, a push or a schedule has a check of its commit, and no comment', async () => {
+  for (const event of ['merge_group', 'push', 'schedule', 'workflow_dispatch']) {
+    const github = await startGitHub({ ...OF, artifacts: [{ ...ARTIFACT }] });
+    try {
+      const run = { event, head_repository: OURS };
+      const found = await publish('find', github, run);
+      assert.equal(found.output, `commit=${SHA}\npull=\nartifact=5\n`, found.text);
+      const { code, text } = await publish(`write ${commentFolder(PASS)}`, github, run);
+      assert.equal(code, 0, text);
+      assert.deepEqual(github.comments, []);
+      assert.deepEqual(
+        github.checks.map(({ conclusion, head_sha: sha }) => [conclusion, sha]),
+        [['success', SHA]],
+      );
+    } finally {
+      await github.stop();
+    }
+  }
+});
+
+test('a gate that failed before it left a comment leaves no required check waiting', async () => {
+  const github = await startGitHub(OF);
+  try {
+    const run = { event: 'merge_group', head_repository: OURS, conclusion: 'failure' };
+    const found = await publish('find', github, run);
+    assert.equal(found.output, `commit=${SHA}\npull=\nartifact=\n`, found.text);
+    for (const conclusion of ['success', 'skipped', 'cancelled'])
+      assert.equal((await publish('find', github, { ...run, conclusion })).output, '', conclusion);
+    const { code, text } = await publish(`write ${join(fresh(), 'nothing')}`, github, {
+      conclusion: 'failure',
+    });
+    assert.equal(code, 0, text);
+    assert.deepEqual(
+      [github.checks[0].conclusion, github.checks[0].output.title],
+      ['failure', 'set up failed'],
+    );
+    assert.match(github.comments[0].body, /^<!-- windtunnel gate set-up-failed failure -->/);
+  } finally {
+    await github.stop();
+  }
+});
+
+test('a server error, a limit and a lost answer lose neither comment nor check, and double neither', async () => {
+  const at = ['GET /pulls', 'GET /issues/7/comments', 'POST /issues/7/comments', 'POST /check-runs'];
+  const tried = /** @type {[any, number][]} */ ([
+    [{ status: 502 }, 2],
+    [{ status: 403, headers: { 'retry-after': '1' }, message: 'Slow down' }, 2],
+    ['lost', 1],
+  ]).map(async ([fault, creations]) => {
+    const github = await startGitHub({ ...OF, faults: Object.fromEntries(at.map((of) => [of, [fault]])) });
+    try {
+      const { code, text } = await publish(`write ${commentFolder(PASS)}`, github, {});
+      assert.equal(code, 0, text);
+      assert.deepEqual([github.comments.length, github.checks.length], [1, 1]);
+      const created = github.asked.filter(
+        ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
+      );
+      assert.equal(created.length, creations);
+    } finally {
+      await github.stop();
+    }
+  });
+  await Promise.all(tried);
+});
+
+test('of two comments of the gate the newer one stays; a refusal that no pause mends is one line', async () => {
+  const user = { login: 'github-actions[bot]' };
+  const github = await startGitHub({ ...OF, comments: [1, 2].map((id) => ({ id, user, body: PASS })) });
+  try {
+    assert.equal((await publish(`write ${commentFolder(PASS)}`, github, {})).code, 0);
+    assert.deepEqual(
+      github.comments.map(({ id }) => id),
+      [2],
+    );
+  } finally {
+    await github.stop();
+  }
+  const refused = { status: 403, message: 'Resource not accessible by integration' };
+  const strict = await startGitHub({ ...OF, faults: { 'POST /issues/7/comments': [refused] } });
+  try {
+    const { code, text } = await publish(`write ${commentFolder(PASS)}`, strict, {});
+    assert.equal(code, 1);
+    assert.equal(
+      text,
+      'publish: GitHub answers 403 (Resource not accessible by integration) to POST /issues/7/comments\n',
+    );
+  } finally {
+    await strict.stop();
   }
 });

@@ -34,8 +34,10 @@ type Asked struct {
 type Build struct {
 	Name    string `json:"name"`    // base, head
 	Ref     string `json:"ref"`     // as it was given; of a folder its name
-	Commit  string `json:"commit"`  // "" without git
-	Changed bool   `json:"changed"` // files differed from the commit before the build
+	Commit  string `json:"commit"`  // "" where git cannot tell
+	Changed *bool  `json:"changed"` // files differed from the commit before the build; nil where git cannot tell
+	// Unread is why git can tell neither or not all of a folder, "" otherwise.
+	Unread string `json:"unread,omitempty"`
 }
 
 // String is such as `head (my-branch, 0123456789)`.
@@ -44,7 +46,12 @@ func (b Build) String() string {
 	if b.Commit != "" && b.Commit != b.Ref {
 		parts = append(parts, b.Commit[:10])
 	}
-	if b.Changed {
+	switch {
+	case b.Commit == "":
+		parts = append(parts, "commit unknown")
+	case b.Changed == nil:
+		parts = append(parts, "perhaps changed")
+	case *b.Changed:
 		parts = append(parts, "changed")
 	}
 	return fmt.Sprintf("%s (%s)", b.Name, strings.Join(parts, ", "))
@@ -125,7 +132,8 @@ func (p *Pair) find(s *side) *fault.Fault {
 		if err != nil {
 			return fault.Usage("%s=%s: %s has no such revision; fetch it, or give another branch, tag or commit", variable, s.Ref, p.asked.Repository)
 		}
-		s.Commit = commit
+		unchanged := false // a worktree of the commit
+		s.Commit, s.Changed = commit, &unchanged
 		return nil
 	}
 	if !filepath.IsAbs(s.Ref) {
@@ -135,12 +143,24 @@ func (p *Pair) find(s *side) *fault.Fault {
 		return fault.Usage("%s=%s: there is no such folder", variable, s.Ref)
 	}
 	s.dir, s.Ref = s.Ref, filepath.Base(s.Ref)
-	s.Commit, _ = git(s.dir, "rev-parse", "--verify", "--quiet", "HEAD")
-	if s.Commit != "" {
-		changed, err := git(s.dir, "status", "--porcelain", "--untracked-files=no")
-		s.Changed = err == nil && changed != ""
-	}
+	s.look()
 	return nil
+}
+
+// look takes the commit of a folder, and whether its files differ from the commit.
+func (s *side) look() {
+	var err error
+	if s.Commit, err = git(s.dir, "rev-parse", "--verify", "HEAD"); err != nil {
+		s.Unread = err.Error()
+		return
+	}
+	status, err := git(s.dir, "status", "--porcelain", "--untracked-files=no")
+	if err != nil {
+		s.Unread = err.Error()
+		return
+	}
+	changed := status != ""
+	s.Changed = &changed
 }
 
 // Make builds base and then head, with a log of each in the folder logs; say is told of each. The environment is that of the
@@ -151,6 +171,9 @@ func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func
 	}
 	for i := range p.sides {
 		s := &p.sides[i]
+		if s.Unread != "" {
+			say("which commit %s is, and whether its files are changed, is not known: %s", s.Name, s.Unread)
+		}
 		if f := p.build(ctx, *s, environ, filepath.Join(logs, "build-"+s.Name+".log"), say); f != nil {
 			return specs, f
 		}

@@ -4,6 +4,7 @@ package builds
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -82,7 +83,7 @@ func TestBuildsOfTwoRevisions(t *testing.T) {
 		}
 	}
 	made := pair.Builds()
-	if made[0].Ref != "main" || made[1].Ref != "faster" || len(made[0].Commit) != 40 || made[0].Commit == made[1].Commit || made[0].Changed {
+	if made[0].Ref != "main" || made[1].Ref != "faster" || len(made[0].Commit) != 40 || made[0].Commit == made[1].Commit || made[0].Changed == nil || *made[0].Changed {
 		t.Errorf("%+v", made)
 	}
 	if got := made[1].String(); got != fmt.Sprintf("head (faster, %s)", made[1].Commit[:10]) {
@@ -204,8 +205,35 @@ func TestFoldersAreBuiltWhereTheyAre(t *testing.T) {
 	if f != nil || specs[0] != "own-proxy:binary="+base+"/proxy,arguments=--port PORT,cpus=0,1" {
 		t.Errorf("%v %+v", specs, f)
 	}
-	if made := pair.Builds(); made[0].Changed || !made[1].Changed || made[1].Ref != filepath.Base(head) {
+	if made := pair.Builds(); *made[0].Changed || !*made[1].Changed || made[1].Ref != filepath.Base(head) {
 		t.Errorf("%+v", made)
+	}
+}
+
+func TestWhatGitCannotTellIsUnknownWithItsReason(t *testing.T) {
+	folder := repository(t)
+	notOurs := side{Build: Build{Name: "head", Ref: "checkout"}, dir: folder}
+	t.Setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1") // git's own switch for its tests of ownership
+	notOurs.look()
+	if !strings.HasPrefix(notOurs.Unread, "detected dubious ownership in repository at ") || !strings.HasSuffix(notOurs.Unread, "; git config --global --add safe.directory "+folder) {
+		t.Errorf("%q", notOurs.Unread)
+	}
+	if notOurs.Commit != "" || notOurs.Changed != nil || notOurs.String() != "head (checkout, commit unknown)" {
+		t.Errorf("%+v", notOurs.Build)
+	}
+	text, err := json.Marshal(notOurs.Build)
+	if err != nil || !strings.Contains(string(text), `"changed":null`) {
+		t.Errorf("%s %v", text, err)
+	}
+
+	t.Setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "0")
+	if err := os.WriteFile(filepath.Join(folder, ".git/index"), []byte("no index"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	noIndex := side{Build: Build{Name: "head", Ref: "checkout"}, dir: folder}
+	noIndex.look()
+	if len(noIndex.Commit) != 40 || noIndex.Changed != nil || noIndex.Unread == "" || !strings.HasSuffix(noIndex.String(), ", perhaps changed)") {
+		t.Errorf("%+v", noIndex.Build)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func removeAll(folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// git runs git in a folder and returns what it prints; the error is the last line that it says.
+// git runs git in a folder and returns what it prints. The error is git's reason, with the command that git suggests.
 func git(folder string, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitPatience)
 	defer cancel()
@@ -87,10 +88,27 @@ func git(folder string, arguments ...string) (string, error) {
 	if err == nil {
 		return strings.TrimSpace(stdout.String()), nil
 	}
-	if said := lastLine(stderr.String()); said != "" {
-		return "", errors.New(strings.TrimPrefix(said, "fatal: "))
+	if said := gitReason(stderr.String()); said != "" {
+		return "", errors.New(said)
 	}
 	return "", fmt.Errorf("git: %w", err)
+}
+
+// gitReason returns the first fatal line of git's error output, else the last line. After a fatal line git may suggest a command,
+// which is indented by a tab.
+func gitReason(stderr string) string {
+	lines := strings.Split(stderr, "\n")
+	fatal := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "fatal: ") })
+	if fatal < 0 {
+		return lastLine(stderr)
+	}
+	reason := strings.TrimPrefix(lines[fatal], "fatal: ")
+	for _, line := range lines[fatal+1:] {
+		if command, ok := strings.CutPrefix(line, "\tgit "); ok {
+			return reason + "; git " + command
+		}
+	}
+	return reason
 }
 
 func lastLine(text string) string {
