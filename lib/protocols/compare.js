@@ -17,7 +17,7 @@ import { failsAll, lackIn, pairsOf } from './evidence.js';
  * @property {number} [planned] turns that each side was to have at least
  *
  * @typedef {object} Comparison
- * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU'} target CPU has none
+ * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU' | 'turn CPU'} target CPU has none
  * @property {string} figure that it is judged by
  * @property {number | null} bound
  * @property {number | null} ratio candidate by baseline, with its interval
@@ -39,6 +39,8 @@ const TIME = { better: /** @type {const} */ ('lower'), least: 1e-6, most: 3.6e6 
 const MEMORY = { better: /** @type {const} */ ('lower'), least: 2 ** -10, most: 2 ** 24 };
 /** A microsecond to eleven days, in seconds for each GiB. */
 const CPU = { figure: 'cpu_s_per_gib', better: /** @type {const} */ ('lower'), least: 1e-6, most: 1e6 };
+/** The same of a whole turn with its quiet period, in seconds. */
+const TURN_CPU = { ...CPU, figure: 'turn_cpu_s' };
 const TRIP = { figure: 'rtt_ms', ...TIME };
 const REPLY = { figure: 'handshake_ms', ...TIME };
 
@@ -51,7 +53,10 @@ const JUDGED_BY = /** @type {const} */ ([
 ]);
 
 /** Told beside them, and not judged. */
-const BESIDE = /** @type {const} */ ([{ target: 'CPU', of: CPU }]);
+const BESIDE = /** @type {const} */ ([
+  { target: 'CPU', of: CPU },
+  { target: 'turn CPU', of: TURN_CPU },
+]);
 
 /** How a target is called that lies so against its bound. */
 const JUDGED = /** @type {const} */ ({ within: 'met', beyond: 'missed', unclear: 'uncertain' });
@@ -158,7 +163,7 @@ const mayBeBound = ({ baseline, paced }) =>
 
 /**
  * A baseline at the meter's limit, or at the rate that it is told, is faster than was measured: beside it a throughput is not met where the candidate
- * takes so much more CPU for each byte that it would miss the target by that. The throughput is uncertain where a turn lacks the CPU.
+ * takes so much more CPU, for each byte or in the whole turn, that it would miss the target by that. The throughput is uncertain where a turn lacks the CPU.
  * @param {Comparison} line
  * @param {{ beside: Comparison[], targets: Targets, lacks: string | null }} known
  * @returns {Comparison}
@@ -166,7 +171,6 @@ const mayBeBound = ({ baseline, paced }) =>
 function doubted(line, { beside, targets, lacks }) {
   if (line.target !== 'throughput' || line.judged !== 'met') return line;
   if (lacks !== null) return { ...line, judged: 'uncertain', lacks: `CPU ${lacks}` };
-  const cpu = beside.find(({ target }) => target === 'CPU');
   const most = (1 + targets.tolerance) / targets.throughput;
-  return Number(cpu?.low ?? 0) > most ? { ...line, judged: 'bound' } : line;
+  return beside.some(({ low }) => Number(low) > most) ? { ...line, judged: 'bound' } : line;
 }

@@ -16,7 +16,10 @@ const BEFORE_TRIPS = [
   ['first reply', 'First reply'],
 ];
 /** @type {[Line['target'], string][]} */
-const AFTER_TRIPS = [['CPU', 'CPU']];
+const AFTER_TRIPS = [
+  ['CPU', 'CPU'],
+  ['turn CPU', 'CPU of the turn'],
+];
 
 /** @param {FoundRow} row @param {Line['target']} target */
 const lineOf = ({ comparison }, target) => comparison.find((line) => line.target === target);
@@ -136,7 +139,7 @@ function notesOf(found, rows) {
   const twoMuxes = baseline.engine !== candidate?.engine && rows.some(({ multiplex }) => multiplex);
   return [
     `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips of the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, with all targets of all rows counted, and the ratio by more than ${percent(targets.tolerance)}; met: each turn of both sides has the figure, and none of the interval is beyond by more than that; else the turns differ too much, are too few, or lack a figure, so that they cannot tell.`,
-    `Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone makes in less than 1 of 20. CPU (for each GiB) has no target.`,
+    `Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone makes in less than 1 of 20. CPU (for each GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period, in which nothing is sent: work that a program puts off is in it.`,
     ...(bounded
       ? [
           'Where probe and far end, or a rate that it is told, may bound the baseline, a throughput is bound, not met, if the candidate takes so much more CPU that it would miss the target by that.',

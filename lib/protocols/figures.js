@@ -22,6 +22,8 @@ const FIGURES = {
   udp_rtt_ms: { title: 'UDP RTT', unit: 'ms', digits: 3 },
   udp_lost_share: { title: 'UDP lost', unit: 'share' },
   cpu_s_per_gib: { title: 'CPU', unit: 's/GiB', digits: 2 },
+  turn_cpu_s: { title: 'CPU of the turn', unit: 's', digits: 3 },
+  quiet_cpu_s: { title: 'of it in the quiet period', unit: 's', digits: 3 },
   rest_cpu_percent: { title: 'CPU at rest', unit: '%', digits: 1 },
   peak_anon_mib: { title: 'Peak own memory', unit: 'MiB', digits: 1 },
   peak_rss_mib: { title: 'Peak RSS', unit: 'MiB', digits: 1 },
@@ -137,7 +139,7 @@ function aboutFigures(found) {
     extra > 0
       ? `these, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents`
       : 'these, datagrams, uploads, 1 KiB and 1 MiB are not measured in this profile';
-  return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; ${others}. Writes of 1 KiB are bound by the sender's system calls. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
+  return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; ${others}. Writes of 1 KiB are bound by the sender's system calls. CPU of the turn is all CPU time from the first probe to the end of the quiet period after the last one, the probes for many tunnels apart. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
 }
 
 /** @param {import('./programs.js').Ran} program */

@@ -7,6 +7,7 @@ import { goesOn } from './outcome.js';
 import { operationOf } from './row-operation.js';
 import { bytesFor } from './transfer.js';
 import { Turn } from './turn.js';
+import { TurnCpu, awaitQuiet } from './turn-cpu.js';
 import { undisturbed } from './undisturbed.js';
 
 /** A process that used less than this share of the busiest one's CPU carried nothing. */
@@ -17,14 +18,16 @@ export class MeasuredChain {
    * @param {import('../dataplane/scenario.js').Plane} plane
    * @param {import('./chains.js').Chain} chain
    * @param {import('./sides.js').Side} side
-   * @param {(turn: Turn, chain: MeasuredChain) => void} measure what a turn does
+   * @param {{ measure: (turn: Turn, chain: MeasuredChain) => void, quietS: number }} what a turn does, and seconds of the quiet period
+   *   at its end
    */
-  constructor(plane, { row, hops }, side, measure) {
+  constructor(plane, { row, hops }, side, { measure, quietS }) {
     this.plane = plane;
     this.row = row;
     this.hops = hops;
     this.side = side;
     this.measure = measure;
+    this.quietS = quietS;
     /** @type {import('./result.js').Notes} */
     this.notes = { turns: [], outcomes: [], version: null };
     /** @type {number | null} of a transfer, once it is known how fast it is */
@@ -78,8 +81,10 @@ export class MeasuredChain {
     this.notes.version = Object.values(instances[0].versions)[0] ?? null;
     const windows = instances.map(({ id }) => openWindow(id));
     const turn = new Turn(this.plane, instances, operationOf(this.row.row));
+    const cpu = new TurnCpu(turn);
     this.measure(turn, this);
     windows.forEach(closeWindow);
+    awaitQuiet([cpu], this.quietS);
     const ended = turn.end();
     const idle = instances.length > 1 && ended.outcome === 'measured' ? idleOf(windows, turn) : null;
     this.notes.outcomes.push(idle ? { outcome: 'errors', detail: idle } : ended);

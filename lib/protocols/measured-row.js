@@ -10,6 +10,7 @@ import { goesOn, worst } from './outcome.js';
 import { operationOf } from './row-operation.js';
 import { SideBySide } from './side-by-side.js';
 import { Turn } from './turn.js';
+import { TurnCpu, awaitQuiet } from './turn-cpu.js';
 import { undisturbed } from './undisturbed.js';
 import { lookAt } from './wire.js';
 
@@ -23,6 +24,7 @@ import { lookAt } from './wire.js';
  * @property {(turn: Turn, number: number) => void} tunnels through processes of their own: the others have grown by what
  *   they carried
  * @property {number} extra the first turns so many, of which each opens tunnels
+ * @property {number} quietS seconds of the quiet period at the end of each turn
  */
 
 /** Sides whose programs were looked at: once is enough, as their files are large. @type {Set<string>} */
@@ -91,9 +93,11 @@ export class MeasuredRow {
     const running = this.able.filter(({ name }) => goesOn(this.notes[name]));
     const both = this.withProcesses(running, `turn-${number + 1}`, (up) => {
       const measured = this.beside(this.begin(running, up), number);
+      const cpus = measured.begun.map(({ turn }) => new TurnCpu(turn));
       this.look(measured, number, true);
       this.measures.turn(measured, number);
       this.look(measured, number, false);
+      awaitQuiet(cpus, this.measures.quietS);
       this.bytes = measured.bytes;
       measured.end();
       return measured;

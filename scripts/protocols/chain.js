@@ -20,16 +20,17 @@ import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { candidateLeft, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { secondsOver } from '../../lib/protocols/transfer.js';
 
+/** `quiet_s` is a quiet period at the end of a turn: work that a program puts off counts, too. */
 const PROFILES = {
-  smoke: { turns: 1, handshakes: 20, round_trips: 200, datagrams: 100, transfer_s: 0.1 },
-  quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, transfer_s: 0.25 },
-  full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, transfer_s: 0.5 },
+  smoke: { turns: 1, handshakes: 20, round_trips: 200, datagrams: 100, transfer_s: 0.1, quiet_s: 0 },
+  quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, transfer_s: 0.25, quiet_s: 0.5 },
+  full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, transfer_s: 0.5, quiet_s: 1 },
 };
 /** The same over a link, where a round trip takes as long as a thousand on loopback, and hardly differs from the next one. */
 const PROFILES_OVER_LINK = {
-  smoke: { turns: 1, handshakes: 3, round_trips: 5, datagrams: 20, transfer_s: 0.5 },
-  quick: { turns: 5, handshakes: 5, round_trips: 20, datagrams: 50, transfer_s: 1 },
-  full: { turns: 10, handshakes: 10, round_trips: 60, datagrams: 200, transfer_s: 2 },
+  smoke: { turns: 1, handshakes: 3, round_trips: 5, datagrams: 20, transfer_s: 0.5, quiet_s: 0 },
+  quick: { turns: 5, handshakes: 5, round_trips: 20, datagrams: 50, transfer_s: 1, quiet_s: 0.5 },
+  full: { turns: 10, handshakes: 10, round_trips: 60, datagrams: 200, transfer_s: 2, quiet_s: 1 },
 };
 
 const profiles = linkOf('protocols/chain') ? PROFILES_OVER_LINK : PROFILES;
@@ -70,7 +71,10 @@ const script = planeScenario({
     // Each turn begins with another row.
     for (let step = 0; step < able.length; step += 1) {
       const chain = able[(step + index) % able.length];
-      measured[chain.row.row] ??= new MeasuredChain(plane, chain, baseline, measure);
+      measured[chain.row.row] ??= new MeasuredChain(plane, chain, baseline, {
+        measure,
+        quietS: sizes.quiet_s,
+      });
       measured[chain.row.row].go(index);
     }
   },

@@ -39,6 +39,8 @@ const SIZES_OVER_LINK = {
   quick: { handshakes: 5, round_trips: 8, datagrams: 50, transfer_s: 1 },
   full: { handshakes: 10, round_trips: 20, datagrams: 200, transfer_s: 2 },
 };
+/** A turn ends with a quiet period of so many seconds: work that a program puts off counts, too. */
+const QUIET_S = { smoke: 0.5, quick: 0.5, full: 1 };
 /** Round trips and transfers of a turn are in so many parts, in turn with those of the other side: A B, B A, A B, B A. */
 const PASSES = 4;
 
@@ -52,6 +54,7 @@ const passes = brief ? 1 : PASSES;
 const ofPass = sizesOf(overLink ? SIZES_OVER_LINK : SIZES, why);
 const sizes = brief ? { ...ofPass, round_trips: PASSES * ofPass.round_trips } : ofPass;
 const sides = candidate ? [baseline, candidate] : [baseline];
+const quietS = brief ? 0 : sizesOf(QUIET_S, why);
 const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(namedProgram(side))]));
 const rows = selectedRows('protocols/matrix', brief ? smokeRows(baseline) : undefined);
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
@@ -67,6 +70,7 @@ const measured = [];
 /** What is sent in a turn, and in which order. @type {import('../../lib/protocols/measured-row.js').Measures} */
 const measures = {
   extra,
+  quietS,
   turn(both, number) {
     if (number === 0) both.each((turn) => turn.rest());
     both.drawLots();
@@ -104,6 +108,7 @@ const script = planeScenario({
     round_trips: passes * sizes.round_trips,
     transfer_s: passes * sizes.transfer_s,
     tunnels: tunnels.join(','),
+    quiet_s: quietS,
     ...(candidate ? asked.targets : {}),
   },
   operations: rowOperations(rows, sides),

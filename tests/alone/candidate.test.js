@@ -19,6 +19,19 @@ test('a candidate that burns a core at rest is told so', () =>
     assert.match(candidate.detail, /at rest, while nothing was sent, its processes took \d+ % of a CPU/);
   }));
 
+test('work that a candidate puts off until nothing is sent counts in its turn', () =>
+  matrix(
+    { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=defers', PROTOCOL: 'vless', TURNS: '1' },
+    ({ result }) => {
+      const { baseline, candidate } = protocolRow(result, 'vless');
+      const later = (/** @type {typeof baseline} */ side) => side.figures.quiet_cpu_s.median;
+      // It is 0.3 s, all of it after the last probe.
+      assert.ok(later(candidate) > 0.25 && later(candidate) < 0.45, JSON.stringify(candidate.figures));
+      assert.ok(later(baseline) < 0.1, JSON.stringify(baseline.figures));
+      assert.ok(candidate.figures.turn_cpu_s.median > later(candidate));
+    },
+  ));
+
 test('a candidate with Nagle on each hop is told so', () =>
   matrix(
     { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=nagle', PROTOCOL: 'vless' },

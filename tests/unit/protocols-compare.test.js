@@ -160,6 +160,20 @@ test('a throughput that the meter, or a told rate, bounds is met only where CPU 
   assert.deepEqual(of(1, 1), ['met', 'CPU', false]);
 });
 
+test('CPU time that a candidate puts off until nothing is sent counts in the turn, and puts a throughput in doubt', () => {
+  const uniform = random(9);
+  const of = (/** @type {number} */ later) => {
+    const [own, other] = [0, later].map((puts) =>
+      turns(uniform, 10).map((turn) => ({ ...turn, measuring_cpus: 0.95, turn_cpu_s: 0.4 + puts })),
+    );
+    const lines = compareTurns(own, other);
+    const turn = lines.find(({ target }) => target === 'turn CPU');
+    return [lines[0].judged, turn?.ratio?.toFixed(2), turn?.judged];
+  };
+  assert.deepEqual(of(0), ['met', '1.00', null]);
+  assert.deepEqual(of(0.4), ['bound', '2.00', null]);
+});
+
 /** What is said of a target after an edit of the turns. @param {string} target @param {(own: any[], other: any[]) => void} edit */
 function judgedAfter(target, edit, { planned = 10, factors = {} } = {}) {
   const uniform = random(5);
