@@ -3,7 +3,7 @@
  * system is, how to authenticate there, what is acceptable there.
  * k6/schemas/environment.schema.json describes the file.
  */
-import { isLoopback, problems, thresholdProblems } from 'k6/x/windtunnel/environment';
+import { endsBadly, isLoopback, problems, thresholdProblems } from 'k6/x/windtunnel/environment';
 import { pathOf } from './file.js';
 import { defaultOf } from './variables.js';
 
@@ -37,7 +37,16 @@ export function secret(variable, what) {
   if (askedForOptions()) return '';
   const value = __ENV[variable];
   if (!value) return refuse(`${variable} is not set: it must hold ${what}`);
+  // A bench has looked before; each VU reads it anew.
+  if (__VU === 0 && /\s$/.test(value)) checkEnd(variable, value);
   return value;
+}
+
+/** Says what a secret ends in that a file or a copy leaves behind. @param {string} variable @param {string} value */
+function checkEnd(variable, value) {
+  const { what, never } = endsBadly(value);
+  if (never) refuse(`${variable} ends in ${what}, which is no part of a secret: set it without`);
+  if (what) console.warn(`${variable} ends in ${what}: set it without, unless that is part of the secret`);
 }
 
 /**

@@ -88,6 +88,10 @@ declare module 'k6/x/windtunnel/environment' {
   export function thresholdProblems(text: string): string[];
   /** Whether a host, without its port, is this machine. */
   export function isLoopback(host: string): boolean;
+  /** The settings that k6 takes from the shell, such as K6_ITERATIONS=5; '': none. */
+  export function fromShell(): string;
+  /** What a secret ends in that it probably should not, and whether it cannot be meant; '': nothing. */
+  export function endsBadly(secret: string): { what: string; never: boolean };
 }
 
 /** The registry of variables (k6/lists/variables.json), in Go: k6/modules/variables. */

@@ -5,6 +5,7 @@
  * through one.
  */
 import exec from 'k6/execution';
+import { fromShell } from 'k6/x/windtunnel/environment';
 import { judge, thresholds } from 'k6/x/windtunnel/judge';
 import { measured } from 'k6/x/windtunnel/record';
 import { boundsOf } from './bounds.js';
@@ -183,6 +184,12 @@ export const isForeignTo = ({ environment, ownInstances }) =>
 /** The parameter of a load that does more than its profile says. @param {import('./profiles.js').Load} load */
 const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
 
+/** What the shell changed of a plain `k6 run`; a bench passes nothing of it on. */
+function settingsOfShell() {
+  const settings = fromShell();
+  return settings ? { k6_settings: settings } : {};
+}
+
 /** @param {Definition} definition @param {Begun} begun @param {number} durationMs @returns {import('k6/x/windtunnel/judge').Run} */
 function runOf(definition, begun, durationMs) {
   const instance = sidecar.instance();
@@ -201,6 +208,7 @@ function runOf(definition, begun, durationMs) {
       ...definition.parameters,
       ...linkParameter(definition.link),
       ...timesOf(definition.load),
+      ...settingsOfShell(),
       ...definition.decided?.(begun),
     },
     testbed: instance && { name: instance.testbed, variables: instance.variables },

@@ -79,6 +79,27 @@ func (a Auth) Secrets() []string {
 	return nil
 }
 
+// Ending is what a secret ends in that it probably should not; Never says that it cannot be meant.
+type Ending struct {
+	What  string `js:"what"`
+	Never bool   `js:"never"`
+}
+
+// EndsBadly tells what a secret ends in that a file or a copy leaves behind: What is "" where it ends well.
+func EndsBadly(secret string) Ending {
+	switch {
+	case strings.HasSuffix(secret, "\r\n"):
+		return Ending{"a carriage return and a line feed", true}
+	case strings.HasSuffix(secret, "\n"):
+		return Ending{"a line feed", true}
+	case strings.HasSuffix(secret, "\r"):
+		return Ending{"a carriage return", true}
+	case strings.HasSuffix(secret, " "), strings.HasSuffix(secret, "\t"):
+		return Ending{"a space", false}
+	}
+	return Ending{}
+}
+
 // URLVariable is the variable that goes before what an environment says of where a system is, UsernameVariable of who signs in.
 func URLVariable(system string) string      { return strings.ToUpper(system) + "_URL" }
 func UsernameVariable(system string) string { return strings.ToUpper(system) + "_USERNAME" }

@@ -5,6 +5,7 @@
 package environment
 
 import (
+	"os"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -12,6 +13,7 @@ import (
 
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/variables"
 )
 
 // ImportPath is the module's name in scripts.
@@ -32,8 +34,11 @@ type instance struct{}
 // Exports implements modules.Instance.
 func (instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems,
-		"isLoopback": environment.IsLoopback}}
+		"isLoopback": environment.IsLoopback, "fromShell": FromShell, "endsBadly": environment.EndsBadly}}
 }
+
+// FromShell are the settings that k6 takes from the shell, NAME=VALUE with commas between them; "" where it takes none.
+func FromShell() string { return strings.Join(variables.FromShell(os.Environ()), ", ") }
 
 // Problems are what is wrong with the text of an environment file, a line each; none means that it is valid.
 func Problems(text string) []string { return problems(schema.Environment, text) }
