@@ -8,3 +8,5 @@ export const thresholdProblems = ask('thresholdProblems');
 export const isLoopback = ask('isLoopback');
 export const fromShell = ask('fromShell');
 export const endsBadly = ask('endsBadly');
+export const connection = ask('connection');
+export const tlsMend = ask('tlsMend');

@@ -21,18 +21,30 @@ type Environment struct {
 // Testbeds, Placement and Target are of the data plane alone, User and DatabaseEnv (the variable with its database's URL, which may be unset) of the
 // panel.
 type System struct {
-	URL         string                `json:"url"`
-	Testbed     *TestbedRef           `json:"testbed"`
-	Testbeds    map[string]TestbedRef `json:"testbeds"`
-	Auth        Auth                  `json:"auth"`
-	Placement   Placement             `json:"placement"`
-	Target      Target                `json:"target"`
-	User        User                  `json:"user"`
-	DatabaseEnv string                `json:"database_env"`
+	URL      string                `json:"url"`
+	Testbed  *TestbedRef           `json:"testbed"`
+	Testbeds map[string]TestbedRef `json:"testbeds"`
+	Auth     Auth                  `json:"auth"`
+	// TLS and Proxy are of systems that k6 itself speaks to.
+	TLS         *TLS      `json:"tls"`
+	Proxy       string    `json:"proxy"`
+	Placement   Placement `json:"placement"`
+	Target      Target    `json:"target"`
+	User        User      `json:"user"`
+	DatabaseEnv string    `json:"database_env"`
 	// Settings are what the scripts of a system of the user's own know.
 	Settings map[string]any `json:"settings"`
 	// Thresholds are bounds by scenario and operation.
 	Thresholds map[string]map[string]any `json:"thresholds"`
+}
+
+// TLS says whom an https system's client trusts and who it is. Paths are absolute or relative to the environment file's folder.
+type TLS struct {
+	CA         string `json:"ca"`
+	ServerName string `json:"server_name"`
+	Insecure   bool   `json:"insecure"`
+	ClientCert string `json:"client_cert"`
+	ClientKey  string `json:"client_key"`
 }
 
 // TestbedOf returns the testbed of a scenario, nil where the system is up already.
@@ -122,10 +134,10 @@ func Probed(system string) bool {
 }
 
 // RemoteHosts returns the hosts (without port) that a system's load goes to and that are not this
-// machine: its own and its target's.
+// machine: its own, its proxy's and its target's.
 func (s System) RemoteHosts() []string {
 	var hosts []string
-	addresses := []string{s.URL}
+	addresses := []string{s.URL, s.Proxy}
 	for _, target := range []string{s.Target.TCP, s.Target.UDP} {
 		if target != "" {
 			addresses = append(addresses, "socks5://"+target)

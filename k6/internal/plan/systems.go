@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/connect"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/influx"
@@ -37,6 +38,9 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 		if f := p.checkConfirmed(a, s.System, system); f != nil {
 			return f
 		}
+		if err := connect.Check(system.TLS, environmentFolder(a)); err != nil {
+			return fault.Usage("environments/%s.json: systems.%s.%v", p.Env.Name, s.System, err)
+		}
 		p.NeedsSidecar = p.NeedsSidecar || NeedsSidecar(s.System, system)
 	}
 	info, err := os.Stat(a.Sidecar)
@@ -50,6 +54,14 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 		p.LeftOut = append(p.LeftOut, "CPU and memory are not measured: "+a.sidecarMissing())
 	}
 	return nil
+}
+
+// environmentFolder is where relative paths of the environment file begin.
+func environmentFolder(a Asked) string {
+	if filepath.IsAbs(a.Env) {
+		return filepath.Dir(a.Env)
+	}
+	return filepath.Join(a.Root, "environments")
 }
 
 // checkConfirmed refuses load on another machine, and a database there, that CONFIRM_REMOTE does not name.
