@@ -3,7 +3,15 @@
  * system is, how to authenticate there, what is acceptable there.
  * k6/schemas/environment.schema.json describes the file.
  */
-import { isLoopback, problems, thresholdProblems } from 'k6/x/windtunnel/environment';
+import {
+  connection,
+  endsBadly,
+  fromShell,
+  isLoopback,
+  problems,
+  thresholdProblems,
+  tlsMend,
+} from 'k6/x/windtunnel/environment';
 import { pathOf } from './file.js';
 import { defaultOf } from './variables.js';
 
@@ -11,9 +19,11 @@ import { defaultOf } from './variables.js';
  * @typedef {{ mode: 'none' } | { mode: 'token', token: string }
  *   | { mode: 'login', username: string, password: string, path: string }} Auth
  * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'anomalies' | 'round_trips' | 'rate', number>>} Bounds
+ * @typedef {import('k6/x/windtunnel/environment').Connection} Connection
  * @typedef {object} SystemEnvironment
  * @property {string} name of the environment
  * @property {string} url base URL without a trailing slash
+ * @property {Connection} connection
  * @property {Auth} auth
  * @property {{ auth: 'none' | 'query' | 'subprotocol', url: string }} websocket
  * @property {'managed' | 'implicit'} topics
@@ -37,7 +47,16 @@ export function secret(variable, what) {
   if (askedForOptions()) return '';
   const value = __ENV[variable];
   if (!value) return refuse(`${variable} is not set: it must hold ${what}`);
+  // A bench has looked before; each VU reads it anew.
+  if (__VU === 0 && /\s$/.test(value)) checkEnd(variable, value);
   return value;
+}
+
+/** Says what a secret ends in that a file or a copy leaves behind. @param {string} variable @param {string} value */
+function checkEnd(variable, value) {
+  const { what, never } = endsBadly(value);
+  if (never) refuse(`${variable} ends in ${what}, which is no part of a secret: set it without`);
+  if (what) console.warn(`${variable} ends in ${what}: set it without, unless that is part of the secret`);
 }
 
 /**
@@ -68,7 +87,7 @@ function readEnvironment(given) {
   const value = JSON.parse(text);
   if (value.name !== name && !askedForOptions())
     refuse(`${file}: name: ${JSON.stringify(value.name)} is not the file's name ${name}`);
-  return { file, value };
+  return { file, folder: path.replace(/[^/]*$/, ''), value };
 }
 
 /** @param {string} path @returns {string | null} null where there is no such file */
@@ -116,13 +135,54 @@ const hostOf = (url) =>
 /**
  * Whether the system, or a far end that an environment names, was up on this machine before: what it uses cannot be told
  * from what others do.
- * @param {{ url: string, target?: Record<string, string | undefined> }} environment
+ * @param {{ url: string, connection?: Connection, target?: Record<string, string | undefined> }} environment
  * @param {boolean} own whether the scenario, or its bench, has started the system
  */
-export function isForeign({ url, target = {} }, own) {
+export function isForeign({ url, connection: way, target = {} }, own) {
   const far = Object.values(target).filter((address) => address !== undefined);
-  return [...(own ? [] : [url]), ...far].some((address) => isLoopback(hostOf(address)));
+  return [...(own ? [] : [way?.from ?? url]), ...far].some((address) => isLoopback(hostOf(address)));
 }
+
+/** An address and nothing else: there is nothing to be tried or said. @param {string} url @returns {Connection} */
+const directly = (url) => ({ url, from: url, options: {}, parameters: {}, notes: [], tried: '' });
+
+/**
+ * How the system is reached: by an address of its name that answers, through a proxy, with whose certificates.
+ * @param {string} field of the environment, for a refusal
+ * @param {string} folder of the environment file, in which relative paths begin
+ * @param {any} own the system's entry
+ * @param {string} url
+ * @returns {Connection}
+ */
+function connectionOf(field, folder, { tls, proxy }, url) {
+  const isAddress = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/i.test(hostOf(url));
+  if (isAddress && !tls && !proxy) return directly(url);
+  if (proxy) confirmHost(hostOf(proxy));
+  const found = connection(JSON.stringify({ url, tls, proxy, folder }));
+  return found.error ? refuse(`${field}: ${found.error}`) : found;
+}
+
+/**
+ * The parameters of how a system is reached, and of what the shell changes of a plain `k6 run`; a bench passes nothing of that on.
+ * @param {{ connection?: Connection }} environment
+ */
+export function wayOf({ connection: way }) {
+  const settings = fromShell();
+  return { ...way?.parameters, ...(settings ? { k6_settings: settings } : {}) };
+}
+
+/**
+ * Why no answer came: k6's words, and of TLS what mends it.
+ * @param {string} url of the environment
+ * @param {{ error?: string }} response
+ */
+export function whyNone(url, { error = '' }) {
+  const mend = /x509|tls:|certificate/i.test(error) ? tlsMend(url) : '';
+  return mend ? `${error}: ${mend}` : error;
+}
+
+/** The addresses of a system's name that were tried, for a message that none took the connection. @param {Connection} [way] */
+export const triedAt = (way) => (way?.tried ? ` (tried ${way.tried})` : '');
 
 /** Refuses a host that may be put under load only with its owner's consent. @param {string} host without a port */
 export function confirmHost(host) {
@@ -156,14 +216,14 @@ export function readAuth(system, auth, loginPath) {
  * @param {RegExp} pattern of its URLs
  * @param {string} wanted the same in words
  * @param {{ ours: boolean }} [host] `ours`: it is in a network of the testbed's, which is no other machine's
- * @returns {{ name: string, own: any, url: string, thresholds: Record<string, Record<string, Bounds>> }}
+ * @returns {{ name: string, own: any, url: string, connection: Connection, thresholds: Record<string, Record<string, Bounds>> }}
  *   name of the environment, and the system's entry as it is in the file
  */
 export function systemEntry(system, pattern, wanted, host = { ours: false }) {
-  const { file, value } = readEnvironment(String(__ENV.ENV || defaultOf('ENV')));
+  const { file, folder, value } = readEnvironment(String(__ENV.ENV || defaultOf('ENV')));
   const own = value.systems[system];
   if (!own) return refuse(`${file}: systems.${system}: missing, and this scenario is about it`);
-  if (askedForOptions()) return { name: value.name, own, url: '', thresholds: {} };
+  if (askedForOptions()) return { name: value.name, own, url: '', connection: directly(''), thresholds: {} };
   const variable = `${system.toUpperCase()}_URL`;
   const url = (__ENV[variable] || own.url || '').replace(/\/+$/, '');
   if (!url) {
@@ -173,7 +233,16 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   }
   if (!pattern.test(url)) return refuse(`${variable}: not ${wanted}`);
   if (!host.ours) confirmHost(hostOf(url));
-  return { name: value.name, own, url, thresholds: boundsOf(system, own.thresholds ?? {}) };
+  const way = /^https?:/.test(url)
+    ? connectionOf(`${file}: systems.${system}`, folder, own, url)
+    : directly(url);
+  return {
+    name: value.name,
+    own,
+    url: way.url,
+    connection: way,
+    thresholds: boundsOf(system, own.thresholds ?? {}),
+  };
 }
 
 /** The entry of a system that is spoken to over HTTP. @param {string} system */
@@ -190,10 +259,11 @@ export const httpEntry = (system) =>
  * @returns {SystemEnvironment}
  */
 export function loadSystem(system) {
-  const { name, own, url, thresholds } = httpEntry(system);
+  const { name, own, url, connection: way, thresholds } = httpEntry(system);
   return {
     name,
     url,
+    connection: way,
     auth: readAuth(system, own.auth, '/auth/login'),
     websocket: { auth: own.websocket.auth, url: url.replace(/^http/, 'ws') + (own.websocket.path ?? '/ws') },
     topics: own.topics ?? 'managed',

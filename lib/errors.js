@@ -74,6 +74,8 @@ export function ofResponse(response) {
   if (status === 0) {
     const text = response.error ?? '';
     if (response.error_code === 1000) return ofText(text);
+    // A refusal by the other side has no code of its own: "remote error: tls: certificate required".
+    if (/\btls: |x509: /.test(text)) return 'tls';
     return ofOwnLimit(text) ?? ofErrorCode(response.error_code);
   }
   if (OWN_STATUSES.includes(status)) return /** @type {ErrorKind} */ (`http_${status}`);

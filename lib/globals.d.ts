@@ -87,6 +87,26 @@ declare module 'k6/x/windtunnel/environment' {
   export function thresholdProblems(text: string): string[];
   /** Whether a host, without its port, is this machine. */
   export function isLoopback(host: string): boolean;
+  /** The settings that k6 takes from the shell, such as K6_ITERATIONS=5; '': none. */
+  export function fromShell(): string;
+  /** How a system is reached. k6's options may hold a key: they are no part of a result. */
+  export interface Connection {
+    /** Of requests; `from` is the environment's: they differ where the certificate has another name. */
+    url: string;
+    from: string;
+    options: Record<string, unknown>;
+    /** What decides whether two runs can be compared. */
+    parameters: Record<string, string>;
+    notes: string[];
+    /** The addresses of the system's name; '': it is an address. */
+    tried: string;
+  }
+  /** `asked`: url, tls and proxy of the environment and the file's folder, as JSON. `error`: '' where it can be told. */
+  export function connection(asked: string): Connection & { error: string };
+  /** Why TLS with a system of connection() fails, and what mends it; '': nothing is found. Asked after a request has failed. */
+  export function tlsMend(url: string): string;
+  /** What a secret ends in that it probably should not, and whether it cannot be meant; '': nothing. */
+  export function endsBadly(secret: string): { what: string; never: boolean };
 }
 
 /** The registry of variables (k6/lists/variables.json), in Go: k6/modules/variables. */

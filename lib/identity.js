@@ -22,3 +22,13 @@ export function filesOf(runId, definition) {
   if (__ENV.RESULT_DIR) return `${__ENV.RESULT_DIR}/${name}`;
   return pathOf(import.meta.resolve(`../results/${runId}-${name}`));
 }
+
+/** k6's scenarios, of which those of one operation tag their samples with it. @param {import('./scenario.js').Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
+export function tagScenarios({ load, operations }) {
+  const owners = Object.fromEntries(Object.entries(operations).map(([name, { owns }]) => [owns, name]));
+  const tagged = Object.entries(load.scenarios).map(([name, k6Scenario]) => [
+    name,
+    owners[name] ? { ...k6Scenario, tags: { operation: owners[name] } } : k6Scenario,
+  ]);
+  return Object.fromEntries(tagged);
+}

@@ -10,9 +10,9 @@ import { measured } from 'k6/x/windtunnel/record';
 import { boundsOf } from './bounds.js';
 import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
-import { isForeign } from './environment.js';
+import { isForeign, wayOf } from './environment.js';
 import { headlineOf } from './headline.js';
-import { filesOf, idOfRun, tagsOf } from './identity.js';
+import { filesOf, idOfRun, tagScenarios, tagsOf } from './identity.js';
 import { linkParameter, withLink } from './link/evidence.js';
 import { calibrated, calibrationSeconds } from './link/link.js';
 import { loadHasEnded, loadSeconds } from './load-end.js';
@@ -63,7 +63,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *
  * @typedef {object} Definition
  * @property {string} system
- * @property {{ name: string, url: string, target?: { tcp?: string, udp?: string }, thresholds: Record<string, Record<string, Bounds>> }} environment
+ * @property {{ name: string, url: string, connection?: import('./environment.js').Connection, target?: { tcp?: string, udp?: string }, thresholds: Record<string, Record<string, Bounds>> }} environment
  * @property {string} name
  * @property {string} title
  * @property {import('./profiles.js').Load} load
@@ -91,16 +91,6 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  *   link: import('./link/link.js').Calibrated | null, neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
  */
-
-/** @param {Definition} definition @returns {Record<string, import('k6/options').Scenario>} */
-function tagScenarios({ load, operations }) {
-  const owners = Object.fromEntries(Object.entries(operations).map(([name, { owns }]) => [owns, name]));
-  const tagged = Object.entries(load.scenarios).map(([name, k6Scenario]) => [
-    name,
-    owners[name] ? { ...k6Scenario, tags: { operation: owners[name] } } : k6Scenario,
-  ]);
-  return Object.fromEntries(tagged);
-}
 
 /** What the judge is told before anything runs. @param {Definition} definition @returns {import('k6/x/windtunnel/judge').Declared} */
 function declaredOf(definition) {
@@ -159,6 +149,7 @@ function optionsOf(definition, declared) {
     setupTimeout: `${(definition.setupSeconds ?? 60) + calibrationSeconds(definition.link) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
     teardownTimeout: `${(definition.setupSeconds ?? 60) + waitAfterLoad() + waitSeconds()}s`,
     noCookiesReset: true,
+    ...definition.environment.connection?.options,
     // For those who check an environment's bounds and the number of runners (k6/internal/check), and for our output: a tag of the
     // command line takes the place of all tags here.
     ext: {
@@ -201,6 +192,7 @@ function runOf(definition, begun, durationMs) {
       ...definition.parameters,
       ...linkParameter(definition.link),
       ...timesOf(definition.load),
+      ...wayOf(definition.environment),
       ...definition.decided?.(begun),
     },
     testbed: instance && { name: instance.testbed, variables: instance.variables },
@@ -234,11 +226,16 @@ const TOPICS = (_runId) => "topics whose names begin with the run's id";
  * @param {import('k6/x/windtunnel/record').Metrics} metrics
  * @param {sidecar.Usage | null} usage
  */
-function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, metrics, usage) {
+function saidBy({ load, environment, notes = [], leftovers = TOPICS, ...definition }, begun, metrics, usage) {
   return {
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
-    notes: [...load.notes, ...notes, ...(definition.remarks?.(metrics, usage) ?? [])],
+    notes: [
+      ...(environment.connection?.notes ?? []),
+      ...load.notes,
+      ...notes,
+      ...(definition.remarks?.(metrics, usage) ?? []),
+    ],
     ...(definition.more?.(metrics, begun) ?? { sections: [] }),
   };
 }

@@ -6,6 +6,7 @@ import { databaseAt } from './database-url.js';
  * @typedef {object} PanelEnvironment
  * @property {string} name
  * @property {string} url base URL without a trailing slash
+ * @property {import('../environment.js').Connection} connection
  * @property {import('../environment.js').Auth} auth
  * @property {{ proxies: Record<string, object>, inbounds: Record<string, string[]> }} user what each user is made with
  * @property {import('./database-url.js').Database | null} database null where the environment names none, or its
@@ -20,12 +21,13 @@ const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 'xray_a
 
 /** @returns {PanelEnvironment} */
 export function loadPanel() {
-  const { name, own, url, thresholds } = httpEntry('panel');
+  const { name, own, url, connection, thresholds } = httpEntry('panel');
   const variable = own.database_env;
   const given = variable ? __ENV[variable] : '';
   return {
     name,
     url,
+    connection,
     auth: readAuth('panel', own.auth, '/api/admin/token'),
     user: own.user,
     database: given ? databaseAt(given, variable) : null,

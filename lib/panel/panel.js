@@ -9,6 +9,7 @@
  */
 import http from 'k6/http';
 import { Counter } from 'k6/x/windtunnel/record';
+import { triedAt, whyNone } from '../environment.js';
 import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
 import { requestTimeoutMs } from '../variables.js';
@@ -82,8 +83,8 @@ export class Panel {
     const { url } = this.environment;
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
-      return `panel: ${url} refused the connection: is the panel running there?`;
-    if (response.status === 0) return `panel: ${url} ${what}: ${response.error}`;
+      return `panel: ${url} refused the connection${triedAt(this.environment.connection)}: is the panel running there?`;
+    if (response.status === 0) return `panel: ${url} ${what}: ${whyNone(url, response)}`;
     const said = String(response.body ?? '').slice(0, 200);
     return `panel: ${url} ${what}: HTTP ${response.status}: ${explain(kind)}${said ? `: ${said}` : ''}`;
   }

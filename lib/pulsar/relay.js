@@ -4,6 +4,7 @@
  * the response for the scenario to judge.
  */
 import http from 'k6/http';
+import { triedAt, whyNone } from '../environment.js';
 import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
 import { reportLeft } from '../operations.js';
@@ -53,8 +54,8 @@ export class Relay {
   problem(what, response) {
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
-      return `pulsar: ${this.url} refused the connection: is the relay running there?`;
-    if (response.status === 0) return `pulsar: ${this.url} ${what}: ${response.error}`;
+      return `pulsar: ${this.url} refused the connection${triedAt(this.environment.connection)}: is the relay running there?`;
+    if (response.status === 0) return `pulsar: ${this.url} ${what}: ${whyNone(this.url, response)}`;
     if (response.status === 400 && /host/i.test(String(response.body))) {
       return `pulsar: ${this.url} refused its own host name (400): put it into the relay's PULSAR_TRUSTED_HOSTS`;
     }

@@ -8,7 +8,7 @@ import { Panel } from '../../lib/panel/panel.js';
 
 const panel = new Panel(loadPanel());
 
-export const options = { setupTimeout: '1800s' };
+export const options = { setupTimeout: '1800s', ...panel.environment.connection.options };
 
 export function setup() {
   const session = { token: panel.signIn(), runId: __ENV.RUN_ID };

@@ -7,6 +7,8 @@ import { Relay } from '../../lib/pulsar/relay.js';
 
 const relay = new Relay(loadSystem('pulsar'));
 
+export const options = relay.environment.connection.options;
+
 export default function cleanUp() {
   const left = relay.removeRun(relay.signIn(), __ENV.RUN_ID);
   if (left > 0) throw `${left} topics of run ${__ENV.RUN_ID} could not be removed`;

@@ -1,6 +1,6 @@
 //! What machine this is.
 
-use procfs::{CpuInfo, Current, Meminfo};
+use procfs::{Current, Meminfo};
 use serde::Serialize;
 
 /// The fields of `run.host` in a result.
@@ -36,16 +36,49 @@ pub struct NetworkSettings {
     pub somaxconn: Option<u64>,
 }
 
+/// Stands for what cannot be told. It equals nothing: no two machines are of one class by it.
+const UNKNOWN: &str = "unknown";
+
+/// The model by the text of /proc/cpuinfo, as k6/internal/machine reads it: its name, and what ARM has in place of one, the
+/// implementer and part of each kind of core.
+fn cpu_model(cpuinfo: &str) -> String {
+    let mut found: Vec<String> = Vec::new();
+    let mut implementer = "";
+    for (name, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
+        let value = value.trim();
+        let model = match name.trim() {
+            "processor" => {
+                implementer = "";
+                continue;
+            }
+            "CPU implementer" => {
+                implementer = value;
+                continue;
+            }
+            "CPU part" if !implementer.is_empty() && !value.is_empty() => {
+                format!("implementer {implementer} part {value}")
+            }
+            "model name" => value.to_owned(),
+            _ => continue,
+        };
+        if !model.is_empty() && !found.contains(&model) {
+            found.push(model);
+        }
+    }
+    if found.is_empty() {
+        return UNKNOWN.to_owned();
+    }
+    found.join(", ")
+}
+
 pub fn host() -> Host {
     Host {
-        os: os().unwrap_or_else(|| "Linux".to_owned()),
-        kernel: nix::sys::utsname::uname()
-            .map(|names| names.release().to_string_lossy().into_owned())
-            .unwrap_or_default(),
-        cpu_model: CpuInfo::current()
-            .ok()
-            .and_then(|cpu| cpu.model_name(0).map(str::to_owned))
-            .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        os: os().unwrap_or_else(|| UNKNOWN.to_owned()),
+        kernel: nix::sys::utsname::uname().map_or_else(
+            |_| UNKNOWN.to_owned(),
+            |names| names.release().to_string_lossy().into_owned(),
+        ),
+        cpu_model: cpu_model(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
         cpus: cpus(),
         memory_bytes: Meminfo::current().map_or(0, |memory| memory.mem_total),
         settings: settings(),
@@ -92,4 +125,30 @@ fn os() -> Option<String> {
         .lines()
         .find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(line.trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    struct Case {
+        case: String,
+        cpuinfo: String,
+        model: String,
+    }
+
+    #[test]
+    fn machines_are_told_apart_as_k6_does() {
+        let cases: Vec<Case> =
+            serde_json::from_str(include_str!("../../tests/fixtures/cpu-models.json")).unwrap();
+        for Case {
+            case,
+            cpuinfo,
+            model,
+        } in cases
+        {
+            assert_eq!(cpu_model(&cpuinfo), model, "{case}");
+        }
+    }
 }

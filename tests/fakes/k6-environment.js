@@ -6,3 +6,7 @@ const ask = asking('k6/x/windtunnel/environment');
 export const problems = ask('problems');
 export const thresholdProblems = ask('thresholdProblems');
 export const isLoopback = ask('isLoopback');
+export const fromShell = ask('fromShell');
+export const endsBadly = ask('endsBadly');
+export const connection = ask('connection');
+export const tlsMend = ask('tlsMend');

@@ -103,7 +103,7 @@ func (b *bench) run(ctx context.Context) int {
 	b.broken, b.lastFault, b.known = map[plan.Subject]broken{}, map[plan.Subject]string{}, b.versions()
 	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.Env.Name,
 		plural(len(b.plan.Scenarios), "scenario"))
-	b.openStream(ctx, b.plan.Secrets(b.Asked))
+	b.openStream(ctx, b.plan.Secrets(b.Asked), b.plan.Public())
 	b.record.Streamed = b.stream != nil
 	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.Env.Name, plural(len(b.plan.Scenarios), "scenario")))
 	if b.Dashboard {

@@ -4,8 +4,10 @@ package bench
 
 import (
 	"maps"
+	"path/filepath"
 	"strings"
 
+	"windtunnel/k6/internal/ambient"
 	"windtunnel/k6/internal/sidecar"
 	"windtunnel/k6/internal/variables"
 )
@@ -18,7 +20,7 @@ func (b *session) token() string {
 	return b.sidecar.Token
 }
 
-// childEnvironment is the caller's environment, what the scenarios need to know, and the testbed's
+// childEnvironment is the caller's environment without ambient settings, what the scenarios need to know, and the testbed's
 // outputs, secrets among them: they are nowhere but here.
 func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 	set := map[string]string{
@@ -28,6 +30,8 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 		"RESULT_DIR":         j.dir,
 		"K6_NO_USAGE_REPORT": "true",
 		"VERSIONS":           b.known,
+		// A folder without k6/config.json, by which k6 would take options that nobody sees.
+		"XDG_CONFIG_HOME": filepath.Join(j.dir, "logs"),
 	}
 	set["MEASURED_AGAIN"] = ""
 	if j.again {
@@ -64,7 +68,8 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 	maps.Copy(set, instance.Outputs)
 	maps.Copy(set, instance.SecretOutputs)
 	var env []string
-	for _, pair := range b.Environ {
+	kept, _ := ambient.Without(b.Environ)
+	for _, pair := range kept {
 		name, _, _ := strings.Cut(pair, "=")
 		if _, ours := set[name]; !ours && !variables.Foreign(name) {
 			env = append(env, pair)

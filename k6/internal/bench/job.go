@@ -46,7 +46,8 @@ type job struct {
 	link      string         // between the ends of its pair, "" for none
 	sweep     *testbed.Sweep // what the testbed sweeps unless told otherwise
 	secrets   []string
-	label     string // of its lines on the screen
+	public    []string // names that no secret hides
+	label     string   // of its lines on the screen
 	runID     string
 	dir       string // for the result; it has a folder logs
 	again     bool   // the machine spoilt it the time before
@@ -55,7 +56,7 @@ type job struct {
 // jobOf is a scenario of the plan.
 func jobOf(p *plan.Plan, o Options, s plan.Scenario, label, runID, dir string) job {
 	return job{scenario: s, testbed: p.Testbed(s), placement: p.Placements[s], link: o.Link(s), sweep: p.Bed(s).Sweep,
-		secrets: p.Secrets(o.Asked), label: label, runID: runID, dir: dir}
+		secrets: p.Secrets(o.Asked), public: p.Public(), label: label, runID: runID, dir: dir}
 }
 
 // needsSidecar reports whether nothing can be measured without the sidecar.
@@ -112,7 +113,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		token = rand.Text()
 		secrets = append(secrets, token)
 	}
-	redactor := redact.New(secrets)
+	redactor := redact.New(secrets, j.public...)
 	child := children.K6{
 		Program:  b.K6,
 		Script:   j.scenario.Script,

@@ -85,11 +85,12 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 		return nil, exitcode.Setup
 	}
 	s.sidecar = sidecar
-	var secrets []string
+	var secrets, public []string
 	for i, side := range s.sides {
 		secrets = append(secrets, side.Secrets(s.asked[i])...)
+		public = append(public, side.Public()...)
 	}
-	s.openStream(s.ctx, secrets)
+	s.openStream(s.ctx, secrets, public)
 	return s, exitcode.Pass
 }
 

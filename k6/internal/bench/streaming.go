@@ -17,7 +17,7 @@ import (
 )
 
 // openStream begins to stream where the caller's variables ask for it, and says so.
-func (b *session) openStream(ctx context.Context, secrets []string) {
+func (b *session) openStream(ctx context.Context, secrets, public []string) {
 	config, wanted, err := stream.Wanted(ctx, b.Getenv)
 	switch {
 	case err != nil: // preflight has told it
@@ -29,7 +29,7 @@ func (b *session) openStream(ctx context.Context, secrets []string) {
 	case !wanted:
 		return
 	}
-	redactor := redact.New(secrets)
+	redactor := redact.New(secrets, public...)
 	b.screen.Line("streaming to %s", config.Place())
 	b.stream = stream.Open(config,
 		func(line string) { b.screen.Error("%s", line) },

@@ -33,8 +33,8 @@ func (o Options) versions() string {
 	return string(text)
 }
 
-// gitRevision is the short hash of the checkout's commit, with -dirty where files differ from it,
-// or "" where there is no git or no commit.
+// gitRevision is the short hash of the checkout's commit, with -dirty where files differ from it and -unknown
+// where git cannot tell that, or "" where there is no git or no commit.
 func gitRevision(root string) string {
 	git := func(args ...string) (string, bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -46,7 +46,10 @@ func gitRevision(root string) string {
 	if !ok {
 		return ""
 	}
-	if changed, ok := git("status", "--porcelain", "--untracked-files=no"); ok && changed != "" {
+	switch changed, ok := git("status", "--porcelain", "--untracked-files=no"); {
+	case !ok:
+		revision += "-unknown"
+	case changed != "":
 		revision += "-dirty"
 	}
 	return revision

@@ -138,7 +138,7 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
 	c.aside, c.secrets = aside, secretsOf(o.Asked, p, isStreamed)
 	c.ledger = stream.Listen(func(line string) { screen.Error("%s", line) },
 		func(text string) string {
-			return redact.Tokens(redact.New(slices.Collect(maps.Values(c.secrets))).Text(text))
+			return redact.Tokens(redact.New(slices.Collect(maps.Values(c.secrets)), p.Public()...).Text(text))
 		})
 	for _, s := range p.Scenarios {
 		c.record.Scenarios = append(c.record.Scenarios, run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
@@ -228,7 +228,7 @@ func (c *cluster) run() int {
 func (c *cluster) scenario(i int, entry *run.Scenario) int {
 	c.screen.Line("%s", entry.Name())
 	m := c.manifests(i)
-	redactor := redact.New(slices.Collect(maps.Values(m.Secrets)))
+	redactor := redact.New(slices.Collect(maps.Values(m.Secrets)), c.plan.Public()...)
 	s := &session{
 		kubectl: c.kubectl, Manifests: m, root: c.Root, results: c.dir,
 		logs:   filepath.Join(run.Logs(c.dir), c.plan.Scenarios[i].FileStem()),

@@ -106,8 +106,8 @@ func prepare(o Options) (*job, *fault.Fault) {
 	if wrong := plan.CheckClients(o.Asked, chosen); wrong != nil {
 		return nil, wrong
 	}
-	p := plan.Plan{Env: env}
-	j := &job{Options: o, scenario: chosen[0], dir: filepath.Join(o.Root, "results", o.RunID), redactor: redact.New(append(p.Secrets(o.Asked), token))}
+	p := plan.Plan{Env: env, Scenarios: chosen}
+	j := &job{Options: o, scenario: chosen[0], dir: filepath.Join(o.Root, "results", o.RunID), redactor: redact.New(append(p.Secrets(o.Asked), token), p.Public()...)}
 	if err := os.MkdirAll(filepath.Join(j.dir, "logs"), 0o755); err != nil {
 		return nil, fault.Setup("cannot make results/%s: %v", o.RunID, fault.Reason(err))
 	}

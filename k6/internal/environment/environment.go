@@ -21,18 +21,30 @@ type Environment struct {
 // Testbeds, Placement and Target are of the data plane alone, User and DatabaseEnv (the variable with its database's URL, which may be unset) of the
 // panel.
 type System struct {
-	URL         string                `json:"url"`
-	Testbed     *TestbedRef           `json:"testbed"`
-	Testbeds    map[string]TestbedRef `json:"testbeds"`
-	Auth        Auth                  `json:"auth"`
-	Placement   Placement             `json:"placement"`
-	Target      Target                `json:"target"`
-	User        User                  `json:"user"`
-	DatabaseEnv string                `json:"database_env"`
+	URL      string                `json:"url"`
+	Testbed  *TestbedRef           `json:"testbed"`
+	Testbeds map[string]TestbedRef `json:"testbeds"`
+	Auth     Auth                  `json:"auth"`
+	// TLS and Proxy are of systems that k6 itself speaks to.
+	TLS         *TLS      `json:"tls"`
+	Proxy       string    `json:"proxy"`
+	Placement   Placement `json:"placement"`
+	Target      Target    `json:"target"`
+	User        User      `json:"user"`
+	DatabaseEnv string    `json:"database_env"`
 	// Settings are what the scripts of a system of the user's own know.
 	Settings map[string]any `json:"settings"`
 	// Thresholds are bounds by scenario and operation.
 	Thresholds map[string]map[string]any `json:"thresholds"`
+}
+
+// TLS says whom an https system's client trusts and who it is. Paths are absolute or relative to the environment file's folder.
+type TLS struct {
+	CA         string `json:"ca"`
+	ServerName string `json:"server_name"`
+	Insecure   bool   `json:"insecure"`
+	ClientCert string `json:"client_cert"`
+	ClientKey  string `json:"client_key"`
 }
 
 // TestbedOf returns the testbed of a scenario, nil where the system is up already.
@@ -79,6 +91,27 @@ func (a Auth) Secrets() []string {
 	return nil
 }
 
+// Ending is what a secret ends in that it probably should not; Never says that it cannot be meant.
+type Ending struct {
+	What  string `js:"what"`
+	Never bool   `js:"never"`
+}
+
+// EndsBadly tells what a secret ends in that a file or a copy leaves behind: What is "" where it ends well.
+func EndsBadly(secret string) Ending {
+	switch {
+	case strings.HasSuffix(secret, "\r\n"):
+		return Ending{"a carriage return and a line feed", true}
+	case strings.HasSuffix(secret, "\n"):
+		return Ending{"a line feed", true}
+	case strings.HasSuffix(secret, "\r"):
+		return Ending{"a carriage return", true}
+	case strings.HasSuffix(secret, " "), strings.HasSuffix(secret, "\t"):
+		return Ending{"a space", false}
+	}
+	return Ending{}
+}
+
 // URLVariable is the variable that goes before what an environment says of where a system is, UsernameVariable of who signs in.
 func URLVariable(system string) string      { return strings.ToUpper(system) + "_URL" }
 func UsernameVariable(system string) string { return strings.ToUpper(system) + "_USERNAME" }
@@ -101,10 +134,10 @@ func Probed(system string) bool {
 }
 
 // RemoteHosts returns the hosts (without port) that a system's load goes to and that are not this
-// machine: its own and its target's.
+// machine: its own, its proxy's and its target's.
 func (s System) RemoteHosts() []string {
 	var hosts []string
-	addresses := []string{s.URL}
+	addresses := []string{s.URL, s.Proxy}
 	for _, target := range []string{s.Target.TCP, s.Target.UDP} {
 		if target != "" {
 			addresses = append(addresses, "socks5://"+target)

@@ -3,7 +3,9 @@
 package machine
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -13,18 +15,39 @@ func Here() Class { return read("/proc") }
 
 func read(proc string) Class {
 	c := Class{CPUModel: unknown, Kernel: unknown, CongestionControl: unknown}
-	for line := range strings.SplitSeq(text(proc, "cpuinfo"), "\n") {
-		name, value, _ := strings.Cut(line, ":")
-		switch strings.TrimSpace(name) {
-		case "processor":
-			c.CPUs++
-		case "model name":
-			c.CPUModel = known(strings.TrimSpace(value))
-		}
-	}
+	c.CPUModel, c.CPUs = processors(text(proc, "cpuinfo"))
 	major, _, _ := strings.Cut(text(proc, "sys/kernel/osrelease"), ".")
 	c.Kernel, c.CongestionControl = known(major), known(text(proc, "sys/net/ipv4/tcp_congestion_control"))
 	return c
+}
+
+// processors reads /proc/cpuinfo as the sidecar does: the model's name, and what ARM has in place of one, the implementer and
+// part of each kind of core; and how many processors there are.
+func processors(cpuinfo string) (model string, count int) {
+	var found []string
+	implementer := ""
+	for line := range strings.SplitSeq(cpuinfo, "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		own := ""
+		switch strings.TrimSpace(name) {
+		case "processor":
+			count++
+			implementer = ""
+		case "CPU implementer":
+			implementer = value
+		case "CPU part":
+			if implementer != "" && value != "" {
+				own = fmt.Sprintf("implementer %s part %s", implementer, value)
+			}
+		case "model name":
+			own = value
+		}
+		if own != "" && !slices.Contains(found, own) {
+			found = append(found, own)
+		}
+	}
+	return known(strings.Join(found, ", ")), count
 }
 
 func text(proc, name string) string {
@@ -32,20 +55,10 @@ func text(proc, name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// Excludes names the fields in which this machine, as far as it is told, is of another class than c, with both values.
+// Excludes names the fields in which this machine is of another class than c, with both values. Where a run will be placed, and
+// by which versions it will be made, is not asked yet.
 func (c Class) Excludes(here Class) []string {
 	told := c
-	if here.CPUModel != unknown {
-		told.CPUModel = here.CPUModel
-	}
-	if here.CPUs > 0 {
-		told.CPUs = here.CPUs
-	}
-	if here.Kernel != unknown {
-		told.Kernel = here.Kernel
-	}
-	if here.CongestionControl != unknown {
-		told.CongestionControl = here.CongestionControl
-	}
+	told.CPUModel, told.CPUs, told.Kernel, told.CongestionControl = here.CPUModel, here.CPUs, here.Kernel, here.CongestionControl
 	return c.Differences(told)
 }

@@ -3,6 +3,7 @@
 package machine
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,11 +71,43 @@ func TestHere(t *testing.T) {
 	if differ := own.Excludes(read(proc)); len(differ) > 0 {
 		t.Errorf("the same machine differs in %v", differ)
 	}
-	if differ := own.Excludes(read(t.TempDir())); len(differ) > 0 {
+	if differ := own.Excludes(read(t.TempDir())); len(differ) != 4 {
 		t.Errorf("a machine that tells nothing differs in %v", differ)
 	}
 	other := ofHost(func(r *result.Result) { r.Run.Host.CPUs, r.Run.Host.CPUModel = 8, "Xeon" })
 	if differ := other.Excludes(read(proc)); len(differ) != 2 || differ[0] != "CPU model (Xeon and EPYC)" || differ[1] != "CPUs (8 and 2)" {
 		t.Errorf("another machine differs in %v", differ)
+	}
+}
+
+// TestModelsAreTheSidecars has the texts of /proc/cpuinfo that the sidecar reads too.
+func TestModelsAreTheSidecars(t *testing.T) {
+	data, err := os.ReadFile("../../../tests/fixtures/cpu-models.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct{ Case, CPUInfo, Model string }
+	if err := json.Unmarshal(data, &cases); err != nil || len(cases) < 5 {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	for _, c := range cases {
+		if model, _ := processors(c.CPUInfo); model != c.Model {
+			t.Errorf("%s: %q, want %q", c.Case, model, c.Model)
+		}
+	}
+}
+
+// An unknown value equals nothing: not even the same machine's own.
+func TestUnknownIsNoClass(t *testing.T) {
+	for name, change := range map[string]func(*result.Result){
+		"no model":         func(r *result.Result) { r.Run.Host.CPUModel = "" },
+		"its architecture": func(r *result.Result) { r.Run.Host.CPUModel = "aarch64" },
+		"no CPUs":          func(r *result.Result) { r.Run.Host.CPUs = 0 },
+		"no host":          func(r *result.Result) { r.Run.Host = nil },
+		"no version of k6": func(r *result.Result) { delete(r.Run.Versions, "k6") },
+	} {
+		if own := ofHost(change); len(own.Differences(own)) == 0 {
+			t.Errorf("%s: two machines are of one class", name)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/ambient"
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/cpus"
@@ -64,6 +65,9 @@ func Make(a Asked) (Plan, *fault.Fault) {
 		p.LeftOut = append(p.LeftOut, line)
 	}
 	if line := variables.ForeignOf(a.Environ); line != "" {
+		p.LeftOut = append(p.LeftOut, line)
+	}
+	if line := ambient.Line(a.Environ); line != "" {
 		p.LeftOut = append(p.LeftOut, line)
 	}
 	if f := p.replaceTestbed(a, chosen); f != nil {

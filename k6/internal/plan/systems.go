@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/connect"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/influx"
@@ -37,6 +38,9 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 		if f := p.checkConfirmed(a, s.System, system); f != nil {
 			return f
 		}
+		if err := connect.Check(system.TLS, environmentFolder(a)); err != nil {
+			return fault.Usage("environments/%s.json: systems.%s.%v", p.Env.Name, s.System, err)
+		}
 		p.NeedsSidecar = p.NeedsSidecar || NeedsSidecar(s.System, system)
 	}
 	info, err := os.Stat(a.Sidecar)
@@ -50,6 +54,14 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 		p.LeftOut = append(p.LeftOut, "CPU and memory are not measured: "+a.sidecarMissing())
 	}
 	return nil
+}
+
+// environmentFolder is where relative paths of the environment file begin.
+func environmentFolder(a Asked) string {
+	if filepath.IsAbs(a.Env) {
+		return filepath.Dir(a.Env)
+	}
+	return filepath.Join(a.Root, "environments")
 }
 
 // checkConfirmed refuses load on another machine, and a database there, that CONFIRM_REMOTE does not name.
@@ -112,7 +124,10 @@ func NeedsSidecar(name string, system environment.System) bool {
 
 func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fault.Fault {
 	for _, variable := range system.Auth.Secrets() {
-		if a.Getenv(variable) != "" {
+		if value := a.Getenv(variable); value != "" {
+			if f := p.checkEnd(variable, value); f != nil {
+				return f
+			}
 			continue
 		}
 		if system.Testbed == nil {
@@ -127,12 +142,27 @@ func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fa
 	return p.checkDatabase(a, name, system)
 }
 
+// checkEnd refuses a secret with a line's end at its end, as of a file that was read whole, and tells of a space.
+func (p *Plan) checkEnd(variable, value string) *fault.Fault {
+	ending := environment.EndsBadly(value)
+	switch {
+	case ending.Never:
+		return fault.Usage("%s ends in %s, which is no part of a secret: set it without, such as by %s=$(tr -d '\\r\\n' <FILE)", variable, ending.What, variable)
+	case ending.What != "":
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf("%s ends in %s: set it without, unless that is part of the secret", variable, ending.What))
+	}
+	return nil
+}
+
 // checkDatabase refuses a variable for the database's URL that a testbed does not set; a system that is up
 // may do without.
 func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *fault.Fault {
 	variable := system.DatabaseEnv
-	if variable == "" || a.Getenv(variable) != "" {
+	if variable == "" {
 		return nil
+	}
+	if value := a.Getenv(variable); value != "" {
+		return p.checkEnd(variable, value)
 	}
 	if system.Testbed == nil {
 		p.LeftOut = append(p.LeftOut, fmt.Sprintf(
@@ -160,4 +190,19 @@ func (p *Plan) Secrets(a Asked) []string {
 		}
 	}
 	return values
+}
+
+// Public are the names that results and messages are about, which no secret hides.
+func (p *Plan) Public() []string {
+	names := []string{p.Env.Name}
+	for name, system := range p.Env.Systems {
+		names = append(names, name)
+		if system.Testbed != nil {
+			names = append(names, system.Testbed.Name)
+		}
+	}
+	for _, s := range p.Scenarios {
+		names = append(names, s.System, s.Name)
+	}
+	return names
 }

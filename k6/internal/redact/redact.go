@@ -29,11 +29,16 @@ type Redactor struct {
 }
 
 // New makes a redactor for secrets and for the passwords in those that are URLs; those shorter
-// than four characters are left out, as they would tear holes into ordinary text.
-func New(secrets []string) *Redactor {
+// than four characters are left out, as they would tear holes into ordinary text. A secret that is a public name, such as of a
+// system, hides nobody's name: it is replaced only where it stands as a secret does.
+func New(secrets []string, public ...string) *Redactor {
 	r := &Redactor{}
 	for _, s := range withPasswords(secrets) {
 		if len(s) < 4 {
+			continue
+		}
+		if isPublic(s, public) {
+			r.forms = append(r.forms, asSecret(s)...)
 			continue
 		}
 		quoted, _ := json.Marshal(s)
@@ -54,6 +59,20 @@ func New(secrets []string) *Redactor {
 		r.longest = len(r.forms[0])
 	}
 	return r
+}
+
+// isPublic reports whether a secret is a public name, or a word of one such as relay of pulsar-relay.
+func isPublic(secret string, public []string) bool {
+	apart := func(r rune) bool { return strings.ContainsRune("-_./@:", r) }
+	return slices.ContainsFunc(public, func(name string) bool {
+		return name == secret || slices.Contains(strings.FieldsFunc(name, apart), secret)
+	})
+}
+
+// asSecret are the places in which requests, URLs and logs have a secret that is an ordinary word elsewhere.
+func asSecret(s string) []string {
+	return []string{":" + s + "@", "password=" + s, "token=" + s, `"password":"` + s + `"`, `"password": "` + s + `"`,
+		"Bearer " + s, "bearer." + s, strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")}
 }
 
 // passwordsInURL are the two ways to read the password of a URL: up to the first @, as SQLAlchemy does, and up to the last

@@ -126,3 +126,18 @@ func TestRedactorAcrossWrites(t *testing.T) {
 		t.Errorf("without secrets nothing is held back, got %q", b.String())
 	}
 }
+
+func TestASecretHidesNoName(t *testing.T) {
+	r := New([]string{"pulsar", "relay", "s3cret-of-mine"}, "pulsar", "pulsar-relay", "local")
+	for text, want := range map[string]string{
+		"pulsar: http://127.0.0.1:1 refused user me: wrong user name or password": "pulsar: http://127.0.0.1:1 refused user me: wrong user name or password",
+		"testbed pulsar-relay did not start":                                      "testbed pulsar-relay did not start",
+		"s3cret-of-mine":                                                          mask,
+		"mysql://panel:pulsar@127.0.0.1/panel":                                    "mysql://panel" + mask + "127.0.0.1/panel",
+		"username=me&password=relay":                                              "username=me&" + mask,
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

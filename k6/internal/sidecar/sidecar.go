@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"windtunnel/k6/internal/ambient"
 )
 
 const (
@@ -64,6 +66,7 @@ func Open(ctx context.Context, program, root, logDir string, allowed []string) (
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = root
+	cmd.Env, _ = ambient.Without(os.Environ())
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := cmd.StdinPipe()

@@ -4,18 +4,56 @@
 package startup
 
 import (
+	"fmt"
 	"os"
 	"strconv"
+	"strings"
+	"syscall"
+
+	"windtunnel/k6/internal/ambient"
+	"windtunnel/k6/internal/variables"
 )
 
-// Prepare sets two environment variables of this process. Pinned means pinned: an unknown import or
-// subcommand is an error, not a reason for k6 to ask a build service for another binary. And
+// Prepare keeps ambient settings out of a k6 that measures, and sets two environment variables of this process. Pinned means
+// pinned: an unknown import or subcommand is an error, not a reason for k6 to ask a build service for another binary. And
 // GENERATOR_PID tells a script, which has no other way to know, whose CPU time the load costs.
 func Prepare() error {
+	if measures(os.Args[1:]) {
+		if err := withoutAmbient(); err != nil {
+			return err
+		}
+		if line := variables.FromShellLine(os.Environ()); line != "" {
+			fmt.Fprintln(os.Stderr, line)
+		}
+	}
 	if _, ok := os.LookupEnv("K6_AUTO_EXTENSION_RESOLUTION"); !ok {
 		if err := os.Setenv("K6_AUTO_EXTENSION_RESOLUTION", "false"); err != nil {
 			return err
 		}
 	}
 	return os.Setenv("GENERATOR_PID", strconv.Itoa(os.Getpid()))
+}
+
+// measures reports whether the arguments are of `k6 run`. A bench has cleaned the environment of its own already.
+func measures(args []string) bool {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			return arg == "run"
+		}
+	}
+	return false
+}
+
+// withoutAmbient starts this program anew where its environment has ambient settings: Go reads some of them before main.
+func withoutAmbient() error {
+	kept, left := ambient.Without(os.Environ())
+	if len(left) == 0 {
+		return nil
+	}
+	fmt.Fprintln(os.Stderr, ambient.Line(os.Environ()))
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(self, os.Args, kept)
 }

@@ -55,7 +55,8 @@ func Read(path string) (History, error) {
 		if len(h.Points) == 0 {
 			h.Class = p.Class
 		}
-		if differ := h.Class.Differences(p.Class); len(differ) > 0 {
+		// A history from before an unknown class was refused stays readable.
+		if differ := h.Class.Differences(p.Class); h.Class != p.Class {
 			return h, fmt.Errorf("%s: line %d is of another class of machine than line 1: they differ in %s", filepath.Base(path), number, strings.Join(differ, ", "))
 		}
 		h.Points = append(h.Points, p)

@@ -5,13 +5,17 @@
 package environment
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.k6.io/k6/js/modules"
 
+	"windtunnel/k6/internal/connect"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/variables"
 )
 
 // ImportPath is the module's name in scripts.
@@ -32,8 +36,26 @@ type instance struct{}
 // Exports implements modules.Instance.
 func (instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems,
-		"isLoopback": environment.IsLoopback}}
+		"isLoopback": environment.IsLoopback, "fromShell": FromShell, "endsBadly": environment.EndsBadly,
+		"connection": connection, "tlsMend": connect.Mend}}
 }
+
+// connection tells how a system is reached, or why it cannot be told; asked is connect.Asked as JSON. A script would show an
+// embedded struct, with the key in its options, beside its fields: so it is a map.
+func connection(asked string) map[string]any {
+	var a connect.Asked
+	if err := json.Unmarshal([]byte(asked), &a); err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	c, err := connect.Of(a)
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	return map[string]any{"url": c.URL, "from": c.From, "options": c.Options, "parameters": c.Parameters, "notes": c.Notes, "tried": c.Tried, "error": ""}
+}
+
+// FromShell are the settings that k6 takes from the shell, NAME=VALUE with commas between them; "" where it takes none.
+func FromShell() string { return strings.Join(variables.FromShell(os.Environ()), ", ") }
 
 // Problems are what is wrong with the text of an environment file, a line each; none means that it is valid.
 func Problems(text string) []string { return problems(schema.Environment, text) }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package connect decides how k6 reaches a system: by which address, through which proxy, and with which TLS. Each decision is an
+// option of k6's, and a parameter of the result or a note, so that none is silent.
+package connect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"windtunnel/k6/internal/environment"
+)
+
+// Asked is what an environment says of a system's connection. Folder is the environment file's.
+type Asked struct {
+	URL    string           `json:"url"`
+	TLS    *environment.TLS `json:"tls"`
+	Proxy  string           `json:"proxy"`
+	Folder string           `json:"folder"`
+}
+
+// Connection is how a system is reached.
+type Connection struct {
+	// URL is the one of requests, From the environment's: they differ where the certificate has another name.
+	URL  string
+	From string
+	// Options are k6's.
+	Options map[string]any
+	// Parameters decide whether two runs can be compared.
+	Parameters map[string]string
+	Notes      []string
+	// Tried are the addresses of the system's name, for a message that none answered; "" of an address.
+	Tried string
+
+	address string // to dial, HOST:PORT
+	name    string // that the certificate must have
+	asked   Asked
+	keys    keys
+}
+
+var (
+	mu    sync.Mutex
+	known = map[string]*Connection{} // by what was asked; each VU asks anew
+)
+
+// Of decides how the system is reached. It sets this process's proxy and trust, and tries the addresses of a name, once. The error is
+// one line.
+func Of(a Asked) (*Connection, error) {
+	mu.Lock()
+	defer mu.Unlock()
+	id := fmt.Sprintf("%q %q %q %+v", a.URL, a.Proxy, a.Folder, a.TLS)
+	if c, ok := known[id]; ok {
+		return c, nil
+	}
+	c, err := of(a)
+	if err != nil {
+		return nil, err
+	}
+	known[id] = c
+	return c, nil
+}
+
+func of(a Asked) (*Connection, error) {
+	u, err := url.Parse(a.URL)
+	if err != nil {
+		return nil, err
+	}
+	c := &Connection{URL: a.URL, From: a.URL, Options: map[string]any{}, Parameters: map[string]string{}, Notes: []string{}, asked: a, name: u.Hostname()}
+	if err := c.useProxy(u); err != nil {
+		return nil, err
+	}
+	at := reached{}
+	if a.Proxy == "" {
+		at = reach(u.Hostname(), portOf(u))
+		c.Tried = at.tried
+		c.pin(u, at)
+	}
+	c.address = net.JoinHostPort(at.ip(u.Hostname()), portOf(u))
+	return c, c.useTLS(u, at)
+}
+
+// portOf is a URL's port, or its scheme's.
+func portOf(u *url.URL) string {
+	switch port := u.Port(); {
+	case port != "":
+		return port
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// useProxy sends all requests of this process through the proxy.
+func (c *Connection) useProxy(u *url.URL) error {
+	proxy := c.asked.Proxy
+	if proxy == "" {
+		return nil
+	}
+	if environment.IsLoopback(u.Hostname()) {
+		return fmt.Errorf("proxy: %s is this machine, which k6 asks without a proxy; leave proxy out", u.Hostname())
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY"} {
+		if err := os.Setenv(name, proxy); err != nil {
+			return err
+		}
+	}
+	c.Parameters["proxy"] = proxy
+	c.Notes = append(c.Notes, "requests went through the proxy "+proxy)
+	return nil
+}
+
+// pin makes k6, which tries one address of a name, take one that answers where not all do.
+func (c *Connection) pin(u *url.URL, at reached) {
+	if !at.pinned {
+		return
+	}
+	c.host(u.Hostname(), portOf(u), at.ip(""))
+	c.Notes = append(c.Notes, fmt.Sprintf("%s was reached at %s, as not all of its addresses answered (%s)", u.Hostname(), at.ip(""), at.told))
+}
+
+// host has k6 find a name at an address.
+func (c *Connection) host(name, port, ip string) {
+	c.Options["hosts"] = map[string]string{net.JoinHostPort(name, port): net.JoinHostPort(ip, port)}
+}
+
+// useTLS says whom k6 trusts, and who it is.
+func (c *Connection) useTLS(u *url.URL, at reached) error {
+	t := c.asked.TLS
+	if t == nil {
+		return nil
+	}
+	if u.Scheme != "https" {
+		return fmt.Errorf("tls: %s is not https", c.asked.URL)
+	}
+	files, err := read(t, c.asked.Folder)
+	if err != nil {
+		return err
+	}
+	c.keys = files
+	var said []string
+	if t.CA != "" {
+		if err := os.Setenv("SSL_CERT_FILE", absolute(t.CA, c.asked.Folder)); err != nil {
+			return err
+		}
+		sum := sha256.Sum256(files.ca)
+		said = append(said, "ca "+hex.EncodeToString(sum[:6]))
+	}
+	if t.ServerName != "" {
+		if err := c.nameServer(u, at); err != nil {
+			return err
+		}
+		said = append(said, "server_name "+t.ServerName)
+	}
+	if t.Insecure {
+		c.Options["insecureSkipTLSVerify"] = true
+		c.Notes = append(c.Notes, "TLS: no certificate was verified (tls.insecure), so whoever is between could have answered")
+		said = append(said, "insecure")
+	}
+	if t.ClientCert != "" {
+		c.Options["tlsAuth"] = []map[string]string{{"cert": string(files.cert), "key": string(files.key)}}
+		said = append(said, "client certificate")
+	}
+	c.Parameters["tls"] = strings.Join(said, ", ")
+	return nil
+}
+
+// nameServer has requests name the system as its certificate does, and k6 find that name where the system is.
+func (c *Connection) nameServer(u *url.URL, at reached) error {
+	name := c.asked.TLS.ServerName
+	if c.asked.Proxy != "" {
+		return fmt.Errorf("tls.server_name: a proxy would look for %s by itself; leave proxy or server_name out", name)
+	}
+	ip := at.ip("")
+	if ip == "" {
+		return fmt.Errorf("%s has no address (%s): is its name right?", u.Hostname(), at.told)
+	}
+	c.host(name, portOf(u), ip)
+	c.name = name
+	named := *u
+	named.Host = name
+	if port := u.Port(); port != "" {
+		named.Host = net.JoinHostPort(name, port)
+	}
+	c.URL = named.String()
+	return nil
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package connect
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/fault"
+)
+
+// keys are the contents of the files that an environment's tls names.
+type keys struct{ ca, cert, key []byte }
+
+// absolute is a path of an environment file's.
+func absolute(path, folder string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
+}
+
+// Check says what is wrong with the files of tls, nil where nothing is.
+func Check(t *environment.TLS, folder string) error {
+	if t == nil {
+		return nil
+	}
+	_, err := read(t, folder)
+	return err
+}
+
+func read(t *environment.TLS, folder string) (k keys, err error) {
+	for _, file := range []struct {
+		field, path string
+		into        *[]byte
+	}{{"ca", t.CA, &k.ca}, {"client_cert", t.ClientCert, &k.cert}, {"client_key", t.ClientKey, &k.key}} {
+		if file.path == "" {
+			continue
+		}
+		if *file.into, err = os.ReadFile(absolute(file.path, folder)); err != nil {
+			return k, fmt.Errorf("tls.%s: %s: %w; a relative path begins at the environment file's folder", file.field, file.path, fault.Reason(err))
+		}
+	}
+	if t.CA != "" && !x509.NewCertPool().AppendCertsFromPEM(k.ca) {
+		return k, fmt.Errorf("tls.ca: %s holds no certificate in PEM", t.CA)
+	}
+	if t.ClientCert == "" {
+		return k, nil
+	}
+	if isEncrypted(k.key) {
+		return k, fmt.Errorf("tls.client_key: %s is encrypted; give a key without a password, such as by openssl pkey -in FILE -out PLAIN", t.ClientKey)
+	}
+	if _, err := tls.X509KeyPair(k.cert, k.key); err != nil {
+		return k, fmt.Errorf("tls.client_cert and tls.client_key: %s", strings.TrimPrefix(err.Error(), "tls: "))
+	}
+	return k, nil
+}
+
+func isEncrypted(key []byte) bool {
+	block, _ := pem.Decode(key)
+	return block != nil && (block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"))
+}

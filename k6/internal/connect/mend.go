@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package connect
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Mend says why TLS with a system fails, and what mends it, by a handshake that verifies nothing; "" where it finds nothing. It is
+// asked after a request has failed, never before.
+func Mend(at string) string {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, c := range known {
+		switch {
+		case c.URL != at:
+		case c.asked.Proxy != "": // it would look past the proxy
+			return ""
+		default:
+			return c.mend(time.Now())
+		}
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return ""
+	}
+	c := Connection{URL: at, name: u.Hostname(), address: net.JoinHostPort(u.Hostname(), portOf(u))}
+	return c.mend(time.Now())
+}
+
+func (c *Connection) mend(now time.Time) string {
+	var pair []tls.Certificate
+	if len(c.keys.cert) > 0 {
+		if own, err := tls.X509KeyPair(c.keys.cert, c.keys.key); err == nil {
+			pair = append(pair, own)
+		}
+	}
+	demanded := false
+	config := &tls.Config{ServerName: c.name, InsecureSkipVerify: true, //nolint:gosec // it only looks
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			demanded = true
+			if len(pair) > 0 {
+				return &pair[0], nil
+			}
+			return &tls.Certificate{}, nil
+		}}
+	dialer := &net.Dialer{Timeout: dialPatience}
+	raw, err := dialer.Dial("tcp", c.address)
+	if err != nil {
+		return ""
+	}
+	defer raw.Close()
+	_ = raw.SetDeadline(now.Add(2 * dialPatience))
+	conn := tls.Client(raw, config)
+	err = conn.Handshake()
+	if header := (tls.RecordHeaderError{}); errors.As(err, &header) {
+		return "what answers there speaks no TLS: is the URL http://?"
+	}
+	if err == nil && demanded { // the refusal comes after the handshake of TLS 1.3
+		_ = raw.SetReadDeadline(time.Now().Add(dialPatience / 2))
+		_, err = conn.Read(make([]byte, 1))
+		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
+			err = nil
+		}
+	}
+	var wrong []string
+	if t := c.asked.TLS; t == nil || !t.Insecure {
+		wrong = c.wrongWith(conn.ConnectionState().PeerCertificates, now)
+	}
+	switch {
+	case err == nil || !demanded:
+	case len(pair) == 0:
+		wrong = append(wrong, "it demands a client certificate: give tls.client_cert and tls.client_key")
+	default:
+		wrong = append(wrong, "it refuses the client certificate: is tls.client_cert signed by an authority that it trusts, and not expired?")
+	}
+	return strings.Join(wrong, "; ")
+}
+
+// wrongWith are the reasons not to trust a chain, each with what mends it.
+func (c *Connection) wrongWith(chain []*x509.Certificate, now time.Time) (wrong []string) {
+	if len(chain) == 0 {
+		return nil
+	}
+	leaf := chain[0]
+	switch {
+	case now.After(leaf.NotAfter):
+		wrong = append(wrong, fmt.Sprintf("its certificate expired on %s: renew it", leaf.NotAfter.UTC().Format(time.DateOnly)))
+	case now.Before(leaf.NotBefore):
+		wrong = append(wrong, fmt.Sprintf("its certificate is valid from %s on: is this machine's clock right?", leaf.NotBefore.UTC().Format(time.DateOnly)))
+	}
+	if names := namesOf(leaf); len(names) == 0 {
+		wrong = append(wrong, fmt.Sprintf("its certificate has no subject alternative name (SAN): issue it with %s as one, or set tls.insecure", c.name))
+	} else if leaf.VerifyHostname(c.name) != nil {
+		wrong = append(wrong, fmt.Sprintf("its certificate is for %s, and not for %s: set tls.server_name to the name that it has", strings.Join(names, ", "), c.name))
+	}
+	return append(wrong, c.untrusted(chain, leaf)...)
+}
+
+func (c *Connection) untrusted(chain []*x509.Certificate, leaf *x509.Certificate) []string {
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	roots.AppendCertsFromPEM(c.keys.ca)
+	between := x509.NewCertPool()
+	for _, own := range chain[1:] {
+		between.AddCert(own)
+	}
+	// In the middle of its validity, since an expired certificate has a message of its own.
+	_, err = leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: leaf.NotBefore.Add(leaf.NotAfter.Sub(leaf.NotBefore) / 2)})
+	if unknown := (x509.UnknownAuthorityError{}); !errors.As(err, &unknown) {
+		return nil
+	}
+	switch {
+	case len(c.keys.ca) > 0:
+		return []string{fmt.Sprintf("its certificate is not signed by tls.ca, but by %q: give that authority's certificate", leaf.Issuer)}
+	case bytes.Equal(leaf.RawIssuer, leaf.RawSubject):
+		return []string{"its certificate is self-signed: give that certificate as tls.ca, or set tls.insecure"}
+	}
+	return []string{fmt.Sprintf("its certificate is signed by %q, which this machine does not trust: give that authority's certificate as tls.ca", leaf.Issuer)}
+}
+
+// namesOf are the names and addresses that a certificate is for.
+func namesOf(leaf *x509.Certificate) []string {
+	names := append([]string{}, leaf.DNSNames...)
+	for _, ip := range leaf.IPAddresses {
+		names = append(names, ip.String())
+	}
+	return names
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package connect
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"windtunnel/k6/internal/environment"
+)
+
+const (
+	lookupPatience = 5 * time.Second
+	dialPatience   = 2 * time.Second
+	// mostAddresses bounds the addresses of a name that are tried.
+	mostAddresses = 8
+)
+
+// reached is what became of the addresses of a name.
+type reached struct {
+	chosen string // the address that answers, else the first one; "" without any
+	pinned bool   // k6 could take another one, which does not answer
+	tried  string // all of them
+	told   string // the same, with what became of each
+}
+
+// ip is the chosen address, or what is given where there is none.
+func (r reached) ip(otherwise string) string {
+	if r.chosen == "" {
+		return otherwise
+	}
+	return r.chosen
+}
+
+// reach tries all addresses of a host. k6 takes one of IPv4 where a name has any, whether it answers or not.
+func reach(host, port string) reached {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return reached{chosen: ip.String()}
+	}
+	all, err := addressesOf(host)
+	if err != nil {
+		return reached{told: err.Error()}
+	}
+	found := reached{chosen: all[0].String()}
+	answers := map[netip.Addr]bool{}
+	var tried, told []string
+	for _, ip := range all {
+		address := net.JoinHostPort(ip.String(), port)
+		conn, err := net.DialTimeout("tcp", address, dialPatience)
+		if err == nil {
+			_ = conn.Close()
+			answers[ip] = true
+		}
+		tried = append(tried, address)
+		told = append(told, address+" "+became(err))
+	}
+	found.tried, found.told = strings.Join(tried, ", "), strings.Join(told, ", ")
+	if i := slices.IndexFunc(all, func(ip netip.Addr) bool { return answers[ip] }); i >= 0 {
+		found.chosen = all[i].String()
+		found.pinned = slices.ContainsFunc(ofK6(all), func(ip netip.Addr) bool { return !answers[ip] })
+	}
+	return found
+}
+
+// became is how a try ended, in words.
+func became(err error) string {
+	var timeout net.Error
+	switch {
+	case err == nil:
+		return "answered"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "refused the connection"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "did not answer"
+	}
+	text := err.Error()
+	return text[strings.LastIndex(text, ": ")+1:]
+}
+
+// addressesOf are those of a name, of IPv4 first; of localhost both of this machine's, whatever the resolver knows of it.
+func addressesOf(host string) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lookupPatience)
+	defer cancel()
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	for i, ip := range all {
+		all[i] = ip.Unmap()
+	}
+	if environment.IsLoopback(host) {
+		all, err = append(all, netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b netip.Addr) int {
+		if a.Is4() != b.Is4() {
+			if a.Is4() {
+				return -1
+			}
+			return 1
+		}
+		return a.Compare(b)
+	})
+	all = slices.Compact(all)
+	return all[:min(len(all), mostAddresses)], nil
+}
+
+// ofK6 are the addresses of which k6 takes one.
+func ofK6(all []netip.Addr) []netip.Addr {
+	if !all[0].Is4() {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(ip netip.Addr) bool { return !ip.Is4() })
+}
