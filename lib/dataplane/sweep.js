@@ -137,6 +137,10 @@ function changeOf({ estimate, low, high }, entry, current) {
   return `${change(estimate)} %${interval}`;
 }
 
+/** @param {number} runs of each value @param {number} values @param {number} fewest runs that can tell a difference */
+const tooFew = (runs, values, fewest) =>
+  `${runs} ${runs === 1 ? 'run' : 'runs'} of each of ${values} values cannot tell a difference: it takes RUNS=${fewest}`;
+
 /**
  * The value to take, or null where the runs do not tell any from the one in use. A value that lacks a round is neither better nor
  * equal: the reason names it.
@@ -163,11 +167,7 @@ export function recommend(variable, values, inUse, planned = 0) {
     untold.length > 0 ? `${reason}; ${untold.join(', ')}: nothing can be said of it` : reason;
   const all = compareAll(others, current, rounds);
   if (runs < all.fewest)
-    return keep(
-      known(
-        `${runs} ${runs === 1 ? 'run' : 'runs'} of each of ${values.length} values cannot tell a difference: it takes RUNS=${all.fewest}`,
-      ),
-    );
+    return keep(known(tooFew(runs, values.length, all.fewest)));
   const found = all.found.map((one) => comparison(variable, current, one));
   const best = found.find(({ verdict }) => verdict === 'better');
   if (best) return { recommended: best.entry.value, reason: known(best.text) };
