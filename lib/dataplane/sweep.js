@@ -166,8 +166,7 @@ export function recommend(variable, values, inUse, planned = 0) {
   const known = (/** @type {string} */ reason) =>
     untold.length > 0 ? `${reason}; ${untold.join(', ')}: nothing can be said of it` : reason;
   const all = compareAll(others, current, rounds);
-  if (runs < all.fewest)
-    return keep(known(tooFew(runs, values.length, all.fewest)));
+  if (runs < all.fewest) return keep(known(tooFew(runs, values.length, all.fewest)));
   const found = all.found.map((one) => comparison(variable, current, one));
   const best = found.find(({ verdict }) => verdict === 'better');
   if (best) return { recommended: best.entry.value, reason: known(best.text) };
