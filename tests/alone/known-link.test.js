@@ -6,6 +6,7 @@ import { queueFrom } from '../../lib/link/over-time.js';
 import { recoveryOf } from '../../lib/link/recovery.js';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
+import { patientMs } from '../support/patience.js';
 import { probe } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
 
@@ -15,7 +16,7 @@ const RTT_MS = 40;
 const LINK = `rtt:${RTT_MS}ms,rate:50mbit`;
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = patientMs(20_000);
 
 const logs = temporaryFolder('known-link');
 /** @type {Awaited<ReturnType<typeof startSidecar>>} */
