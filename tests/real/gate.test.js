@@ -56,7 +56,7 @@ test('a week in which nothing that is built has changed is neutral, and not meas
 });
 
 test('rows of the matrix take two commits that are built, base as the baseline', async () => {
-  const measured = await proxy.gate('merged/equal', 'pull_request', {
+  const inputs = {
     protocol: 'socks',
     scenario: '',
     testbed: '',
@@ -64,7 +64,8 @@ test('rows of the matrix take two commits that are built, base as the baseline',
     minutes: '1',
     // Another file for each commit, which is sing-box all the same.
     build: `mkdir -p out && { printf '#!/bin/sh\\nexec %s "$@"\\n' '${join(ROOT, 'bin/sing-box')}'; sed 's/^/# /' proxy.py; } >out/proxy && chmod +x out/proxy`,
-  });
+  };
+  const measured = await proxy.gate('merged/equal', 'pull_request', inputs, { TURNS: '2', TUNNELS: '10' });
   assertMeasured(measured, 'pass');
   assert.match(measured.comment, /\| socks<br>/);
   keep('rows', measured);
