@@ -78,9 +78,8 @@ async function runAll(names, concurrency, patterns) {
     const file = nameOf(path);
     if (typeof skip === 'string' && !/does not match pattern/.test(skip))
       (skip.startsWith(BUSY) ? found.spoilt : found.skipped).push({ file, name, why: skip });
-    if (nesting > 0) return;
-    if (skip === undefined) found.passed += 1;
-    took(file, details.duration_ms);
+    if (skip === undefined && details.type !== 'suite') found.passed += 1;
+    if (nesting === 0) took(file, details.duration_ms);
   });
   stream.on('test:fail', ({ nesting, name, file: path, details }) => {
     const file = nameOf(path);

@@ -119,11 +119,22 @@ test('an input that nothing would read is refused, and nothing of a gate before 
   }
 });
 
-test('a build that fails is told, and is no verdict', async () => {
+test('a build that fails is told in a comment of a fork’s pull request, and is no verdict', async () => {
   const measured = await proxy.gate('merged/broken', 'pull_request', {
     build: `${BUILD} && python3 -m py_compile out/proxy`,
   });
   assert.deepEqual([measured.outputs.verdict, measured.job.failed], ['set-up failed', true], measured.log);
   assert.match(measured.comment, /set-up failed/);
   keep('broken', measured);
+  // Its comment is written once, however often.
+  /** @type {any[]} */
+  const comments = [];
+  const first = await proxy.publish(measured, comments);
+  assert.equal(first.job.failed, false, first.log);
+  const again = await proxy.publish(measured, comments);
+  assert.equal(again.job.failed, false, again.log);
+  assert.equal(comments.length, 1);
+  assert.ok(comments[0].body.startsWith(measured.comment));
+  assert.equal(again.checks[0].conclusion, measured.outputs.conclusion);
+  assert.ok(!again.log.includes('the-token-of-this-job'));
 });

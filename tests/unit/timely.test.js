@@ -63,6 +63,12 @@ test('a verdict that only the machine prevents is a time; another one is not', a
     triesOf(() => assertVerdict(of(kind), verdict));
   assert.equal((await tried('machine', 'fail'))[0], 5);
   assert.equal((await tried('samples', 'fail'))[0], 1);
+  const reasons = [{ kind: 'machine' }, { kind: 'error', busy_machine: true }].map((one) => ({
+    ...one,
+    text: 'a reason',
+  }));
+  const both = () => assertVerdict({ verdict: 'inconclusive', reasons }, 'fail');
+  assert.equal((await triesOf(both))[0], 5, 'others can have caused all of it');
   assert.deepEqual(await tried('machine', 'pass'), [1, null]);
   assert.equal((await tried('samples', 'pass'))[0], 1);
 });
