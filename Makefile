@@ -346,7 +346,7 @@ testbeds: $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS
 
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 
-# A proxy with known faults, which tests/alone/evidence.test.js measures.
+# A proxy with known faults, which tests/real/evidence.test.js and tests/alone/evidence.test.js measure.
 bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
 	@$(call need,go,install Go 1.26 or newer)
 	@mkdir -p bin
