@@ -363,7 +363,7 @@ testbeds: ## Install the systems that the testbeds start
 
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 
-# A proxy with known faults, which tests/alone/evidence.test.js measures.
+# A proxy with known faults, which tests/real/evidence.test.js and tests/alone/evidence.test.js measure.
 bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
 	@$(call need,go,install Go 1.26 or newer)
 	@mkdir -p bin
@@ -475,12 +475,27 @@ RUST_TESTS := --quiet --locked --profile bench --no-fail-fast
 # Rust's tests mostly wait.
 export RUST_TEST_THREADS := $(or $(RUST_TEST_THREADS),$(shell echo $$((2 * $$(nproc) + 2))))
 
+# Tiers: `test` is for each commit, `test-all` has the rest that one machine can run without special powers (tests/tiers.js); the others
+# below have parts of other machines and releases.
 .PHONY: test
-test: test-compiled test-scripts ## Set up everything and run all tests
+test: ## Test units, known answers, and each system once: before each commit
+	@failed=0; $(MAKE) test-compiled || failed=1; $(MAKE) test-scripts TIER=first || failed=1; test $$failed = 0
+
+# All of it, whatever fails in the first part; its closing line comes last.
+.PHONY: test-all
+test-all: ## make test, and the rest that one machine can run: before a change lands
+	@failed=0; $(MAKE) test || failed=1; $(MAKE) test-rest || failed=1; test $$failed = 0
+
+.PHONY: test-rest
+test-rest: ready-for-test build .venv/trend/.installed
+	@failed=0; (cd k6 && TEST_FULL=1 go test -trimpath $(FULL_SIZE)) || failed=1; $(MAKE) test-scripts TIER=rest || failed=1; test $$failed = 0
+
+# Packages of Go that TEST_FULL=1 tests at the size that they are about.
+FULL_SIZE := ./internal/trend/...
 
 # Side by side: Rust's mostly wait, and Go's are mostly built. What either has to say comes when it has ended.
 .PHONY: test-compiled
-test-compiled: ready-for-test build .venv/trend/.installed
+test-compiled: ready-for-test build
 	+@$(MAKE) --jobs=2 --keep-going --output-sync test-sidecar test-k6
 
 .PHONY: test-sidecar
@@ -488,14 +503,19 @@ test-sidecar: ready-for-test build ## Test the sidecar
 	cargo test $(RUST_TESTS) --manifest-path sidecar/Cargo.toml
 
 .PHONY: test-k6
-test-k6: ready-for-test build .venv/trend/.installed ## Test our k6
+test-k6: ready-for-test build ## Test our k6
 	cd k6 && go test -trimpath ./...
 	cd setup/sbom && go test -trimpath ./...
 	cd setup/image && go test -trimpath ./...
 
+# The first tier starts only what `make bench` starts.
+ifneq ($(TIER),first)
+FOR_SCRIPTS := bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next .venv/trend/.installed
+endif
+
 .PHONY: test-scripts
-test-scripts: ready-for-test build bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/trend/.installed ## Test scripts, lib and the whole against real systems; FILES= names some, such as real/relay
-	node --import ./tests/fakes/register.js tests/run.js $(FILES)
+test-scripts: ready-for-test build node_modules/.installed $(FOR_SCRIPTS) ## Test scripts, lib and the whole under Node.js: TIER=first, TIER=rest or both; FILES= names some, such as real/relay
+	$(if $(filter rest,$(TIER)),TEST_FULL=1 )node --import ./tests/fakes/register.js tests/run.js $(if $(FILES),$(FILES),$(TIER:%=--tier=%))
 
 .PHONY: test-primitives
 test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it

@@ -1,7 +1,9 @@
 /**
- * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all
- * others side by side, the longest first, as they mostly wait. Ends with the files that took longest, and one line that counts
- * all tests, below each that failed and why. Given names of files, it runs these.
+ * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all others side
+ * by side, the longest first, as they mostly wait. A test whose times did not hold beside others runs once more by itself. With --tier
+ * it runs the files of one tier (tests/tiers.js); given names of files, it runs these.
+ *
+ * It ends with the files that took longest, each test that was skipped or failed and why, and one line that counts.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -10,21 +12,13 @@ import { delimiter, dirname, join } from 'node:path';
 import { run } from 'node:test';
 import { tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { BUSY, watchOthers, whyBusy } from './support/others.js';
+import { SPOILT } from './support/timely.js';
+import { LONGEST, TIERS, isOf } from './tiers.js';
 
 const TESTS = dirname(fileURLToPath(import.meta.url));
 const ALONE = 'alone';
-/** Minutes each, so that none of them is begun last. */
-const LONGEST = [
-  'real/smoke',
-  'real/protocols-matrix',
-  'real/panel',
-  'real/runners-each',
-  'real/protocols-judged',
-  'real/protocols-cross',
-  'real/tproxy',
-  'known-answers/outage-dataplane',
-  'known-answers/dataplane',
-];
 /** Files at once: a test uses about a third of a CPU. */
 const AT_ONCE = 2 * availableParallelism() + 1;
 /** Files whose time is told at the end. */
@@ -39,38 +33,91 @@ const testsOf = (folder) =>
     .map((name) => `${folder}/${name.replace('.test.js', '')}`);
 
 /**
+ * A test that did not pass.
+ * @typedef {object} Told
+ * @property {string} file such as real/relay
+ * @property {string} name
+ * @property {string} [pattern] the name by which it is run again, where that is another one
+ * @property {string} why
+ *
+ * @typedef {object} Found
+ * @property {number} passed
+ * @property {Told[]} failed
+ * @property {Told[]} skipped
+ * @property {Told[]} spoilt by what else used the machine
+ * @property {[string, number][]} seconds that each file took
+ */
+
+/** @param {string | undefined} path */
+const nameOf = (path) => path?.replace(`${TESTS}/`, '').replace('.test.js', '') ?? '';
+
+/** @param {any} error */
+const messageOf = ({ cause, message }) =>
+  (cause instanceof Error ? cause.message : message).replace(/\s+/g, ' ').slice(0, ERROR_TOLD);
+
+/**
  * @param {string[]} names
  * @param {number} concurrency
- * @returns {Promise<{ passed: number, failed: string[], seconds: [string, number][] }>} seconds that each file took
+ * @param {RegExp[]} [patterns] of tests' names: only these
+ * @returns {Promise<Found>}
  */
-async function runAll(names, concurrency) {
-  let passed = 0;
-  /** @type {string[]} */
-  const failed = [];
+async function runAll(names, concurrency, patterns) {
+  const found = /** @type {Found} */ ({ passed: 0, failed: [], skipped: [], spoilt: [], seconds: [] });
   /** @type {Map<string, number>} */
   const seconds = new Map();
-  /** Why a test within a test failed, by file: the outer one says only that one did. @type {Map<string, string>} */
+  /** The first test within a test that failed, by file: the outer one says only that one did. @type {Map<string, Told>} */
   const inner = new Map();
-  const nameOf = (/** @type {string | undefined} */ file) => file?.replace(`${TESTS}/`, '') ?? '';
-  /** Its first test has the file's own set-up. @param {string | undefined} file @param {number} ms */
-  const took = (file, ms) => seconds.set(nameOf(file), (seconds.get(nameOf(file)) ?? 0) + ms / 1000);
-  const stream = run({ files: names.map((name) => join(TESTS, `${name}.test.js`)), concurrency });
-  stream.on('test:pass', ({ nesting, skip, file, details }) => {
-    if (nesting > 0) return;
-    if (skip === undefined) passed += 1;
-    took(file, details.duration_ms);
+  /** Its first test has the file's own set-up. @param {string} file @param {number} ms */
+  const took = (file, ms) => seconds.set(file, (seconds.get(file) ?? 0) + ms / 1000);
+  const stream = run({
+    files: names.map((name) => join(TESTS, `${name}.test.js`)),
+    concurrency,
+    ...(patterns && { testNamePatterns: patterns }),
   });
-  stream.on('test:fail', ({ nesting, name, file, details }) => {
-    const { cause, message } = details.error;
-    const why = (cause instanceof Error ? cause.message : message).replace(/\s+/g, ' ').slice(0, ERROR_TOLD);
-    if (nesting > 0) inner.set(nameOf(file), inner.get(nameOf(file)) ?? `${name}: ${why}`);
-    if (nesting > 0) return;
-    failed.push(`${nameOf(file)}: ${name}: ${inner.get(nameOf(file)) ?? why}`);
-    inner.delete(nameOf(file));
+  stream.on('test:pass', ({ nesting, skip, name, file: path, details }) => {
+    const file = nameOf(path);
+    if (typeof skip === 'string' && !/does not match pattern/.test(skip))
+      (skip.startsWith(BUSY) ? found.spoilt : found.skipped).push({ file, name, why: skip });
+    if (skip === undefined && details.type !== 'suite') found.passed += 1;
+    if (nesting === 0) took(file, details.duration_ms);
+  });
+  stream.on('test:fail', ({ nesting, name, file: path, details }) => {
+    const file = nameOf(path);
+    const why = messageOf(details.error);
+    if (nesting > 0) {
+      inner.set(file, inner.get(file) ?? { file, name, why });
+      return;
+    }
+    const { name: within, why: deeper } = inner.get(file) ?? { why };
+    const told = { file, name: within ? `${name}: ${within}` : name, pattern: name, why: deeper };
+    (deeper.startsWith(SPOILT) ? found.spoilt : found.failed).push(told);
+    inner.delete(file);
     took(file, details.duration_ms);
   });
   for await (const text of stream.compose(tap)) process.stdout.write(text);
-  return { passed, failed, seconds: [...seconds] };
+  return { ...found, seconds: [...seconds] };
+}
+
+/** @param {string} name */
+const exactly = (name) => new RegExp(`${name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$`);
+
+/**
+ * One file by itself. What a busy machine spoilt is skipped, and says how busy it was; on a quiet one it has failed.
+ * @param {string} name
+ * @param {RegExp[]} [patterns]
+ * @returns {Promise<Found>}
+ */
+async function runAlone(name, patterns) {
+  const end = watchOthers();
+  const found = await runAll([name], 1, patterns);
+  const others = end();
+  for (const told of found.spoilt.splice(0)) {
+    // Such a test has measured by itself how busy the machine was.
+    if (told.why.startsWith(BUSY)) found.skipped.push(told);
+    else if (others.busy) found.skipped.push({ ...told, why: `${whyBusy(others)}: ${told.why}` });
+    else found.failed.push(told);
+  }
+  return found;
 }
 
 /**
@@ -82,24 +129,50 @@ function findPython() {
   process.env.PATH = `${dirname(stdout.trim())}${delimiter}${process.env.PATH}`;
 }
 
+/** The files that are asked for. */
+function asked() {
+  const { values, positionals } = parseArgs({
+    options: { tier: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const { tier } = values;
+  if (tier !== undefined && tier !== 'first' && tier !== 'rest')
+    throw new Error(`--tier=${tier}: there are ${Object.keys(TIERS).join(' and ')}`);
+  if (positionals.length > 0)
+    return positionals.map((path) => path.replace(/^(.*\/)?tests\//, '').replace(/\.test\.js$/, ''));
+  const folders = readdirSync(TESTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const all = folders.flatMap(({ name }) => testsOf(name));
+  return all.filter((name) => tier === undefined || isOf(tier, name));
+}
+
+/** @param {string} name */
+const isAlone = (name) => name.startsWith(`${ALONE}/`);
+
 findPython();
-const given = process.argv
-  .slice(2)
-  .map((path) => path.replace(/^(.*\/)?tests\//, '').replace(/\.test\.js$/, ''));
-const folders = readdirSync(TESTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-const all = given.length > 0 ? given : folders.flatMap(({ name }) => testsOf(name));
-const isAlone = (/** @type {string} */ name) => name.startsWith(`${ALONE}/`);
+const all = asked();
 const together = all.filter((name) => !isAlone(name));
 const ordered = [
   ...LONGEST.filter((name) => together.includes(name)),
   ...together.filter((name) => !LONGEST.includes(name)),
 ];
-const parts = [await runAll(ordered, AT_ONCE), await runAll(all.filter(isAlone), 1)];
+const parts = [await runAll(ordered, AT_ONCE)];
+for (const name of all.filter(isAlone)) parts.push(await runAlone(name));
+for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
+  const again = parts[0].spoilt.filter((told) => told.file === file);
+  parts.push(
+    await runAlone(
+      file,
+      again.map(({ name, pattern }) => exactly(pattern ?? name)),
+    ),
+  );
+}
 
 const failed = parts.flatMap((part) => part.failed);
 const longest = parts.flatMap(({ seconds }) => seconds).toSorted(([, a], [, b]) => b - a);
 for (const [name, seconds] of longest.slice(0, TOLD))
   console.log(`${seconds.toFixed(0).padStart(6)} s  ${name}`);
-for (const name of failed) console.log(`failed: ${name}`);
+for (const { file, name, why } of parts.flatMap((part) => part.skipped))
+  console.log(`skipped: ${file}: ${name}: ${why}`);
+for (const { file, name, why } of failed) console.log(`failed: ${file}: ${name}: ${why}`);
 console.log(`${parts.reduce((sum, { passed }) => sum + passed, 0)} passed, ${failed.length} failed`);
 process.exitCode = failed.length > 0 ? 1 : 0;

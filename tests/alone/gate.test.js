@@ -1,5 +1,7 @@
-/** The gate's workflow measures two commits of a small proxy and tells which costs more. Others beside it would be in what it measures. */
-import assert from 'node:assert/strict';
+/**
+ * The gate's workflow measures two commits of a small proxy that cost the same, and passes. Others beside it would be in what it measures.
+ * tests/alone/evidence.test.js has what costs more, and tests/real/gate.test.js the comment of a gate that fails.
+ */
 import { after, test } from 'node:test';
 import { assertVerdict, keep, smallProxy } from '../support/small-proxy.js';
 import { timely, undisturbed } from '../support/timely.js';
@@ -12,26 +14,6 @@ function assertTold(measured, verdict) {
   assertVerdict(measured, verdict);
   timely(measured.outputs.verdict === verdict, measured.comment);
 }
-
-const COSTS_MORE = 'a pull request of a fork that costs more fails, and its comment is written';
-test(
-  COSTS_MORE,
-  undisturbed(async () => {
-    const measured = await proxy.gate('merged/slower', 'pull_request');
-    assertTold(measured, 'fail');
-    keep('slower', measured);
-    /** @type {any[]} */
-    const comments = [];
-    const first = await proxy.publish(measured, comments);
-    assert.equal(first.job.failed, false, first.log);
-    const again = await proxy.publish(measured, comments);
-    assert.equal(again.job.failed, false, again.log);
-    assert.equal(comments.length, 1);
-    assert.ok(comments[0].body.startsWith(measured.comment));
-    assert.equal(again.checks[0].conclusion, measured.outputs.conclusion);
-    assert.ok(!again.log.includes('the-token-of-this-job'));
-  }),
-);
 
 test(
   'a pull request that is as fast passes',

@@ -6,8 +6,10 @@ import { queueFrom } from '../../lib/link/over-time.js';
 import { recoveryOf } from '../../lib/link/recovery.js';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
+import { patientMs } from '../support/patience.js';
 import { probe } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
+import { timely, undisturbed } from '../support/timely.js';
 
 const KNOWN = fileURLToPath(new URL('../fixtures/known-hop', import.meta.url));
 const RTT_MS = 40;
@@ -15,7 +17,7 @@ const RTT_MS = 40;
 const LINK = `rtt:${RTT_MS}ms,rate:50mbit`;
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = patientMs(20_000);
 
 const logs = temporaryFolder('known-link');
 /** @type {Awaited<ReturnType<typeof startSidecar>>} */
@@ -78,78 +80,94 @@ const seriesOf = ({ series }, name) => series.find((/** @type {any} */ one) => o
 
 // They wait for seconds of links of their own, and take little else.
 describe('proxies with faults of known size', { concurrency: true }, () => {
-  test('a proxy that holds 1,000 ms of payload is found, within 15 %, on another tunnel too', async (context) => {
-    await withRow(context, 'trojan', LINK, async (send) => {
-      const rest = await send('flow', { flow: { seconds: 1 } });
-      const atRest = seriesOf(rest, 'round_trip').p50_ns / 1e6;
-      assert.ok(Math.abs(atRest - RTT_MS) < RTT_MS / 2, `${atRest} ms at rest`);
-      const [load, other] = await Promise.all([
-        send('flow', { flow: { direction: 'down', warmup_s: 3, seconds: 3 } }),
-        send('flow', { flow: { warmup_s: 3, seconds: 2 } }),
-      ]);
-      assert.deepEqual([load.errors, other.errors], [{}, {}]);
-      const held = [load, other].map((one) => seriesOf(one, 'round_trip').p50_ns / 1e6 - atRest);
-      context.diagnostic(`held ${held.map((ms) => ms.toFixed(0)).join(' and ')} ms`);
-      for (const ms of held) assert.ok(Math.abs(ms - 1000) < 150, `${ms} ms`);
-      const mbit = (load.bytes * 8) / load.duration_s / 1e6;
-      assert.ok(Math.abs(mbit - 8) < 0.4, `${mbit} Mbit/s`);
-    });
-  });
-
-  test('two more round trips before the first byte are counted', async (context) => {
-    /** @type {Record<string, number>} */
-    const trips = {};
-    for (const row of ['socks', 'vless'])
-      await withRow(context, row, LINK, async (send, id) => {
-        const took = [];
-        for (const rtt of [RTT_MS, 3 * RTT_MS]) {
-          await sidecar.ask('POST', `/instances/${id}/link`, { set: `rtt:${rtt}ms` });
-          const { min_ns: ns } = seriesOf(await send('handshake', { first_reply: true, count: 5 }), 'total');
-          took.push(ns / 1e6);
-        }
-        trips[row] = (took[1] - took[0]) / (2 * RTT_MS);
+  test(
+    'a proxy that holds 1,000 ms of payload is found, within 15 %, on another tunnel too',
+    undisturbed(async (context) => {
+      await withRow(context, 'trojan', LINK, async (send) => {
+        const rest = await send('flow', { flow: { seconds: 1 } });
+        const atRest = seriesOf(rest, 'round_trip').p50_ns / 1e6;
+        timely(Math.abs(atRest - RTT_MS) < RTT_MS / 2, `${atRest} ms at rest`);
+        const [load, other] = await Promise.all([
+          send('flow', { flow: { direction: 'down', warmup_s: 3, seconds: 3 } }),
+          send('flow', { flow: { warmup_s: 3, seconds: 2 } }),
+        ]);
+        assert.deepEqual([load.errors, other.errors], [{}, {}]);
+        const held = [load, other].map((one) => seriesOf(one, 'round_trip').p50_ns / 1e6 - atRest);
+        context.diagnostic(`held ${held.map((ms) => ms.toFixed(0)).join(' and ')} ms`);
+        for (const ms of held) timely(Math.abs(ms - 1000) < 150, `${ms} ms`);
+        const mbit = (load.bytes * 8) / load.duration_s / 1e6;
+        timely(Math.abs(mbit - 8) < 0.4, `${mbit} Mbit/s`);
       });
-    if (Object.keys(trips).length < 2) return;
-    context.diagnostic(`${trips.socks.toFixed(2)} and ${trips.vless.toFixed(2)} round trips`);
-    assert.deepEqual([Math.round(trips.socks), Math.round(trips.vless)], [2, 4]);
-  });
+    }),
+  );
 
-  test('a mux that stands still for 2 s where a stream is not read is found, within 15 %', async (context) => {
-    await withRow(context, 'shadowsocks-2022-mux', LINK, async (send) => {
-      const [, other] = await Promise.all([
-        send('flow', { flow: { direction: 'down', reads: false, seconds: 9 } }),
-        send('flow', { flow: { warmup_s: 2, seconds: 6 } }),
-      ]);
-      const longest = seriesOf(other, 'round_trip').max_ns / 1e6;
-      context.diagnostic(`another stream waited ${longest.toFixed(0)} ms at the most`);
-      assert.ok(Math.abs(longest - 2000) < 300, `${longest} ms`);
-    });
-  });
+  test(
+    'two more round trips before the first byte are counted',
+    undisturbed(async (context) => {
+      /** @type {Record<string, number>} */
+      const trips = {};
+      for (const row of ['socks', 'vless'])
+        await withRow(context, row, LINK, async (send, id) => {
+          const took = [];
+          for (const rtt of [RTT_MS, 3 * RTT_MS]) {
+            await sidecar.ask('POST', `/instances/${id}/link`, { set: `rtt:${rtt}ms` });
+            const { min_ns: ns } = seriesOf(
+              await send('handshake', { first_reply: true, count: 5 }),
+              'total',
+            );
+            took.push(ns / 1e6);
+          }
+          trips[row] = (took[1] - took[0]) / (2 * RTT_MS);
+        });
+      if (Object.keys(trips).length < 2) return;
+      context.diagnostic(`${trips.socks.toFixed(2)} and ${trips.vless.toFixed(2)} round trips`);
+      const told = [Math.round(trips.socks), Math.round(trips.vless)];
+      timely(told[0] === 2 && told[1] === 4, `${told.join(' and ')} round trips`);
+    }),
+  );
 
-  test('a transfer stands still while its link is dead, and comes back', async (context) => {
-    await withRow(context, 'socks', 'rtt:40ms,rate:10mbit', async (send, id) => {
-      const at = `/instances/${id}/link`;
-      await sidecar.ask('POST', at, { restart: true, later: '@3s/dead:yes,@5s/dead:no' });
-      const { flow } = await send('flow', { flow: { direction: 'down', seconds: 12 } });
-      const { body: link } = await sidecar.ask('GET', `${at}/samples`);
-      const [dead, back] = link.changes.map(
-        (/** @type {any} */ { at_s: s }) => s + (link.began_unix_us - flow.began_unix_us) / 1e6,
-      );
-      assert.ok(Math.abs(back - dead - 2) < 0.1, JSON.stringify(link.changes));
-      const found = recoveryOf(
-        { bytes: flow.bytes, bucketS: flow.bucket_ms / 1000 },
-        { at: dead, until: back },
-      );
-      context.diagnostic(JSON.stringify(found));
-      assert.equal(flow.tunnels[0].died, null);
-      assert.ok(found.before > 8 && found.before < 10, `${found.before} Mbit/s before`);
-      assert.ok(found.silentS >= 1.7, `silent for ${found.silentS} s`);
-      // TCP tries again after waits that double: after 2 s of nothing within 3 s of its return.
-      assert.ok(found.recoveredS !== null && found.recoveredS < 4, `recovered after ${found.recoveredS} s`);
-      const queue = queueFrom(link, 'down', flow.began_unix_us, flow.bytes.length);
-      assert.ok(Math.max(...queue) > 0, 'no queue was seen');
-      // Nothing waits while nothing comes: the queue of 40 ms is empty in the middle of the outage.
-      assert.equal(queue[Math.round((dead + 1) * 10)], 0);
-    });
-  });
+  test(
+    'a mux that stands still for 2 s where a stream is not read is found, within 15 %',
+    undisturbed(async (context) => {
+      await withRow(context, 'shadowsocks-2022-mux', LINK, async (send) => {
+        const [, other] = await Promise.all([
+          send('flow', { flow: { direction: 'down', reads: false, seconds: 9 } }),
+          send('flow', { flow: { warmup_s: 2, seconds: 6 } }),
+        ]);
+        const longest = seriesOf(other, 'round_trip').max_ns / 1e6;
+        context.diagnostic(`another stream waited ${longest.toFixed(0)} ms at the most`);
+        timely(Math.abs(longest - 2000) < 300, `${longest} ms`);
+      });
+    }),
+  );
+
+  test(
+    'a transfer stands still while its link is dead, and comes back',
+    undisturbed(async (context) => {
+      await withRow(context, 'socks', 'rtt:40ms,rate:10mbit', async (send, id) => {
+        const at = `/instances/${id}/link`;
+        await sidecar.ask('POST', at, { restart: true, later: '@3s/dead:yes,@5s/dead:no' });
+        const { flow } = await send('flow', { flow: { direction: 'down', seconds: 12 } });
+        const { body: link } = await sidecar.ask('GET', `${at}/samples`);
+        const [dead, back] = link.changes.map(
+          (/** @type {any} */ { at_s: s }) => s + (link.began_unix_us - flow.began_unix_us) / 1e6,
+        );
+        timely(Math.abs(back - dead - 2) < 0.1, JSON.stringify(link.changes));
+        const found = recoveryOf(
+          { bytes: flow.bytes, bucketS: flow.bucket_ms / 1000 },
+          { at: dead, until: back },
+        );
+        context.diagnostic(JSON.stringify(found));
+        assert.equal(flow.tunnels[0].died, null);
+        timely(found.before > 8 && found.before < 10, `${found.before} Mbit/s before`);
+        timely(found.silentS >= 1.7, `silent for ${found.silentS} s`);
+        // TCP tries again after waits that double: after 2 s of nothing within 3 s of its return.
+        timely(found.recoveredS !== null && found.recoveredS < 4, `recovered after ${found.recoveredS} s`);
+        const queue = queueFrom(link, 'down', flow.began_unix_us, flow.bytes.length);
+        assert.ok(Math.max(...queue) > 0, 'no queue was seen');
+        // Nothing waits while nothing comes: the queue of 40 ms is empty in the middle of the outage.
+        assert.equal(queue[Math.round((dead + 1) * 10)], 0);
+      });
+    }),
+  );
 });

@@ -56,7 +56,7 @@ test('a week in which nothing that is built has changed is neutral, and not meas
 });
 
 test('rows of the matrix take two commits that are built, base as the baseline', async () => {
-  const measured = await proxy.gate('merged/equal', 'pull_request', {
+  const inputs = {
     protocol: 'socks',
     scenario: '',
     testbed: '',
@@ -64,7 +64,8 @@ test('rows of the matrix take two commits that are built, base as the baseline',
     minutes: '1',
     // Another file for each commit, which is sing-box all the same.
     build: `mkdir -p out && { printf '#!/bin/sh\\nexec %s "$@"\\n' '${join(ROOT, 'bin/sing-box')}'; sed 's/^/# /' proxy.py; } >out/proxy && chmod +x out/proxy`,
-  });
+  };
+  const measured = await proxy.gate('merged/equal', 'pull_request', inputs, { TURNS: '2', TUNNELS: '10' });
   assertMeasured(measured, 'pass');
   assert.match(measured.comment, /\| socks<br>/);
   keep('rows', measured);
@@ -118,11 +119,22 @@ test('an input that nothing would read is refused, and nothing of a gate before 
   }
 });
 
-test('a build that fails is told, and is no verdict', async () => {
+test('a build that fails is told in a comment of a fork’s pull request, and is no verdict', async () => {
   const measured = await proxy.gate('merged/broken', 'pull_request', {
     build: `${BUILD} && python3 -m py_compile out/proxy`,
   });
   assert.deepEqual([measured.outputs.verdict, measured.job.failed], ['set-up failed', true], measured.log);
   assert.match(measured.comment, /set-up failed/);
   keep('broken', measured);
+  // Its comment is written once, however often.
+  /** @type {any[]} */
+  const comments = [];
+  const first = await proxy.publish(measured, comments);
+  assert.equal(first.job.failed, false, first.log);
+  const again = await proxy.publish(measured, comments);
+  assert.equal(again.job.failed, false, again.log);
+  assert.equal(comments.length, 1);
+  assert.ok(comments[0].body.startsWith(measured.comment));
+  assert.equal(again.checks[0].conclusion, measured.outputs.conclusion);
+  assert.ok(!again.log.includes('the-token-of-this-job'));
 });

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
+import { patientMs } from '../support/patience.js';
 import { binaryOf, probe } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
 
 const RTTS_MS = [40, 240];
 const HANDSHAKES = 5;
 const DATAGRAMS = 20;
+const PATIENT_MS = patientMs(20_000);
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
 /**
@@ -51,8 +53,8 @@ async function firstReplyMs({ id, variables }, target) {
     proxy: { address: `127.0.0.1:${variables.socks_port}` },
     namespace: { instance: id, name: 'near' },
     count: HANDSHAKES,
-    timeout_ms: 20_000,
-    handshake_timeout_ms: 20_000,
+    timeout_ms: PATIENT_MS,
+    handshake_timeout_ms: PATIENT_MS,
   });
   assert.equal(state, 'done', JSON.stringify(error));
   assert.equal(outcome.succeeded, HANDSHAKES, JSON.stringify(outcome.errors));
@@ -130,7 +132,7 @@ for (const name of ['socks', 'mixed']) {
         namespace: { instance: instance.id, name: 'near' },
         count: DATAGRAMS,
         timeout_ms: 5_000,
-        handshake_timeout_ms: 20_000,
+        handshake_timeout_ms: PATIENT_MS,
       });
       assert.equal(state, 'done', JSON.stringify(error));
       assert.equal(outcome.succeeded, DATAGRAMS, JSON.stringify(outcome.errors));

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { temporaryFolder } from '../support/k6.js';
+import { patientMs } from '../support/patience.js';
 import { commandLines, descendants, isAlive, processOf, until } from '../support/processes.js';
 import { binaryOf, probe, variablesOf, way } from '../support/rows.js';
 import { startSidecar } from '../support/sidecar.js';
@@ -13,7 +14,7 @@ import { startSidecar } from '../support/sidecar.js';
 const ROUND_TRIPS = 100;
 const LOST_MOST = 5;
 /** For a transfer: through xray's WireGuard 5 s were once too few, with other tests beside it. */
-const PATIENT_MS = 20_000;
+const PATIENT_MS = patientMs(20_000);
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
 const MIB = 1024 * 1024;

@@ -16,7 +16,7 @@ const ALL = SYSTEMS.flatMap((system) =>
     .map((name) => `${system}/${name.replace('.js', '')}`),
 );
 /** Of those that send at a rate, from full on, one of each kind. */
-const OPEN = ['pulsar/ingest', 'pulsar/bulk', 'panel/users-create', 'panel/users-list', 'panel/mixed'];
+const OPEN = ['pulsar/ingest', 'panel/users-list', 'panel/mixed'];
 /** Some have one client, and each runner needs one; to list 2,000 users takes longer than all else, and asks nothing more of runners. */
 const VARIABLES = { RUNNERS: '2', CLIENTS: '4', EXISTING: '100' };
 

@@ -7,6 +7,7 @@ import { startRelay } from '../fakes/relay.js';
 import { startBench } from '../support/bench.js';
 import { influx } from '../support/influx.js';
 import { temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { patience } from '../support/patience.js';
 import { until } from '../support/processes.js';
 import { openEntry } from '../support/runners.js';
 import { startSidecar } from '../support/sidecar.js';
@@ -311,8 +312,8 @@ test('InfluxDB is killed in mid-run and comes back: all is sent again', async ()
     const testid = idOf(bench);
     const where = `testid='${testid}' AND operation='publish_open'`;
     let seen = 0;
-    const deadline = Date.now() + 60_000;
-    while (seen < 500 && Date.now() < deadline) {
+    const waits = patience(60_000);
+    while (seen < 500 && waits()) {
       await sleep(200);
       seen = await running.influx.sum('count', 'operation_ms', where);
     }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createPool } from 'mysql2/promise';
 import { ROOT, cleanEnvironment, start, temporaryFolder } from './k6.js';
+import { patience } from './patience.js';
 
 /**
  * @typedef {object} Database
@@ -95,13 +96,13 @@ export async function startMariadb() {
 
 /** @param {Database['query']} query @param {ReturnType<typeof start>} server */
 async function ready(query, server) {
-  const deadline = Date.now() + READY_MS;
+  const waits = patience(READY_MS);
   for (;;) {
     try {
       await query('SELECT 1');
       return;
     } catch (error) {
-      if (server.child.exitCode !== null || Date.now() > deadline)
+      if (server.child.exitCode !== null || !waits())
         throw new Error(`mariadbd did not come up: ${server.output.stderr}`, { cause: error });
       await sleep(100);
     }

@@ -83,8 +83,9 @@ export const contextOf = (event, { labels = [], inputs = {} } = {}) => ({
  * Runs gate.yml on a branch of the repository.
  * @param {string} folder of its own @param {string} repository @param {string} branch that the event checks out
  * @param {string} event @param {Record<string, string>} inputs
+ * @param {Record<string, string>} [variables] of the job, which its scenario reads
  */
-export async function gate(folder, repository, branch, event, inputs) {
+export async function gate(folder, repository, branch, event, inputs, variables = {}) {
   const artifacts = join(folder, 'artifacts');
   const nothing = async () => {};
   const context = { ...contextOf(event, { inputs }) };
@@ -111,6 +112,7 @@ export async function gate(folder, repository, branch, event, inputs) {
     GITHUB_RUN_ID: `${process.pid}-${basename(folder)}`,
     GITHUB_RUN_ATTEMPT: '1',
     BESIDE: '1',
+    ...variables,
   });
   context.github = { ...context.github, workspace: runner.workspace };
   const job = await runner.job('.github/workflows/gate.yml', context);

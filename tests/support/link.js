@@ -1,11 +1,13 @@
 /** A link of its own, and probes from its one end to a far end at its other, through the pair that it was made for or past it. */
 import { entryOf } from '../../lib/protocols/way.js';
+import { patientMs } from './patience.js';
 import { probe } from './rows.js';
 
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
 /** Nothing over a link of these tests takes so long. */
-const PATIENCE = { timeout_ms: 20_000, handshake_timeout_ms: 20_000 };
+const PATIENT_MS = patientMs(20_000);
+const PATIENCE = { timeout_ms: PATIENT_MS, handshake_timeout_ms: PATIENT_MS };
 /** The far end listens at all addresses of its end, of which a server reaches its own. */
 const [EVERYWHERE, HOME] = ['0.0.0.0', '127.0.0.1'];
 

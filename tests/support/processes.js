@@ -1,6 +1,7 @@
 /** Looks at processes through /proc. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patience } from './patience.js';
 
 /**
  * @typedef {object} Process
@@ -20,6 +21,33 @@ function statOf(pid) {
     return undefined;
   }
 }
+
+/**
+ * @typedef {object} Times of a process
+ * @property {number} pid
+ * @property {number} born
+ * @property {number} parent
+ * @property {number} ticks of CPU that it took
+ * @property {number} reaped ticks of all that it has waited for
+ */
+
+/** Ticks of every process, zombies too: nobody has waited for them. @returns {Times[]} */
+export const processTimes = () =>
+  pids().flatMap((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      const [parent, user, system, reapedUser, reapedSystem, born] = [1, 11, 12, 13, 14, 19].map(
+        (at) => fields[at],
+      );
+      return [{ pid, born, parent, ticks: user + system, reaped: reapedUser + reapedSystem }];
+    } catch {
+      return [];
+    }
+  });
 
 /** A process's command line; none if it has ended. @param {number} pid */
 function commandOf(pid) {
@@ -94,12 +122,12 @@ export function watch(child) {
 /**
  * @template T
  * @param {() => T | undefined | false | null | Promise<T | undefined | false | null>} condition
- * @param {string} what for the error after 60 s
+ * @param {string} what for the error after 60 s, and more on a slow machine
  * @returns {Promise<T>}
  */
 export async function until(condition, what) {
-  const deadline = Date.now() + 60_000;
-  while (Date.now() < deadline) {
+  const waits = patience(60_000);
+  while (waits()) {
     const value = await condition();
     if (value) return value;
     await sleep(50);

@@ -64,8 +64,9 @@ export function smallProxy() {
   });
   return {
     remove: folder.remove,
-    /** Runs gate.yml. @param {string} branch @param {string} event @param {Record<string, string>} [inputs] */
-    gate: (branch, event, inputs = {}) => gate(fresh(), repository, branch, event, { ...PROXY, ...inputs }),
+    /** Runs gate.yml. @param {string} branch @param {string} event @param {Record<string, string>} [inputs] @param {Record<string, string>} [variables] */
+    gate: (branch, event, inputs = {}, variables = {}) =>
+      gate(fresh(), repository, branch, event, { ...PROXY, ...inputs }, variables),
     /** Runs publish.yml behind it. @param {Measured} measured @param {any[]} [comments] that there are */
     publish: (measured, comments = []) => publish(fresh(), measured, PROXY.name, comments),
   };

@@ -1,6 +1,7 @@
 /**
- * One smoke run of all scenarios that streams to an InfluxDB: its results are asked about system by system, and what it streamed
- * board by board. The run takes minutes, so that all who ask are in one file, tests/real/smoke.test.js.
+ * One smoke run that streams to an InfluxDB: its results are asked about system by system, and what it streamed board by board. The run
+ * takes long, so that all who ask are in one file: tests/real/smoke-few.test.js for some scenarios of each system, and
+ * tests/real/smoke.test.js for all.
  */
 import assert from 'node:assert/strict';
 import { startBench } from './bench.js';
@@ -28,13 +29,14 @@ const SECRETS = {
 /** @type {Promise<{ smoke: Smoke, stop: () => Promise<void> }> | undefined} */
 let made;
 
-async function make() {
+/** @param {Record<string, string>} variables */
+async function make(variables) {
   const logs = temporaryFolder('smoke');
   const sidecar = await startSidecar(logs.path);
   const { outputs, secret_outputs: secrets } = await sidecar.start('influxdb', {});
   const influx = { ...outputs, ...secrets };
   const from = Date.now() - 1000;
-  const run = startBench({ ...influx, ...SECRETS, ...FEW_ROWS, PROFILE: 'smoke' });
+  const run = startBench({ ...influx, ...SECRETS, ...FEW_ROWS, PROFILE: 'smoke', ...variables });
   const watched = watch(run.child);
   const code = await run.ended;
   const smoke = { run, influx, ...watched(), from, to: Date.now() + 1000 };
@@ -46,9 +48,9 @@ async function make() {
   return { smoke, stop, code };
 }
 
-/** The run, which whoever asks first starts. @returns {Promise<Smoke>} */
-export async function smokeRun() {
-  made ??= make().then(async (all) => {
+/** The run, which whoever asks first starts. @param {Record<string, string>} [variables] of it @returns {Promise<Smoke>} */
+export async function smokeRun(variables = {}) {
+  made ??= make(variables).then(async (all) => {
     const { run } = all.smoke;
     // Whatever the verdicts are, a crowded machine's too: results and points must be whole.
     assert.ok([0, 3, 99].includes(Number(all.code)), run.output.stdout + run.output.stderr);

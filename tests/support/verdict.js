@@ -1,10 +1,12 @@
 /** What tests ask of a result's verdict, and of what led to it. */
 import assert from 'node:assert/strict';
-import { faultsOf, reasonsOf } from './reasons.js';
+import { faultsOf, isOfABusyOne, isOfTheMachine, reasonsOf } from './reasons.js';
+import { Spoilt } from './timely.js';
 
 /**
  * The verdict, and where it is told the exit code, are the expected ones; else the result's reasons are printed. A pass
- * may be inconclusive on a crowded machine, for nothing but that.
+ * may be inconclusive on a crowded machine, for nothing but that. Another verdict that only a crowded machine has prevented is spoilt, so
+ * that an `undisturbed` test tries again.
  * @param {any} result
  * @param {'pass' | 'fail' | 'inconclusive'} verdict
  * @param {number | string} [code] that the run ended with
@@ -13,10 +15,13 @@ export function assertVerdict(result, verdict, code) {
   const reasons = reasonsOf(result).join('\n') || 'it gives no reasons';
   const crowded =
     result.verdict === 'inconclusive' && result.reasons.length > 0 && faultsOf(result).length === 0;
-  assert.ok(
-    result.verdict === verdict || (verdict === 'pass' && crowded),
-    `the verdict is ${result.verdict}, not ${verdict}: ${reasons}`,
-  );
+  const spoilt =
+    result.verdict === 'inconclusive' &&
+    result.reasons.some(isOfTheMachine) &&
+    result.reasons.every(isOfABusyOne);
+  const message = `the verdict is ${result.verdict}, not ${verdict}: ${reasons}`;
+  if (verdict === 'fail' && spoilt) throw new Spoilt(message);
+  assert.ok(result.verdict === verdict || (verdict === 'pass' && crowded), message);
   // k6 itself knows no inconclusive.
   const expected = verdict === 'fail' ? 99 : 0;
   if (code !== undefined) assert.equal(code, expected, `exit code ${code}, not ${expected}: ${reasons}`);

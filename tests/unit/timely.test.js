@@ -1,17 +1,29 @@
-/** tests/support/timely.js: only times are tried again, and not for ever. */
+/** tests/support/timely.js: only times are tried again, not for ever, and only a busy machine excuses them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { within } from '../support/faulty.js';
-import { timely, undisturbed } from '../support/timely.js';
+import { SPOILT, timely, undisturbed } from '../support/timely.js';
+import { assertVerdict } from '../support/verdict.js';
 
-/** @param {(tries: number) => void} body */
-async function triesOf(body) {
+/**
+ * @param {(tries: number) => void} body
+ * @param {(tries: number) => number} [used] by others in a try, percent
+ */
+async function triesOf(body, used = () => 0) {
   let tries = 0;
-  const error = await undisturbed(async () => {
-    tries += 1;
-    body(tries);
-  })().catch((/** @type {Error} */ thrown) => thrown);
-  return [tries, error instanceof Error ? error.message : null];
+  /** @type {string | null} */
+  let told = null;
+  const run = undisturbed(
+    async () => {
+      tries += 1;
+      body(tries);
+    },
+    () => () => ({ percent: used(tries), most: used(tries), busy: used(tries) > 10 }),
+  );
+  await run({ skip: (why) => (told = `skipped: ${why}`) }).catch(
+    (/** @type {Error} */ error) => (told = error.message),
+  );
+  return [tries, told];
 }
 
 test('a time that holds once holds', async () => {
@@ -20,9 +32,43 @@ test('a time that holds once holds', async () => {
 });
 
 test('a time that never holds fails, with what was found', async () => {
-  assert.deepEqual(await triesOf(() => within(3, 2, 0.1)), [5, '3 is not within 10 % of 2']);
+  assert.deepEqual(await triesOf(() => within(3, 2, 0.1)), [5, `${SPOILT}3 is not within 10 % of 2`]);
 });
 
-test('what is no time is asked once', async () => {
-  assert.deepEqual(await triesOf((tries) => assert.ok(tries > 1, 'counted wrong')), [1, 'counted wrong']);
+test('a time that never holds on a busy machine is skipped, with what others used', async () => {
+  const [tries, told] = await triesOf(
+    () => timely(false, 'late'),
+    () => 37,
+  );
+  assert.equal(tries, 5);
+  assert.match(String(told), /^skipped: the machine was busy \(37 % used by others, at most 37 %\): .*late$/);
+});
+
+test('a time that does not hold in a quiet try fails, however busy the others were', async () => {
+  const used = (/** @type {number} */ tries) => (tries === 4 ? 1 : 90);
+  assert.deepEqual(await triesOf(() => timely(false, 'late'), used), [5, `${SPOILT}late`]);
+});
+
+test('what is no time is asked once, on a busy machine too', async () => {
+  const wrong = (/** @type {number} */ tries) => assert.ok(tries > 1, 'counted wrong');
+  assert.deepEqual(await triesOf(wrong, () => 90), [1, 'counted wrong']);
+});
+
+test('a verdict that only the machine prevents is a time; another one is not', async () => {
+  const of = (/** @type {string} */ kind) => ({
+    verdict: 'inconclusive',
+    reasons: [{ kind, text: 'a reason' }],
+  });
+  const tried = (/** @type {string} */ kind, /** @type {'pass' | 'fail'} */ verdict) =>
+    triesOf(() => assertVerdict(of(kind), verdict));
+  assert.equal((await tried('machine', 'fail'))[0], 5);
+  assert.equal((await tried('samples', 'fail'))[0], 1);
+  const reasons = [{ kind: 'machine' }, { kind: 'error', busy_machine: true }].map((one) => ({
+    ...one,
+    text: 'a reason',
+  }));
+  const both = () => assertVerdict({ verdict: 'inconclusive', reasons }, 'fail');
+  assert.equal((await triesOf(both))[0], 5, 'others can have caused all of it');
+  assert.deepEqual(await tried('machine', 'pass'), [1, null]);
+  assert.equal((await tried('samples', 'pass'))[0], 1);
 });

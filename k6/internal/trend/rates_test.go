@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -90,6 +91,9 @@ func (s shape) count(t *testing.T, series int) (c counts) {
 
 // The error rates for flat series, steps and creeps: the table of docs/trend.md.
 func TestErrorRates(t *testing.T) {
+	if os.Getenv("TEST_FULL") == "" {
+		t.Skip("make test-all counts the error rates, or TEST_FULL=1")
+	}
 	needOtava(t)
 	t.Log("| Series | Points | Autocorrelation | a change is told | near the step | a creep is told | Otava's changes are withheld |")
 	t.Log("|---|---:|---:|---:|---:|---:|---:|")

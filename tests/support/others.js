@@ -1,0 +1,147 @@
+/**
+ * CPU time that others took while a test ran, so that a test can say that the machine was busy. Whatever the test has started counts
+ * as its own, after the death of its parent too: a fault that burns CPU is no excuse for itself.
+ */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processTimes } from './processes.js';
+
+/** @typedef {import('./processes.js').Times} Times */
+
+const SAMPLE_MS = 500;
+/** USER_HZ of Linux. */
+const TICKS_PER_S = 100;
+/** Of all CPUs, over a whole test: as much as makes a measurement `disturbed`. */
+const BUSY_PERCENT = 10;
+/** Of all CPUs, in one second: a burst may spoil one time of a long test. */
+const BURST_PERCENT = 40;
+const BURST_S = 1;
+const KTHREADD = 2;
+
+/** Ticks that processes and the hypervisor took of all CPUs. Interrupts are left out: a test's own traffic causes them. */
+function takenTicks() {
+  const [, user, nice, system, , , , , steal] = readFileSync('/proc/stat', 'utf8')
+    .split('\n')[0]
+    .split(/\s+/);
+  return [user, nice, system, steal].reduce((sum, one) => sum + Number(one), 0);
+}
+
+/** @param {Times} one */
+const keyOf = ({ pid, born }) => `${pid} ${born}`;
+
+/** Counts the ticks of a process tree, whose members stay its own when they lose their parent. */
+class Own {
+  /** What was last seen of each, and whether its parent waits for it. @type {Map<string, Times & { waited: boolean }>} */
+  #seen = new Map();
+  /** Ticks of those that have ended, and which nobody of the tree has waited for. */
+  #lost = 0;
+
+  /** @param {number} root pid */
+  constructor(root) {
+    this.root = root;
+  }
+
+  /** All ticks until now, of kernel threads too. They work for whoever asks. @param {Times[]} all */
+  ticks(all) {
+    const living = new Map(all.map((one) => [keyOf(one), one]));
+    const pids = new Set([this.root]);
+    for (const [key, { pid, waited }] of this.#seen) {
+      if (living.has(key)) pids.add(pid);
+      else if (!waited) this.#lose(key);
+    }
+    addDescendants(all, pids);
+    for (const key of this.#seen.keys()) if (!living.has(key)) this.#seen.delete(key);
+    const own = all.filter(({ pid }) => pids.has(pid));
+    for (const one of own)
+      this.#seen.set(keyOf(one), { ...one, waited: pids.has(one.parent) || one.pid === this.root });
+    const kernel = all.filter(({ parent, pid }) => parent === KTHREADD || pid === KTHREADD);
+    return (
+      this.#lost + sum(own.map(({ ticks, reaped }) => ticks + reaped)) + sum(kernel.map((one) => one.ticks))
+    );
+  }
+
+  /** @param {string} key */
+  #lose(key) {
+    const { ticks = 0, reaped = 0 } = this.#seen.get(key) ?? {};
+    this.#lost += ticks + reaped;
+  }
+}
+
+/** @param {number[]} values */
+const sum = (values) => values.reduce((total, one) => total + one, 0);
+
+/** @param {Times[]} all @param {Set<number>} pids that grows by all that they have started */
+function addDescendants(all, pids) {
+  for (let before = -1; before !== pids.size;) {
+    before = pids.size;
+    for (const { pid, parent } of all) if (pids.has(parent)) pids.add(pid);
+  }
+}
+
+/**
+ * @typedef {object} Busy
+ * @property {number} percent of all CPUs that others took
+ * @property {number} most percent in one second
+ * @property {boolean} busy
+ */
+
+/**
+ * Judges seconds of others. Exported for its test.
+ * @param {{ seconds: number, others_s: number }[]} parts in order, each of BURST_S or more, but for the last
+ * @param {number} cpus
+ * @returns {Busy}
+ */
+export function judged(parts, cpus) {
+  const percentOf = (/** @type {typeof parts} */ some) =>
+    (100 * sum(some.map((one) => Math.max(0, one.others_s)))) /
+    (cpus * sum(some.map((one) => one.seconds)) || 1);
+  const percent = percentOf(parts);
+  const most = Math.max(
+    percent,
+    ...parts.filter((one) => one.seconds >= BURST_S).map((one) => percentOf([one])),
+  );
+  return { percent, most, busy: percent >= BUSY_PERCENT || most >= BURST_PERCENT };
+}
+
+/**
+ * Watches others until it is ended.
+ * @param {number} [root] pid of what the watched test has started, itself included
+ * @returns {() => Busy}
+ */
+export function watchOthers(root = process.pid) {
+  const own = new Own(root);
+  const look = () => ({ at: performance.now(), taken: takenTicks(), own: own.ticks(processTimes()) });
+  /** @type {{ seconds: number, others_s: number }[]} */
+  const parts = [];
+  let last = look();
+  const close = (/** @type {ReturnType<typeof look>} */ now) => {
+    const others_s = (now.taken - last.taken - (now.own - last.own)) / TICKS_PER_S;
+    parts.push({ seconds: (now.at - last.at) / 1000, others_s });
+    last = now;
+  };
+  const timer = setInterval(() => {
+    const now = look();
+    if (now.at - last.at >= BURST_S * 1000) close(now);
+  }, SAMPLE_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    close(look());
+    return judged(parts, availableParallelism());
+  };
+}
+
+/** How busy others keep this machine now. @param {number} [ms] */
+export async function othersNow(ms = 1500) {
+  const end = watchOthers();
+  await sleep(ms);
+  return end();
+}
+
+/** The start of the reason of every test that a busy machine has kept from its answer; tests/run.js looks for it. */
+export const BUSY = 'the machine was busy';
+
+/** @param {Busy} busy */
+export const whyBusy = ({ percent, most }) =>
+  `${BUSY} (${percent.toFixed(0)} % used by others, at most ${most.toFixed(0)} %)`;

@@ -1,0 +1,38 @@
+/** How long tests wait for what must come. A slow or busy machine gets more time, as measured, and once more where a wait expires. */
+
+/** Steps of the measured computation, and what they take on a machine of 2024 that does nothing else. */
+const [STEPS, USUAL_MS] = [20_000_000, 25];
+/** A wait is for something that is broken, too. */
+const MOST = 10;
+
+/** Time that a fixed computation takes, by what it usually takes: waits for a CPU count. At least 1. */
+export function slowness() {
+  const began = performance.now();
+  let state = 1;
+  for (let step = 0; step < STEPS; step += 1) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+  const took = performance.now() - began + (state === 0 ? 1 : 0);
+  return Math.min(MOST, Math.max(1, took / USUAL_MS));
+}
+
+/** As of the last measurement. */
+let factor = slowness();
+
+/**
+ * A limit of time, which grows where the machine has become slower.
+ * @param {number} ms on a machine of usual speed
+ * @param {{ now?: () => number, measure?: () => number }} [clock] of its test
+ * @returns {() => boolean} whether to go on waiting
+ */
+export function patience(ms, { now = () => performance.now(), measure = slowness } = {}) {
+  const began = now();
+  let own = factor;
+  return () => {
+    if (now() - began < ms * own) return true;
+    factor = measure();
+    own = Math.max(own, factor);
+    return now() - began < ms * own;
+  };
+}
+
+/** A limit for what takes only a number. @param {number} ms */
+export const patientMs = (ms) => Math.round(ms * factor);

@@ -1,0 +1,69 @@
+/**
+ * The tier of each test file under Node.js: `first` is what `make test` runs, and `rest` what `make test-all` runs after it. The tier of
+ * a folder holds for all its files but those that the other tier names.
+ * @type {Record<'first' | 'rest', { folders: string[], files: string[] }>}
+ */
+export const TIERS = {
+  first: {
+    folders: ['unit', 'known-answers'],
+    files: [
+      // One smoke run of each system.
+      'real/smoke-few',
+      // Seconds each.
+      'real/bad-input',
+      'real/builds',
+      'real/comment',
+      'real/gate-policy',
+      'real/marzban-tables',
+      'real/own-system',
+      'real/panel-seed',
+    ],
+  },
+  rest: {
+    folders: ['real', 'alone'],
+    files: [
+      // Half a minute and more each.
+      'known-answers/breakpoint',
+      'known-answers/outage',
+      'known-answers/outage-dataplane',
+      'known-answers/panel-profiles',
+      'known-answers/tproxy',
+      'known-answers/tunnel-memory',
+    ],
+  },
+};
+
+/** Files of the first tier that the rest runs again, at their full size: TEST_FULL is set there. */
+export const AT_FULL_SIZE = ['unit/comparison-laws'];
+
+/** Files that take longest, so that none of them is begun last. */
+export const LONGEST = [
+  'real/smoke-few',
+  'real/smoke',
+  'real/gate',
+  'real/protocols-wire',
+  'real/compare-link',
+  'real/link-scenarios',
+  'real/protocols-matrix',
+  'real/panel',
+  'real/protocols-cross',
+  'real/runners-each',
+  'real/protocols-judged',
+  'known-answers/outage-dataplane',
+  'known-answers/dataplane',
+  'known-answers/panel',
+  'known-answers/websocket',
+];
+
+/** @param {'first' | 'rest'} tier @param {string} name such as real/relay */
+export const isOf = (tier, name) => tierOf(name) === tier || (tier === 'rest' && AT_FULL_SIZE.includes(name));
+
+/** @param {string} name @returns {'first' | 'rest'} */
+function tierOf(name) {
+  const named = Object.entries(TIERS).filter(([, { files }]) => files.includes(name));
+  const folder = name.split('/')[0];
+  const tiers =
+    named.length > 0 ? named : Object.entries(TIERS).filter(([, { folders }]) => folders.includes(folder));
+  if (tiers.length !== 1) throw new Error(`${name} has ${tiers.length} tiers in tests/tiers.js`);
+  return /** @type {'first' | 'rest'} */ (tiers[0][0]);
+}
