@@ -89,6 +89,13 @@ export function openWindow(instance, paused = false) {
   return opened ? opened.id : null;
 }
 
+/**
+ * Opens a window over an instance for CPU time alone: the sidecar looks at the processes only when it is asked.
+ * @param {string} instance
+ * @returns {string | null} its id
+ */
+export const openCpuWindow = (instance) => ask('POST', '/windows', { instance, peaks: false })?.id ?? null;
+
 /** @param {string | null} id */
 export function closeWindow(id) {
   if (id) ask('POST', `/windows/${id}/close`, {});

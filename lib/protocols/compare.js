@@ -139,7 +139,7 @@ function linesOf(row, answers, targets) {
     lacks: null,
   })).filter(({ ratio }) => ratio !== null);
   if (!mayBeBound(row)) return [...judged, ...beside];
-  const lacks = lackIn(row, CPU);
+  const lacks = cpuLackIn(row);
   return [...judged, ...beside].map((line) => doubted(line, { beside, targets, lacks }));
 }
 
@@ -161,6 +161,15 @@ const mayBeBound = ({ baseline, paced }) =>
   baseline.some(({ measuring_cpus: cpus }) => !(Number(cpus) > 0)) ||
   (spreadOf(baseline.map((turn) => turn.measuring_cpus ?? null))?.median ?? 0) >= MEASURING_BOUND;
 
+/** The first CPU figure that a turn lacks, in words; null where each turn has all. @param {Compared} row @returns {string | null} */
+function cpuLackIn(row) {
+  for (const { target, of } of BESIDE) {
+    const lacks = lackIn(row, of);
+    if (lacks !== null) return `${target} ${lacks}`;
+  }
+  return null;
+}
+
 /**
  * A baseline at the meter's limit, or at the rate that it is told, is faster than was measured: beside it a throughput is not met where the candidate
  * takes so much more CPU, for each byte or in the whole turn, that it would miss the target by that. The throughput is uncertain where a turn lacks the CPU.
@@ -170,7 +179,7 @@ const mayBeBound = ({ baseline, paced }) =>
  */
 function doubted(line, { beside, targets, lacks }) {
   if (line.target !== 'throughput' || line.judged !== 'met') return line;
-  if (lacks !== null) return { ...line, judged: 'uncertain', lacks: `CPU ${lacks}` };
+  if (lacks !== null) return { ...line, judged: 'uncertain', lacks };
   const most = (1 + targets.tolerance) / targets.throughput;
   return beside.some(({ low }) => Number(low) > most) ? { ...line, judged: 'bound' } : line;
 }

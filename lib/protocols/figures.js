@@ -23,6 +23,7 @@ const FIGURES = {
   udp_lost_share: { title: 'UDP lost', unit: 'share' },
   cpu_s_per_gib: { title: 'CPU', unit: 's/GiB', digits: 2 },
   turn_cpu_s: { title: 'CPU of the turn', unit: 's', digits: 3 },
+  parts_cpu_s: { title: 'of it in measured parts', unit: 's', digits: 3 },
   quiet_cpu_s: { title: 'of it in the quiet period', unit: 's', digits: 3 },
   rest_cpu_percent: { title: 'CPU at rest', unit: '%', digits: 1 },
   peak_anon_mib: { title: 'Peak own memory', unit: 'MiB', digits: 1 },

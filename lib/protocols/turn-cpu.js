@@ -1,29 +1,33 @@
 /** The CPU time of a whole turn: a program can put work off until nothing is sent, so that the CPU of its parts does not show it. */
 import { sleep } from 'k6';
-import { closeWindow, openWindow, usageOf } from '../sidecar.js';
+import { closeWindow, openCpuWindow, usageOf } from '../sidecar.js';
 
 /** CPU time of a turn's processes, from before the first probe to the end of a quiet period after the last one. */
 export class TurnCpu {
   /** @param {import('./turn.js').Turn} turn whose probes have not begun */
   constructor(turn) {
-    this.figures = turn.figures;
-    this.windows = turn.instances.map(({ id }) => openWindow(id));
+    this.turn = turn;
+    this.windows = turn.instances.map(({ id }) => openCpuWindow(id));
   }
 
   /** CPU seconds so far; null where the sidecar cannot tell. */
   used() {
-    const used = this.windows.flatMap((window) =>
-      (usageOf(window)?.processes ?? []).filter(({ role }) => role === 'system').map(({ cpu_s: cpu }) => cpu),
-    );
-    return used.length < this.windows.length ? null : used.reduce((sum, cpu) => sum + cpu, 0);
+    const used = this.windows.map((window) => {
+      const usage = usageOf(window);
+      return usage?.processes.some(({ role }) => role === 'system') ? usage.total.cpu_s : null;
+    });
+    // The sum without one instance would look cheap.
+    return used.includes(null) ? null : used.reduce((/** @type {number} */ sum, cpu) => sum + Number(cpu), 0);
   }
 
   /** @param {number | null} before CPU seconds when the quiet period began */
   end(before) {
     this.windows.forEach(closeWindow);
     const whole = this.used();
-    this.figures.turn_cpu_s = whole || null;
-    this.figures.quiet_cpu_s = whole === null || before === null ? null : Math.max(0, whole - before);
+    const { figures, partsCpu } = this.turn;
+    figures.turn_cpu_s = whole || null;
+    figures.parts_cpu_s = Number.isFinite(partsCpu) ? partsCpu : null;
+    figures.quiet_cpu_s = whole === null || before === null ? null : Math.max(0, whole - before);
   }
 }
 

@@ -118,6 +118,8 @@ export class Turn {
     this.roundTrips = [];
     /** Of all clients and servers together: resident, and of that what is their own, without pages of files. */
     this.peak = { rss: 0, anon: 0 };
+    /** CPU seconds of its processes while probes measured, warm-ups apart; NaN where one was not told. */
+    this.partsCpu = 0;
     /** @type {string[]} what it could not carry at once, and probes that were cut */
     this.limits = [];
     this.patience = patient(PATIENCE, plane.data.link);
@@ -164,6 +166,7 @@ export class Turn {
     recordFarEnd(this.operation, outcome);
     addHops(outcome.usage, windows);
     if (outcome.usage) recordOwnInstances(outcome.usage.total.cpu_s);
+    this.partsCpu += outcome.usage?.total.cpu_s ?? NaN;
     if (outcome.stopped === 'limit') {
       recordCut();
       this.limits.push(`its ${spec.kind} probe was cut at its time limit`);
@@ -335,13 +338,8 @@ export class Turn {
       direction,
       every_byte: true,
     };
-    const outcome = this.probe({
-      kind: 'throughput',
-      warmup: 1,
-      count: 1,
-      transfer,
-      ...this.patience,
-    })?.outcome;
+    const spec = { kind: 'throughput', warmup: 1, count: 1, transfer, ...this.patience };
+    const outcome = this.probe(spec)?.outcome;
     const whole = outcome && outcome.succeeded === outcome.attempted && outcome.duration_s > 0;
     return whole ? { ...outcome, measuring_s: measuringCpu(window) - before } : null;
   }

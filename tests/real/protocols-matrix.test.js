@@ -33,6 +33,8 @@ test('a row has its figures, and the coverage says what was measured', async () 
       'tunnels_10_p95_ms',
       'tunnels_100_p95_ms',
       'cpu_s_per_gib',
+      'turn_cpu_s',
+      'parts_cpu_s',
       'peak_rss_mib',
       'peak_anon_mib',
       'measuring_cpus',

@@ -27,6 +27,7 @@ const turns = (uniform, count, { mbit = 1, rtt = 1, memory = 1, reply = 1 } = {}
     peak_anon_mib: 55 * memory * Math.exp(0.01 * normal(uniform)),
     measuring_cpus: 0.5,
     cpu_s_per_gib: 3,
+    turn_cpu_s: 0.4,
     failed: 0,
   }));
 
@@ -258,6 +259,11 @@ test('a throughput that may be bound is not met where nobody knows the CPU', () 
   const lacks = ['uncertain', 'CPU not measured in turn 2 of the candidate'];
   assert.deepEqual(unknown(0.9), lacks);
   assert.deepEqual(unknown(null), lacks, 'it may be bound');
+  const untold = judgedAfter('throughput', (own, other) => {
+    for (const turn of own) turn.measuring_cpus = 0.9;
+    other[1].turn_cpu_s = null;
+  });
+  assert.deepEqual(untold, ['uncertain', 'turn CPU not measured in turn 2 of the candidate']);
 });
 
 test('figures that one turn lacks are of the others', () => {

@@ -172,10 +172,7 @@ func (c ProtocolComparison) isJudged() bool {
 }
 
 func boundOf(row ProtocolRow) (reasons []reason) {
-	var cpu *float64
-	if i := slices.IndexFunc(row.Comparison, func(line ProtocolComparison) bool { return line.Target == "CPU" }); i >= 0 {
-		cpu = row.Comparison[i].Ratio
-	}
+	cpu := dearest(row.Comparison)
 	for _, line := range row.Comparison {
 		if line.Judged == bound {
 			reasons = append(reasons, reason{kind: "noise", name: line.Target + " bound", text: fmt.Sprintf(
@@ -184,6 +181,17 @@ func boundOf(row ProtocolRow) (reasons []reason) {
 		}
 	}
 	return reasons
+}
+
+// dearest is the largest ratio of CPU time: for each GiB, or of whole turns with their quiet periods. It is nil if there is none.
+func dearest(lines []ProtocolComparison) (most *float64) {
+	for _, line := range lines {
+		isCPU := line.Target == "CPU" || line.Target == "turn CPU"
+		if isCPU && line.Ratio != nil && (most == nil || *line.Ratio > *most) {
+			most = line.Ratio
+		}
+	}
+	return most
 }
 
 // undecidedLine is where more turns would tell.

@@ -136,6 +136,16 @@ func TestTheCPUThatACandidateTakesIsFoundWhereverItsLineIs(t *testing.T) {
 	}
 }
 
+func TestABoundThroughputIsToldWithTheCPUThatACandidatePutsOff(t *testing.T) {
+	cpu, turn := line("CPU", ""), line("turn CPU", "")
+	cpu.Ratio, turn.Ratio = p(1.), p(2.5)
+	row := rowNamed("trojan", side(ranWell), append(lines(line("throughput", "bound")), cpu, turn)...)
+	_, texts := ofRows(true, Judged{}, result.Pass, row)
+	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate takes 250 % of its CPU") {
+		t.Errorf("%q", texts)
+	}
+}
+
 func TestFailedRequestsAreToldByTheirRowsOutcomeAndFailNothingByThemselves(t *testing.T) {
 	row := rowNamed("trojan", nil)
 	if got, texts := ofRows(false, Judged{}, result.Fail, row); got != result.Pass || len(texts) != 0 {

@@ -1,0 +1,52 @@
+/** The CPU time of a turn ends after its quiet period. A turn with an unknown instance has no CPU time. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import http from '../fakes/k6-http.js';
+
+/** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
+const { TurnCpu, awaitQuiet } = await import('../../lib/protocols/turn-cpu.js');
+
+/** @type {string[]} */
+const calls = [];
+/** CPU seconds at each look, by instance. @type {Record<string, number[]>} */
+const seen = {};
+
+/** @type {any} */ (http).request = (
+  /** @type {string} */ method,
+  /** @type {string} */ url,
+  /** @type {string} */ body,
+) => {
+  const path = url.replace(/^.*:9/, '');
+  calls.push(`${method} ${path}`);
+  if (path === '/windows') {
+    const { instance, peaks } = JSON.parse(body);
+    assert.equal(peaks, false, 'a window that is sampled costs CPU time beside what is measured');
+    return instance in seen ? { status: 201, json: () => ({ id: instance }) } : { status: 409 };
+  }
+  if (path.endsWith('/close')) return { status: 200, json: () => ({}) };
+  const cpu = seen[path.replace('/windows/', '')].shift();
+  return { status: 200, json: () => ({ processes: [{ role: 'system' }], total: { cpu_s: cpu } }) };
+};
+
+/** @param {string[]} ids */
+const turnOf = (ids) =>
+  /** @type {any} */ ({ instances: ids.map((id) => ({ id })), figures: {}, partsCpu: 0.25 });
+
+beforeEach(() => {
+  calls.length = 0;
+  for (const id of Object.keys(seen)) delete seen[id];
+});
+
+test('what is used in the quiet period is in the turn, and told apart', () => {
+  Object.assign(seen, { first: [0.5, 1], second: [0.25, 0.25] });
+  const turn = turnOf(['first', 'second']);
+  awaitQuiet([new TurnCpu(turn)], 0);
+  assert.deepEqual(turn.figures, { turn_cpu_s: 1.25, parts_cpu_s: 0.25, quiet_cpu_s: 0.5 });
+});
+
+test('a turn of which one instance is unknown has no CPU time', () => {
+  seen.first = [0.5, 1];
+  const turn = turnOf(['first', 'unknown']);
+  awaitQuiet([new TurnCpu(turn)], 0);
+  assert.deepEqual(turn.figures, { turn_cpu_s: null, parts_cpu_s: 0.25, quiet_cpu_s: null });
+});
