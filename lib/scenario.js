@@ -16,9 +16,12 @@ import { filesOf, idOfRun, tagsOf } from './identity.js';
 import { linkParameter, withLink } from './link/evidence.js';
 import { calibrated, calibrationSeconds } from './link/link.js';
 import { loadHasEnded, loadSeconds } from './load-end.js';
+import { removeWith } from './leftovers.js';
+import { aboutTokens, expectLoad } from './login.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
+import { aboutConnections } from './requests.js';
 import { afterRest, restSeconds, waitAfterLoad } from './rest.js';
 import {
   cleanedOnce,
@@ -159,6 +162,8 @@ function optionsOf(definition, declared) {
     setupTimeout: `${(definition.setupSeconds ?? 60) + calibrationSeconds(definition.link) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
     teardownTimeout: `${(definition.setupSeconds ?? 60) + waitAfterLoad() + waitSeconds()}s`,
     noCookiesReset: true,
+    // A redirect is an answer: to follow it would measure another system, or another request.
+    maxRedirects: 0,
     // For those who check an environment's bounds and the number of runners (k6/internal/check), and for our output: a tag of the
     // command line takes the place of all tags here.
     ext: {
@@ -238,7 +243,14 @@ function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, 
   return {
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
-    notes: [...load.notes, ...notes, ...(definition.remarks?.(metrics, usage) ?? [])],
+    remove_with: removeWith(definition.system, begun.runId),
+    notes: [
+      ...load.notes,
+      ...notes,
+      ...aboutTokens(metrics),
+      ...aboutConnections(metrics),
+      ...(definition.remarks?.(metrics, usage) ?? []),
+    ],
     ...(definition.more?.(metrics, begun) ?? { sections: [] }),
   };
 }
@@ -358,6 +370,7 @@ export function defineScenario(definition) {
      * @template T @param {() => T} make @returns {T & Begun}
      */
     begin(make) {
+      expectLoad(load.seconds);
       const data = madeOnce(
         () => JSON.stringify([VERSION, declared, definition.parameters]),
         () => ({

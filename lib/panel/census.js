@@ -46,13 +46,13 @@ function bySql(connection, runId, protocols) {
 
 /** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session} session @returns {Census} */
 function byApi(panel, session) {
-  const own = `&search=${runPrefix(session.runId)}`;
+  const own = { search: runPrefix(session.runId) };
   const users = panel.total(session, own);
   const every = panel.total(session);
   return {
     users,
-    active: panel.total(session, `${own}&status=active`),
-    disabled: panel.total(session, `${own}&status=disabled`),
+    active: panel.total(session, { ...own, status: 'active' }),
+    disabled: panel.total(session, { ...own, status: 'disabled' }),
     incomplete: null,
     orphans: null,
     seeded: null,

@@ -1,4 +1,5 @@
 /** EXISTING users that are there before the load: seeded by SQL, known to the panel, removed afterwards. */
+import { isAccepted } from '../answers.js';
 import { refuse } from '../environment.js';
 import { messageOf, withDatabase } from './database.js';
 import { SEEDABLE, seed, unseed } from './seed.js';
@@ -61,7 +62,7 @@ export function addExisting(panel, session, count) {
     throw new Error(`panel: EXISTING=${count}: ${messageOf(error)}`, { cause: error });
   }
   const response = panel.restart(session);
-  if (response.status !== 200)
+  if (!isAccepted(response))
     throw new Error(panel.problem('restarting its core, so that it knows the seeded users', response));
 }
 
@@ -76,7 +77,7 @@ export function removeExisting(panel, session) {
   // A restart costs the panel's own clients their connections: only where it forgets someone.
   if (!found || found.removed === 0) return found?.left ?? null;
   const response = panel.restart(session);
-  if (response.status !== 200)
+  if (!isAccepted(response))
     console.error(panel.problem('restarting its core, so that it forgets the seeded users', response));
   return found.left;
 }

@@ -40,6 +40,7 @@ type Result struct {
 	Disturbed  []Disturbed `json:"disturbed"`
 	Repeated   []Repeated  `json:"repeated"`
 	Runners    []Runner    `json:"runners"`
+	Leftovers  *Leftovers  `json:"leftovers"`
 	Notes      []string    `json:"notes"`
 	Verdict    string      `json:"verdict"`
 	Reasons    []Reason    `json:"reasons"`
@@ -170,12 +171,14 @@ type Operation struct {
 	Requests  int64            `json:"requests"`
 	Success   int64            `json:"success"`
 	Errors    map[string]int64 `json:"errors"`
-	WindowS   float64          `json:"window_s"`
-	RatePerS  *float64         `json:"rate_per_s"`
-	Items     *Items           `json:"items,omitempty"`
-	Transfer  *Transfer        `json:"transfer,omitempty"`
-	CPU       *CPU             `json:"cpu,omitempty"`
-	LatencyMS *Latency         `json:"latency_ms"`
+	// Details are what came back in place of a success, such as HTTP 202, by kind of error.
+	Details   []ErrorDetail `json:"error_details,omitempty"`
+	WindowS   float64       `json:"window_s"`
+	RatePerS  *float64      `json:"rate_per_s"`
+	Items     *Items        `json:"items,omitempty"`
+	Transfer  *Transfer     `json:"transfer,omitempty"`
+	CPU       *CPU          `json:"cpu,omitempty"`
+	LatencyMS *Latency      `json:"latency_ms"`
 }
 
 // Items are the things that one request carries many of.
@@ -278,6 +281,13 @@ const fewestToFailAll = 10
 
 // FailedAll reports whether not one of many requests succeeded: a busy machine delays answers, and does not take all of them.
 func (op Operation) FailedAll() bool { return op.Requests >= fewestToFailAll && op.Success <= 0 }
+
+// ErrorDetail is what came back with errors of a kind, and how many times.
+type ErrorDetail struct {
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"`
+	Count  int64  `json:"count"`
+}
 
 // unanswered are the kinds of errors of datagrams that have no answer: lost on the way, or with the association, or never
 // sent because it had ended.
