@@ -123,7 +123,7 @@ export function ofHandshake(status) {
 export function ofClose(code) {
   if (code === undefined || code === 0) return 'ws_close_1006';
   if (OWN_CLOSE_CODES.includes(code)) return /** @type {ErrorKind} */ (`ws_close_${code}`);
-  return code >= 3000 && code < 5000 ? 'ws_close_own' : 'ws_close_other';
+  return 'ws_close_other';
 }
 
 /** @param {string} kind @returns {Kind | undefined} */

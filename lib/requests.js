@@ -76,19 +76,6 @@ export function connected(response) {
   lastEnd = now();
 }
 
-/** Notes on connections. @param {import('k6/x/windtunnel/record').Metrics} metrics @returns {string[]} */
-export function aboutConnections({ connections_opened: all, idle_resets: resets }) {
-  const [count, closed] = [all?.values.count ?? 0, resets?.values.count ?? 0];
-  return [
-    ...(count > 0 ? [`connections: ${count} were opened for the load`] : []),
-    ...(closed > 0
-      ? [
-          `${closed} requests met a connection that the target had closed while it was idle, and were sent once more: its keep-alive time-out is shorter than a client's pause between two requests`,
-        ]
-      : []),
-  ];
-}
-
 /**
  * What is wrong with an answer: a kind and a detail; how many items it carried where nothing is.
  * @param {Response} response

@@ -21,7 +21,6 @@ import { aboutTokens, expectLoad } from './login.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
-import { aboutConnections } from './requests.js';
 import { afterRest, restSeconds, waitAfterLoad } from './rest.js';
 import {
   cleanedOnce,
@@ -248,7 +247,6 @@ function saidBy({ load, notes = [], leftovers = TOPICS, ...definition }, begun, 
       ...load.notes,
       ...notes,
       ...aboutTokens(metrics),
-      ...aboutConnections(metrics),
       ...(definition.remarks?.(metrics, usage) ?? []),
     ],
     ...(definition.more?.(metrics, begun) ?? { sections: [] }),

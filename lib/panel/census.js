@@ -1,5 +1,6 @@
 /** What the panel holds, counted by SQL, or by its own API where there is no database to ask. */
 import { beginsWith, numberOf, withDatabase } from './database.js';
+import { protocolsOf } from './environment.js';
 import { noteOf, runPrefix, seedPrefix } from './users.js';
 
 /**
@@ -66,9 +67,9 @@ function byApi(panel, session) {
  * @returns {Census} throws what the database says
  */
 export function takeCensus(panel, session) {
-  const { database, user } = panel.environment;
+  const { database } = panel.environment;
   if (!database) return byApi(panel, session);
   return withDatabase(database, (connection) =>
-    bySql(connection, session.runId, Object.keys(user.proxies).length),
+    bySql(connection, session.runId, protocolsOf(panel.environment).length),
   );
 }

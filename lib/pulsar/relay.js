@@ -25,7 +25,7 @@ const SETUP_TIMEOUT = '10s';
 /** A number: k6 would parse a text anew for each request. */
 const LOAD_TIMEOUT_MS = requestTimeoutMs('pulsar');
 /** Failures of a WebSocket that a dead token can cause. */
-const TOKEN_FAULTS = ['ws_http_401', 'ws_http_403', 'ws_close_1008', 'ws_close_own'];
+const TOKEN_FAULTS = ['ws_http_401', 'ws_http_403', 'ws_close_1008', 'ws_close_other'];
 const WARMUP_MESSAGES = 20;
 const WARMUP_MOST_MS = 10_000;
 

@@ -66,25 +66,26 @@ type AtRest struct {
 
 // Judged is a result: schemas/result.schema.json.
 type Judged struct {
-	Schema     string             `json:"schema"`
-	Run        json.RawMessage    `json:"run"`
-	Headline   *result.Headline   `json:"headline,omitempty"`
-	Operations []result.Operation `json:"operations"`
-	Controls   []result.Control   `json:"controls,omitempty"`
-	Processes  []result.Process   `json:"processes"`
-	CPU        *result.WindowCPU  `json:"cpu,omitempty"`
-	Rest       []result.Rest      `json:"rest,omitempty"`
-	Thresholds []result.Threshold `json:"thresholds"`
-	Validity   []result.Validity  `json:"validity"`
-	Integrity  []result.Integrity `json:"integrity,omitzero"`
-	Disturbed  []result.Disturbed `json:"disturbed,omitzero"`
-	Repeated   []result.Repeated  `json:"repeated,omitzero"`
-	Runners    []result.Runner    `json:"runners,omitempty"`
-	Leftovers  *result.Leftovers  `json:"leftovers,omitempty"`
-	Notes      []string           `json:"notes"`
-	Verdict    string             `json:"verdict"`
-	Reasons    []result.Reason    `json:"reasons"`
-	Sections   []result.Section   `json:"sections"`
+	Schema      string              `json:"schema"`
+	Run         json.RawMessage     `json:"run"`
+	Headline    *result.Headline    `json:"headline,omitempty"`
+	Operations  []result.Operation  `json:"operations"`
+	Controls    []result.Control    `json:"controls,omitempty"`
+	Processes   []result.Process    `json:"processes"`
+	CPU         *result.WindowCPU   `json:"cpu,omitempty"`
+	Rest        []result.Rest       `json:"rest,omitempty"`
+	Thresholds  []result.Threshold  `json:"thresholds"`
+	Validity    []result.Validity   `json:"validity"`
+	Integrity   []result.Integrity  `json:"integrity,omitzero"`
+	Disturbed   []result.Disturbed  `json:"disturbed,omitzero"`
+	Repeated    []result.Repeated   `json:"repeated,omitzero"`
+	Runners     []result.Runner     `json:"runners,omitempty"`
+	Leftovers   *result.Leftovers   `json:"leftovers,omitempty"`
+	Connections *result.Connections `json:"connections,omitempty"`
+	Notes       []string            `json:"notes"`
+	Verdict     string              `json:"verdict"`
+	Reasons     []result.Reason     `json:"reasons"`
+	Sections    []result.Section    `json:"sections"`
 }
 
 // Judge decides. The error is of a section that cannot be read.
@@ -121,6 +122,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	found := opinionOf(e, m, j)
 	j.Notes = append(j.Notes, waitNotes(e, j)...)
+	j.Connections = connectionsOf(m)
 	if j.Leftovers = leftoversOf(e, m); j.Leftovers != nil {
 		j.Notes = append(j.Notes, j.Leftovers.Text())
 	}
@@ -154,6 +156,16 @@ func leftoversOf(e Evidence, m Metrics) *result.Leftovers {
 		return nil
 	}
 	return &result.Leftovers{Count: int64(left), Known: unknown == 0, What: e.Leftovers, RemoveWith: e.RemoveWith}
+}
+
+// connectionsOf are those of a load over HTTP; nil where there was none.
+func connectionsOf(m Metrics) *result.Connections {
+	opened, any := m.Values("connections_opened", nil)
+	resets, _ := m.Values("idle_resets", nil)
+	if !any {
+		return nil
+	}
+	return &result.Connections{Opened: int64(opened["count"]), IdleResets: int64(resets["count"])}
 }
 
 // addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.

@@ -26,24 +26,25 @@ const Schema = "windtunnel.result/2"
 
 // Result is one results/RUN/SYSTEM-SCENARIO.json. Units are in the JSON names.
 type Result struct {
-	Run        Run         `json:"run"`
-	Headline   *Headline   `json:"headline"`
-	Operations []Operation `json:"operations"`
-	Controls   []Control   `json:"controls"`
-	Sections   []Section   `json:"sections"`
-	Integrity  []Integrity `json:"integrity"`
-	Processes  []Process   `json:"processes"`
-	CPU        *WindowCPU  `json:"cpu,omitempty"`
-	Rest       []Rest      `json:"rest"`
-	Thresholds []Threshold `json:"thresholds"`
-	Validity   []Validity  `json:"validity"`
-	Disturbed  []Disturbed `json:"disturbed"`
-	Repeated   []Repeated  `json:"repeated"`
-	Runners    []Runner    `json:"runners"`
-	Leftovers  *Leftovers  `json:"leftovers"`
-	Notes      []string    `json:"notes"`
-	Verdict    string      `json:"verdict"`
-	Reasons    []Reason    `json:"reasons"`
+	Run         Run          `json:"run"`
+	Headline    *Headline    `json:"headline"`
+	Operations  []Operation  `json:"operations"`
+	Controls    []Control    `json:"controls"`
+	Sections    []Section    `json:"sections"`
+	Integrity   []Integrity  `json:"integrity"`
+	Processes   []Process    `json:"processes"`
+	CPU         *WindowCPU   `json:"cpu,omitempty"`
+	Rest        []Rest       `json:"rest"`
+	Thresholds  []Threshold  `json:"thresholds"`
+	Validity    []Validity   `json:"validity"`
+	Disturbed   []Disturbed  `json:"disturbed"`
+	Repeated    []Repeated   `json:"repeated"`
+	Runners     []Runner     `json:"runners"`
+	Leftovers   *Leftovers   `json:"leftovers"`
+	Connections *Connections `json:"connections"`
+	Notes       []string     `json:"notes"`
+	Verdict     string       `json:"verdict"`
+	Reasons     []Reason     `json:"reasons"`
 }
 
 // Headline is the figure that answers a scenario's question: rate_per_s, mbit_per_s or p50_ms of an operation.
