@@ -77,7 +77,7 @@ export function shown(response) {
 /** A part of an answer's JSON; undefined where it cannot be read. @param {any} response @param {string} [part] @returns {any} */
 export function partOf(response, part) {
   try {
-    return response.json(part);
+    return part === undefined ? response.json() : response.json(part);
   } catch {
     return undefined;
   }

@@ -31,10 +31,10 @@ export function systemFault(response) {
 /**
  * The users of a list; in words what is wrong with it.
  * @param {Response} response
- * @param {number} limit that was asked for
+ * @param {number} [limit] that was asked for
  * @returns {Page | string}
  */
-export function pageOf(response, limit) {
+export function pageOf(response, limit = Infinity) {
   const users = partOf(response, 'users');
   const total = partOf(response, 'total');
   if (!Array.isArray(users)) return 'no list of users in it';
