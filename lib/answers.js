@@ -68,9 +68,13 @@ export function saidIn({ body }) {
   }
 }
 
+/** Why nobody answered, without what differs from request to request: the local port, and a path with a user's name. @param {Answer} response */
+export const errorIn = ({ error }) =>
+  (error || 'no answer').replace(/\b[0-9a-f.:[\]]+:\d+->/gi, '').replace(/^[A-Z][a-z]+ "[^"]*": /, '');
+
 /** An answer as a line shows it: `HTTP 502: Bad Gateway`, or the error. @param {Answer} response */
 export function shown(response) {
-  if (response.status === 0) return response.error ?? 'no answer';
+  if (response.status === 0) return errorIn(response);
   return [detailOf(response), saidIn(response)].filter(Boolean).join(': ');
 }
 

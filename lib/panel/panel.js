@@ -8,7 +8,7 @@
  */
 import http from 'k6/http';
 import { Counter } from 'k6/x/windtunnel/record';
-import { isAccepted, redirectOf, saidIn, shown } from '../answers.js';
+import { errorIn, isAccepted, redirectOf, saidIn, shown } from '../answers.js';
 import { explain, ofResponse } from '../errors.js';
 import { Login } from '../login.js';
 import { connected } from '../requests.js';
@@ -74,7 +74,7 @@ export class Panel {
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
       return `panel: ${url} refused the connection: is the panel running there?`;
-    if (response.status === 0) return `panel: ${url} ${what}: ${response.error}`;
+    if (response.status === 0) return `panel: ${url} ${what}: ${errorIn(response)}`;
     const target = redirectOf(response);
     if (target !== undefined)
       return `panel: ${url} ${what}: HTTP ${response.status} to ${target}: redirects are not followed: put that address into the environment's url`;

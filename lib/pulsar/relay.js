@@ -4,7 +4,7 @@
  * the response for the scenario to judge.
  */
 import http from 'k6/http';
-import { isAccepted, partOf, redirectOf, saidIn, shown } from '../answers.js';
+import { errorIn, isAccepted, partOf, redirectOf, saidIn, shown } from '../answers.js';
 import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
 import { idOfRun } from '../identity.js';
@@ -51,7 +51,7 @@ export class Relay {
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
       return `pulsar: ${this.url} refused the connection: is the relay running there?`;
-    if (response.status === 0) return `pulsar: ${this.url} ${what}: ${response.error}`;
+    if (response.status === 0) return `pulsar: ${this.url} ${what}: ${errorIn(response)}`;
     if (response.status === 400 && /host/i.test(String(response.body))) {
       return `pulsar: ${this.url} refused its own host name (400): put it into the relay's PULSAR_TRUSTED_HOSTS`;
     }
