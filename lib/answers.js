@@ -1,4 +1,4 @@
-/** What an HTTP answer was: whether it was accepted, what is said of it, and what of its body may be shown. */
+/** Reads an HTTP answer: whether it was accepted, where it leads, and which part of its body may be shown. */
 
 /** @typedef {{ status: number, headers?: Record<string, string>, url?: string, error?: string, body?: unknown }} Answer */
 
@@ -33,7 +33,7 @@ export function redirectOf({ status, headers = {}, url = '' }) {
   return origin && pathOf(target) === pathOf(url) ? origin : target;
 }
 
-/** What came in place of a success, in a few words; undefined where nobody answered. @param {Answer} response */
+/** The answer that came in place of a success, in a few words; undefined where nobody answered. @param {Answer} response */
 export function detailOf(response) {
   if (response.status === 0) return undefined;
   const target = redirectOf(response);
@@ -56,7 +56,7 @@ function toldBy(value) {
   return typeof told === 'string' ? told : JSON.stringify(told);
 }
 
-/** What a body says, for people: no field that may hold a user's keys. @param {Answer} response @returns {string} */
+/** The text of a body for people, without fields that may hold a user's keys. @param {Answer} response @returns {string} */
 export function saidIn({ body }) {
   const text = String(body ?? '').trim();
   if (text === '') return '';

@@ -1,4 +1,4 @@
-/** What a run could not remove from its target: how many, and the one command that removes them. */
+/** Tells how many things a run could not remove from its target, and the one command that removes them. */
 import { Counter } from 'k6/x/windtunnel/record';
 import { defaultOf } from './variables.js';
 

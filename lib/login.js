@@ -31,7 +31,7 @@ const RENEW_BEFORE_MS = 60_000;
 const RETRY_LOGIN_MS = 30_000;
 /** The longest run of a fixed number of requests (lib/profiles.js). */
 const LONGEST_FIXED_S = 600;
-/** What was said of a given token. */
+/** The name of the note on a given token. */
 const SAID = 'token';
 
 const relogins = new Counter('relogins');
@@ -56,7 +56,7 @@ export function endOf(token) {
   }
 }
 
-/** Of a token, by how long it lives, or by when it ends. @param {string} token @param {unknown} lifeSeconds @returns {Session} */
+/** The session of a token: the log-in tells its life, or the token its end. @param {string} token @param {unknown} lifeSeconds @returns {Session} */
 function sessionOf(token, lifeSeconds) {
   const life = Number(lifeSeconds ?? 0) * 1000;
   const endsAt = life > 0 ? Date.now() + life : endOf(token);

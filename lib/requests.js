@@ -77,7 +77,7 @@ export function connected(response) {
 }
 
 /**
- * What is wrong with an answer: a kind and a detail; how many items it carried where nothing is.
+ * Judges an answer: how many items it carried, or the kind and the detail of its fault.
  * @param {Response} response
  * @param {number | null} status
  * @param {Carried} [carried]

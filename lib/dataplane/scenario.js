@@ -223,10 +223,11 @@ export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
 /**
  * What was negotiated of the login that is configured, for the run's data; nothing where none is.
  * @param {Plane<any>} plane
+ * @param {PlaneDefinition['reaches']} reaches
  * @returns {{ login?: boolean | null }}
  */
-function loginOf(plane) {
-  if (!plane.proxied.proxy?.username) return {};
+function loginOf(plane, reaches) {
+  if (!reaches || !plane.proxied.proxy?.username) return {};
   const login = asksForLogin(plane);
   if (login === false) {
     console.warn(`${plane.environment.url}: ${NO_LOGIN}`);
@@ -353,7 +354,7 @@ export function planeScenario(definition) {
           stop(fault);
         }
       }
-      const login = definition.reaches ? loginOf(new Plane(environment, definition, address, data)) : {};
+      const login = loginOf(new Plane(environment, definition, address, data), definition.reaches);
       return scenario.begin(() => ({ ...prepared, ...login, echo, linkEnds }));
     },
 

@@ -1,4 +1,4 @@
-/** What answers of a panel carry: whether they are about the user, and the page, that was asked for. */
+/** Judges answers of a panel: whether they are about the user, and the page, that was asked for. */
 import { partOf } from '../answers.js';
 
 /** @typedef {import('./panel.js').Response} Response */

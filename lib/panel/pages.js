@@ -60,14 +60,14 @@ export function readPages(panel, session, limit) {
  * @param {string[]} names of the next page
  * @param {Set<string>} seen of the pages before it
  * @param {Known} known
- * @param {number} total as the page tells it
+ * @param {number} total in the page's answer
  */
 function overlap(names, seen, known, total) {
   const wanted = Math.min(known.limit, known.total - known.read.length * known.limit);
   const repeated = names.filter((name) => seen.has(name)).length;
   for (const name of names) seen.add(name);
   known.read.push({ first: names[0] ?? '', digest: digestOf(names) });
-  // Users that came or went between two pages move the rest by as many.
+  // Users that came or went between two pages move the other users.
   if (total !== known.total) return null;
   if (repeated > 0)
     return repeated === names.length ? 'a page that the offset did not move' : 'users of another page';
@@ -88,18 +88,35 @@ export function judgePage(response, known, index, again) {
   if (typeof page === 'string') return page;
   const { names, total } = page;
   const expected = known.read[index];
-  if (expected?.digest === digestOf(names)) return names.length;
+  if (!expected) return unread(names, total, known, index);
+  if (expected.digest === digestOf(names)) return names.length;
   const moved = total !== known.total;
-  if (!expected) {
-    const wanted = Math.min(known.limit, total - index * known.limit);
-    return names.length >= wanted || moved ? names.length : 'fewer users than the page has';
-  }
   if (moved && Math.abs(total - known.total) >= known.limit) return names.length;
-  // Others' users that came or went move a page's items by a few: its first one, or the next page's, is still in it.
-  const near = names.includes(expected.first) || names.includes(known.read[index + 1]?.first ?? '');
-  const last = index === known.pages - 1;
-  if (!near && !(moved && last)) return 'users of another page';
-  const second = pageOf(again(), known.limit);
-  const stays = moved || (typeof second !== 'string' && digestOf(second.names) === digestOf(names));
-  return stays ? names.length : 'the users of the page in another order';
+  if (!isNear(names, known, index) && !(moved && index === known.pages - 1)) return 'users of another page';
+  return moved || isSame(again(), names, known.limit)
+    ? names.length
+    : 'the users of the page in another order';
+}
+
+/**
+ * Judges a page that was not read before the load.
+ * @param {string[]} names @param {number} total @param {Known} known @param {number} index
+ */
+function unread(names, total, known, index) {
+  const wanted = Math.min(known.limit, total - index * known.limit);
+  if (names.length >= wanted || total !== known.total) return names.length;
+  return 'fewer users than the page has';
+}
+
+/**
+ * Others' users that came or went move a page's items by a few: its first one, or the next page's, is still in it.
+ * @param {string[]} names @param {Known} known @param {number} index
+ */
+const isNear = (names, { read }, index) =>
+  names.includes(read[index].first) || names.includes(read[index + 1]?.first ?? '');
+
+/** Whether the same page is there when it is asked for again. @param {import('./panel.js').Response} response @param {string[]} names @param {number} limit */
+function isSame(response, names, limit) {
+  const page = pageOf(response, limit);
+  return typeof page !== 'string' && digestOf(page.names) === digestOf(names);
 }

@@ -51,6 +51,30 @@ export function objectOf(text) {
   }
 }
 
+/** What PasarGuard's validation says of a new user. @param {any} body @returns {Answer | undefined} */
+function ofPasarGuard({ group_ids: groups, proxy_settings: settings, proxies, inbounds }) {
+  if (groups?.length > 0 && settings && !proxies && !inbounds) return undefined;
+  return refuse(422, { group_ids: 'you must select at least one group' });
+}
+
+/**
+ * Whether a list has a user.
+ * @param {User} user @param {string} search @param {string[]} names @param {string | null} status
+ */
+const isListed = (user, search, names, status) =>
+  (user.username.includes(search) || user.note?.toLowerCase().includes(search)) &&
+  (names.length === 0 || names.includes(user.username)) &&
+  (status === null || user.status === status);
+
+/** What Marzban's validation says of a list. @param {URLSearchParams} query @returns {Answer | undefined} */
+function invalidQuery(query) {
+  const wrong = ['offset', 'limit'].find((name) => query.has(name) && !/^\d+$/.test(query.get(name) ?? ''));
+  if (wrong) return refuse(422, { [wrong]: 'Input should be a valid integer' });
+  const status = query.get('status');
+  if (status === null || STATUSES.includes(status)) return undefined;
+  return refuse(422, { status: 'Input should be a status' });
+}
+
 export class Users {
   /** @param {UserFaults} faults */
   constructor(faults) {
@@ -154,11 +178,12 @@ export class Users {
       this.mistake(`a create with status ${body.status}`);
       return refuse(422, { status: "Input should be 'active' or 'on_hold'" });
     }
-    if (this.faults.dialect === 'pasarguard') {
-      if (body.group_ids?.length > 0 && body.proxy_settings && !body.proxies && !body.inbounds)
-        return undefined;
-      return refuse(422, { group_ids: 'you must select at least one group' });
-    }
+    if (this.faults.dialect === 'pasarguard') return ofPasarGuard(body);
+    return this.ofMarzban(body);
+  }
+
+  /** What Marzban's validation says of its proxies and inbounds. @param {any} body @returns {Answer | undefined} */
+  ofMarzban(body) {
     if (Object.keys(body.proxies ?? {}).length === 0) {
       this.mistake('a create without proxies');
       return crash();
@@ -244,21 +269,15 @@ export class Users {
 
   /** @param {URLSearchParams} query @returns {Answer} */
   list(query) {
-    const wrong = ['offset', 'limit'].find((name) => query.has(name) && !/^\d+$/.test(query.get(name) ?? ''));
-    if (wrong) return refuse(422, { [wrong]: 'Input should be a valid integer' });
+    const refusal = invalidQuery(query);
+    if (refusal) return refusal;
     const status = query.get('status');
-    if (status !== null && !STATUSES.includes(status))
-      return refuse(422, { status: 'Input should be a status' });
     if (!query.has('limit')) this.mistake('a list without a limit');
     const ignores = (/** @type {any} */ name) => this.faults.ignores?.includes(name);
     const search = ignores('search') ? '' : (query.get('search') ?? '').toLowerCase();
     const names = query.getAll('username');
-    const found = [...this.all.values()].filter(
-      (user) =>
-        (user.username.includes(search) || user.note?.toLowerCase().includes(search)) &&
-        (names.length === 0 || names.includes(user.username)) &&
-        (status === null || ignores('status') || user.status === status),
-    );
+    const wanted = ignores('status') ? null : status;
+    const found = [...this.all.values()].filter((user) => isListed(user, search, names, wanted));
     const from = ignores('offset') ? 0 : Number(query.get('offset') ?? 0);
     const limited = query.has('limit') && !ignores('limit');
     const page = found.slice(from, limited ? from + Number(query.get('limit')) : undefined);

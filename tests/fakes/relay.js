@@ -139,6 +139,14 @@ class Relay {
       socket.close(faults.closeAfter.code, faults.closeAfter.reason);
   }
 
+  /** Sends a publish elsewhere, where it does so. @param {import('node:http').ServerResponse} response */
+  redirects(response) {
+    const { redirect } = this.faults;
+    if (!redirect || this.truth.publishes < redirect.afterPublishes) return false;
+    response.writeHead(redirect.status, { Location: redirect.to }).end();
+    return true;
+  }
+
   /** @param {string} text @param {import('node:http').ServerResponse} response @param {string} [agent] */
   async publish(text, response, agent) {
     const { faults, truth } = this;
@@ -147,10 +155,6 @@ class Relay {
       return;
     }
     const readAt = performance.now();
-    if (faults.redirect && truth.publishes >= faults.redirect.afterPublishes) {
-      response.writeHead(faults.redirect.status, { Location: faults.redirect.to }).end();
-      return;
-    }
     truth.publishes += 1;
     const count = truth.publishes;
     if (faults.stall && count === faults.stall.afterPublishes) this.stall.begin(faults.stall);
@@ -224,6 +228,11 @@ class Relay {
     return this.truth.publishes >= restartAfter ? `${token}-renewed` : token;
   }
 
+  /** Whether it takes what a request has to show. @param {string | undefined} authorization */
+  knows(authorization) {
+    return !this.faults.token || authorization === `Bearer ${this.token()}`;
+  }
+
   /** Whether a connection was idle for too long, which ends it. @param {any} socket */
   endsIdle(socket) {
     const { keepAliveMs } = this.faults;
@@ -262,13 +271,13 @@ class Relay {
     const { method = '', url = '' } = request;
     const text = await bodyOf(request);
     if (this.endsIdle(request.socket)) return undefined;
-    const wanted = this.faults.token && `Bearer ${this.token()}`;
     if (url === '/health') return response.end('{"status":"healthy"}');
     if (url === '/auth/login') return this.logIn(response);
-    if (wanted && request.headers.authorization !== wanted) return response.writeHead(401).end('{}');
+    if (!this.knows(request.headers.authorization)) return response.writeHead(401).end('{}');
     if (url.startsWith('/api/v1/topics')) return this.topics(method, url, text, response);
     if (url === '/api/v1/messages/bulk') return this.publishBulk(text, response);
-    if (url === '/api/v1/messages') return this.publish(text, response, request.headers['user-agent']);
+    if (url === '/api/v1/messages')
+      return this.redirects(response) || this.publish(text, response, request.headers['user-agent']);
     if (url === '/messages/poll') return this.poll(text, response);
     return response.writeHead(404).end('{}');
   }

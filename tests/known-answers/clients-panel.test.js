@@ -1,4 +1,4 @@
-/** What the panel's client makes of answers that are no plain success, and of what only looks like one. */
+/** The panel's client judges answers that are no plain success, and answers that only look like one. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ const example = (name) =>
 const USERS = Array.from({ length: 95 }, (_, index) => `user_${String(index).padStart(3, '0')}`);
 
 test("Marzban's race fails a run, and its example environment bounds it", async () => {
-  // Of the 40 lists of smoke one or two meet it.
+  // One or two of the 40 lists of smoke meet the race.
   const faults = { listRaceEvery: 20 };
   await withPanel(faults, async (panel) => {
     const { code, result } = await runPanel('mixed', panel.url, { PROFILE: 'smoke' });
@@ -123,7 +123,7 @@ test('users of others that vanish are nothing that the run lost', async () => {
     const others = result.integrity.find((/** @type {any} */ { check }) => check === 'users of others');
     assert.match(others.detail, /88, 7 fewer than before the run: somebody else removed them/);
   });
-  // Pages move by as many, and stay right.
+  // Pages move by seven users, and stay right.
   await withPanel({ foreign: USERS, vanishing: USERS.slice(0, 7) }, async (panel) => {
     const { code, result } = await runPanel('users-list', panel.url, { PAGES: '50' });
     assertVerdict(result, 'pass', code);

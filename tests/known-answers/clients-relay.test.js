@@ -1,4 +1,4 @@
-/** What the relay's client makes of answers that are no plain success: status, redirect, token, connection, WebSocket. */
+/** The relay's client judges answers that are no plain success: status, redirect, token, connection, WebSocket. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withRelay } from '../support/faulty.js';

@@ -1,4 +1,4 @@
-/** What HTTP and WebSocket clients read of an answer: accepted or not, what may be shown, where it leads, what is silence. */
+/** HTTP and WebSocket clients read an answer: accepted or not, what may be shown, where it leads, what is silence. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import execution from '../fakes/k6-execution.js';

@@ -6,10 +6,10 @@ import "fmt"
 
 // Leftovers are what a run made on its target and could not remove.
 type Leftovers struct {
-	// Count is how many; where it is not Known, how many there may be at most, 0 where nobody can tell that either.
+	// Count is the number of leftovers. Without Known it is the most that there may be; 0 is an unknown number.
 	Count int64 `json:"count"`
 	Known bool  `json:"known"`
-	// What they are, in the plural, and how to find them.
+	// What names the leftovers, in the plural, and how to find them.
 	What string `json:"what"`
 	// RemoveWith is the one command that removes them; "" where they end with their testbed.
 	RemoveWith string `json:"remove_with,omitempty"`

@@ -7,7 +7,7 @@ import "sync"
 // leastUnanswered is how many requests in a row nobody answers before a target counts as silent.
 const leastUnanswered = 3
 
-// shared is what the virtual users of this process know together. Nothing of it reaches a file.
+// shared is what the virtual users of this process know together. It reaches no file.
 type shared struct {
 	mu   sync.Mutex
 	said map[string]bool
