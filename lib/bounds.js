@@ -13,6 +13,12 @@ export const isOfLatency = (name) => LATENCIES.test(name);
 /** In long runs on a shared network a stray failure is no verdict. */
 const LONG_RUN = /** @type {Bounds} */ ({ failed: 0.001, anomalies: 0 });
 
+/** The reason of an environment's bounds, for who reads the file. */
+const WHY = 'why';
+
+/** @param {string} key @param {Bounds} bounds @returns {Bounds} */
+const without = (key, bounds) => Object.fromEntries(Object.entries(bounds).filter(([name]) => name !== key));
+
 /**
  * @param {import('./scenario.js').Definition} definition
  * @returns {Record<string, Bounds>} of each operation
@@ -29,7 +35,7 @@ export function boundsOf(definition) {
   return Object.fromEntries(
     Object.entries(definition.operations).map(([name, { bounds }]) => [
       name,
-      { ...base, ...bounds, ...own[name] },
+      without(WHY, { ...base, ...bounds, ...own[name] }),
     ]),
   );
 }

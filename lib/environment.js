@@ -16,7 +16,7 @@ import { pathOf } from './file.js';
 import { defaultOf } from './variables.js';
 
 /**
- * @typedef {{ mode: 'none' } | { mode: 'token', token: string }
+ * @typedef {{ mode: 'none' } | { mode: 'token', token: string, variable: string }
  *   | { mode: 'login', username: string, password: string, path: string }} Auth
  * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'anomalies' | 'round_trips' | 'rate', number>>} Bounds
  * @typedef {import('k6/x/windtunnel/environment').Connection} Connection
@@ -199,7 +199,8 @@ export function confirmHost(host) {
  */
 export function readAuth(system, auth, loginPath) {
   if (!auth || auth.mode === 'none') return { mode: 'none' };
-  if (auth.mode === 'token') return { mode: 'token', token: secret(auth.token_env, 'a bearer token') };
+  if (auth.mode === 'token')
+    return { mode: 'token', token: secret(auth.token_env, 'a bearer token'), variable: auth.token_env };
   const username = __ENV[`${system.toUpperCase()}_USERNAME`] || auth.username;
   return {
     mode: 'login',

@@ -21,7 +21,9 @@ export const OWN_LIMITS = KINDS.filter((kind) => LIST[kind].own_limit);
 export const OF_A_BUSY_MACHINE = KINDS.filter((kind) => LIST[kind].busy_machine);
 
 const OWN_STATUSES = [400, 401, 403, 404, 409, 422, 429];
-const OWN_CLOSE_CODES = [1000, 1001, 1006, 1008, 1011, 1012, 1013];
+const OWN_CLOSE_CODES = [1000, 1001, 1002, 1003, 1006, 1007, 1008, 1009, 1011, 1012, 1013, 1014];
+/** Statuses of a refused WebSocket handshake that have a kind of their own. */
+const OWN_HANDSHAKES = [400, 401, 403, 404, 426, 429];
 
 /**
  * k6's error codes: https://grafana.com/docs/k6/latest/javascript-api/error-codes/
@@ -81,6 +83,7 @@ export function ofResponse(response) {
   if (OWN_STATUSES.includes(status)) return /** @type {ErrorKind} */ (`http_${status}`);
   if (status >= 500) return ofServerError(response.body);
   if (status >= 400) return 'http_4xx';
+  if (status >= 300) return 'http_redirect';
   return 'http_other';
 }
 
@@ -99,6 +102,19 @@ export function ofText(text) {
   if (/no such host|lookup/i.test(text)) return 'dns';
   if (/x509|tls:/i.test(text)) return 'tls';
   return 'network';
+}
+
+/**
+ * The kind of a WebSocket handshake that was refused.
+ * @param {number} status of the answer; 0 and 101: the target would take the handshake now, or tells nothing
+ * @returns {ErrorKind}
+ */
+export function ofHandshake(status) {
+  if (OWN_HANDSHAKES.includes(status)) return /** @type {ErrorKind} */ (`ws_http_${status}`);
+  if (status >= 500) return 'ws_http_5xx';
+  if (status >= 400) return 'ws_http_4xx';
+  if (status >= 300) return 'ws_redirect';
+  return 'ws_refused';
 }
 
 /**

@@ -143,11 +143,12 @@ declare module 'k6/x/windtunnel/record' {
     begin(): void;
     /** Start and end on the test's clock, the latency, ms, and the items that it carried. */
     success(startedAt: number, endedAt: number, ms: number, carried: number): void;
-    failure(kind: string, startedAt: number, endedAt: number): void;
+    /** `detail`: what came back in place of a success, such as HTTP 202; more than 20 of one kind are counted together. */
+    failure(kind: string, startedAt: number, endedAt: number, detail?: string): void;
     /** Of a kind, so many that have failed; they widen no window. */
     failures(kind: string, count: number): void;
     /** Something wrong that is not a failed request. */
-    anomaly(kind: string, count: number): void;
+    anomaly(kind: string, count: number, detail?: string): void;
     /** How late the generator was, ms. */
     late(ms: number): void;
     /** A probe's latencies, ms, and when each ended, ms since 1970; all ended now unless given. */
@@ -178,6 +179,14 @@ declare module 'k6/x/windtunnel/record' {
   export function now(): number;
   /** The whole of a request as k6 timed it, ms; a new connection counts. */
   export function wholeMs(response: import('k6/http').RefinedResponse<any>): number;
+  /** Whether a request opened a connection of its own. */
+  export function opened(response: import('k6/http').RefinedResponse<any>): boolean;
+  /** Whether no virtual user of this process has said the text before; false after 200 texts. */
+  export function once(text: string): boolean;
+  /** The target answered one of the virtual users. */
+  export function answered(): void;
+  /** Nobody answered a request: since when that is so for all virtual users, ms on the test's clock; -1: too few requests tell. */
+  export function unanswered(startedAt: number): number;
   /** By name, such as operation_ms{operation:publish}: what k6's summary has of each. */
   export type Metrics = Record<string, { values: Record<string, number> }>;
 }
@@ -272,6 +281,8 @@ declare module 'k6/x/windtunnel/judge' {
     slack?: Term[];
     /** More than was reported are somebody else's. */
     may_grow?: boolean;
+    /** Fewer than were reported were removed by somebody else. */
+    may_shrink?: boolean;
   }
   interface AtRest {
     name: string;
@@ -290,6 +301,8 @@ declare module 'k6/x/windtunnel/judge' {
     rest_before: AtRest[] | null;
     rest_after: AtRest[] | null;
     leftovers: string;
+    /** The command that removes them; '' where there is none. */
+    remove_with: string;
     facts: Fact[] | undefined;
     notes: string[];
     /** What was between the ends of the pairs; null: loopback. */

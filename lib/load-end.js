@@ -16,3 +16,12 @@ export function loadSeconds({ loadFrom, wallOffset }, durationMs) {
   const ended = said()[ENDED];
   return ((ended === undefined ? durationMs : ended - wallOffset) - loadFrom) / 1000;
 }
+
+/** The parameter of a load that does more than its profile says. @param {import('./profiles.js').Load} load */
+export const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
+
+/** What k6 itself counted. @param {import('k6/x/windtunnel/record').Metrics} metrics of its summary */
+export const countsOf = ({ iterations, dropped_iterations: dropped }) => ({
+  iterations: iterations?.values.count ?? 0,
+  dropped_iterations: dropped?.values.count ?? 0,
+});

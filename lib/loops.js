@@ -59,14 +59,15 @@ export const loadParameters = (load) => ({
  * @property {Data} data
  * @property {number} index of the iteration in its loop
  * @property {boolean} open whether it is one of the open loop
- * @property {(name: string, status: number, send: () => Response, carried?: Carried) => void} time sends a request as the
- *   operation `name`, which succeeds with that status, and records it: of the open loop as `name`_open, from its intended
+ * @property {(name: string, status: number | null, send: () => Response, carried?: Carried) => void} time sends a request as the
+ *   operation `name`, which succeeds with that status, or where it is null with any 2xx, and records it: of the open loop as `name`_open, from its intended
  *   start. Nothing is sent after the planned end
  */
 /** @typedef {import('k6/http').RefinedResponse<any>} Response */
 /**
- * Items that an answer says were accepted, null where it cannot be read. What is wrong with them is recorded by the operation.
- * @typedef {(response: Response, operation: import('./operations.js').Operation) => number | null} Carried
+ * Items that an answer says were accepted; null or, in words, what is wrong with its content, where it cannot be read. What is
+ * wrong with single items is recorded by the operation.
+ * @typedef {(response: Response, operation: import('./operations.js').Operation) => number | string | null} Carried
  */
 
 /**

@@ -12,18 +12,19 @@
  * | operation_lateness_ms   | trend   | ms    | how late the generator was: send after the intended time, or event handled after it came off the socket |
  * | rounds_begun            | counter | count | iterations that account for something at their end      |
  * | target_silent_since_ms  | gauge   | ms    | when the target fell silent, where the run was stopped for it (lib/silence.js) |
- * | cleanup_left            | counter | count | things that the run made and could not remove            |
+ * | cleanup_left            | counter | count | things that the run made and could not remove (lib/leftovers.js) |
+ * | cleanup_unknown         | counter | count | times that nobody could look what is left                |
  *
  * Of the record alone, by operation:
  *
+ * | operation_error_details | counter | count | what came back with errors, by `kind` and `detail`, such as HTTP 202 |
  * | operation_begun         | counter | count | requests sent; those without an end are cut              |
  * | operation_far_end       | counter | count | what far ends counted: `count` names it, `of` is `least`, `found`, `missing` or `beyond` |
  * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max make the window |
  */
-import { Operation as Recorder, Counter } from 'k6/x/windtunnel/record';
+import { Operation as Recorder, Counter, once } from 'k6/x/windtunnel/record';
 import { answered, failedWith } from './silence.js';
 
-const cleanupLeft = new Counter('cleanup_left');
 const begun = new Counter('rounds_begun');
 
 /** What k6 calls the samples of one operation. @param {string} metric @param {string} operation */
@@ -62,9 +63,11 @@ export class Operation {
    * @param {import('./errors.js').ErrorKind} kind
    * @param {number} startedAt
    * @param {number} endedAt
+   * @param {string} [detail] what came back, in few words of which there are few: it is counted, and said once in the log
    */
-  failure(kind, startedAt, endedAt) {
-    this.recorder.failure(kind, startedAt, endedAt);
+  failure(kind, startedAt, endedAt, detail) {
+    this.recorder.failure(kind, startedAt, endedAt, detail);
+    this.tell(kind, detail);
     failedWith(kind, startedAt, endedAt);
   }
 
@@ -73,15 +76,23 @@ export class Operation {
    * @param {import('./errors.js').ErrorKind | null | undefined} failure none: a success
    * @param {number} startedAt
    * @param {number} endedAt
+   * @param {string} [detail]
    */
-  ended(failure, startedAt, endedAt) {
-    if (failure) this.failure(failure, startedAt, endedAt);
+  ended(failure, startedAt, endedAt, detail) {
+    if (failure) this.failure(failure, startedAt, endedAt, detail);
     else this.success(startedAt, endedAt);
   }
 
-  /** Something wrong that is not a failed request, such as a duplicate. @param {import('./errors.js').ErrorKind} kind @param {number} count */
-  anomaly(kind, count) {
-    this.recorder.anomaly(kind, count);
+  /** Something wrong that is not a failed request, such as a duplicate. @param {import('./errors.js').ErrorKind} kind @param {number} count @param {string} [detail] */
+  anomaly(kind, count, detail) {
+    this.recorder.anomaly(kind, count, detail);
+    this.tell(kind, detail);
+  }
+
+  /** @param {string} kind @param {string} [detail] */
+  tell(kind, detail) {
+    const line = `${this.name}: ${kind}: ${detail}`;
+    if (detail && once(line)) console.warn(line);
   }
 
   /** @param {number} ms how late the generator was */
@@ -93,9 +104,4 @@ export class Operation {
 /** At the start of an iteration that is accounted for at its end, so that one which never gets there is noticed. */
 export function beginRound() {
   begun.add(1);
-}
-
-/** @param {number} count things that are still on the target */
-export function reportLeft(count) {
-  if (count > 0) cleanupLeft.add(count);
 }

@@ -158,6 +158,27 @@ function fixedLoad(clients, iterations) {
 }
 
 /**
+ * Usual keep-alive time-outs of servers, s: gunicorn 2; uvicorn, Node.js and Apache 5; then 10, 15, 60, and nginx 75.
+ */
+const KEEP_ALIVES = [2, 5, 10, 15, 60, 75];
+/** So near to a time-out, as a share of it, a request may meet a connection that is being closed. */
+const NEAR = 0.15;
+
+/**
+ * Each virtual user of an open loop has a connection, and its turn every `vus / rate` seconds: as many users as keep this
+ * period away from the usual keep-alive time-outs.
+ * @param {number} rate a second, at the peak
+ * @param {number} vus at least
+ */
+function awayFromTimeouts(rate, vus) {
+  const near = (/** @type {number} */ count) =>
+    KEEP_ALIVES.some((timeout) => Math.abs(count / rate - timeout) < timeout * NEAR - 1e-9);
+  let count = vus;
+  while (near(count)) count += 1;
+  return count;
+}
+
+/**
  * @param {Step[]} steps
  * @param {number} rate
  * @param {number} startSeconds
@@ -169,7 +190,7 @@ function openLoad(steps, rate, startSeconds) {
   const toRate = (/** @type {number} */ target) => Math.max(1, Math.round(target * rate));
   const peak = Math.max(...steps.map((step) => toRate(step.target)));
   // Room for a stall of a second and a half at the peak before an iteration is dropped.
-  const vus = Math.min(2000, Math.ceil(peak * 1.5) + 10);
+  const vus = Math.min(2000, awayFromTimeouts(peak, Math.ceil(peak * 1.5) + 10));
   const schedule = {
     start: toRate(first.target),
     steps: rest.map((step) => ({ target: toRate(step.target), seconds: step.seconds })),

@@ -1,5 +1,13 @@
-/** Times single HTTP requests and judges their answers, in closed and open loops. */
-import { wholeMs } from 'k6/x/windtunnel/record';
+/**
+ * Times single HTTP requests and judges their answers, in closed and open loops.
+ *
+ * | metric             | type    | unit  | what                                                                     |
+ * |--------------------|---------|-------|--------------------------------------------------------------------------|
+ * | connections_opened | counter | count | connections that requests of the load opened                             |
+ * | idle_resets        | counter | count | requests on a connection that the target had closed while it was idle: each was sent once more |
+ */
+import { Counter, opened, wholeMs } from 'k6/x/windtunnel/record';
+import { detailOf, isAccepted } from './answers.js';
 import { now } from './clock.js';
 import { ofResponse } from './errors.js';
 
@@ -7,46 +15,118 @@ import { ofResponse } from './errors.js';
  * @typedef {import('./operations.js').Operation} Operation
  * @typedef {import('k6/http').RefinedResponse<any>} Response
  */
+/**
+ * Items that an answer carried; null or, in words, what is wrong with its content, where it is not what was asked for.
+ * @typedef {(response: Response) => number | string | null} Carried
+ */
+
+/** A connection that rested shorter was in use: a reset on it is the target's fault. The shortest usual time-out is 1 s. */
+const IDLE_MS = 900;
+
+const connectionsOpened = new Counter('connections_opened');
+const idleResets = new Counter('idle_resets');
+
+/** When this VU's last request ended. */
+let lastEnd = -Infinity;
+
+/**
+ * Counts the connection that a request opened, and tells whether the request met one that the target had closed while it
+ * was idle.
+ * @param {Response} response
+ * @param {number} startedAt
+ */
+function metClosed(response, startedAt) {
+  const fresh = opened(response);
+  if (fresh) connectionsOpened.add(1);
+  if (fresh || response.status !== 0 || startedAt - lastEnd < IDLE_MS) return false;
+  const closed = ofResponse(response) === 'connection_reset';
+  if (closed) idleResets.add(1);
+  return closed;
+}
+
+/**
+ * A request; once more where it met a connection that the target had closed while it was idle, as browsers and HTTP
+ * libraries do.
+ * @param {() => Response} send
+ */
+export function sent(send) {
+  const startedAt = now();
+  const first = send();
+  const again = metClosed(first, startedAt);
+  const response = again ? send() : first;
+  if (again && opened(response)) connectionsOpened.add(1);
+  lastEnd = now();
+  return { response, again };
+}
+
+/** The same of an asynchronous one. @param {() => Promise<Response>} send */
+export async function sentAsync(send) {
+  const startedAt = now();
+  const first = await send();
+  const again = metClosed(first, startedAt);
+  const response = again ? await send() : first;
+  if (again && opened(response)) connectionsOpened.add(1);
+  lastEnd = now();
+  return response;
+}
+
+/** Notes the connection that a client opens before its load. @param {Response} response */
+export function connected(response) {
+  if (opened(response)) connectionsOpened.add(1);
+  lastEnd = now();
+}
+
+/**
+ * Judges an answer: how many items it carried, or the kind and the detail of its fault.
+ * @param {Response} response
+ * @param {number | null} status
+ * @param {Carried} [carried]
+ * @returns {number | [import('./errors.js').ErrorKind, string | undefined]}
+ */
+function judged(response, status, carried) {
+  if (!isAccepted(response, status)) return [ofResponse(response), detailOf(response)];
+  const count = carried ? carried(response) : 1;
+  if (typeof count === 'number') return count;
+  return ['bad_response', `HTTP ${response.status}: ${count ?? 'its content is not what was asked for'}`];
+}
 
 /**
  * Closed loop: the latency of the request itself.
  * @param {Operation} operation
- * @param {number} status that means success
+ * @param {number | null} status that means success; null: any 2xx
  * @param {() => Response} send
- * @param {(response: Response) => number | null} [carried] items that it carried, 1 unless given; null where
- *   the answer cannot be read
+ * @param {Carried} [carried] items that it carried, 1 unless given
  */
 export function timed(operation, status, send, carried) {
   operation.begin();
   const startedAt = now();
-  const response = send();
-  if (response.status !== status) return operation.failure(ofResponse(response), startedAt, now());
-  const count = carried ? carried(response) : 1;
-  if (count === null) return operation.failure('bad_response', startedAt, now());
-  const ms = wholeMs(response);
-  return operation.success(startedAt, startedAt + ms, ms, count);
+  const { response, again } = sent(send);
+  const endedAt = now();
+  const found = judged(response, status, carried);
+  if (typeof found !== 'number') return operation.failure(found[0], startedAt, endedAt, found[1]);
+  const ms = again ? endedAt - startedAt : wholeMs(response);
+  return operation.success(startedAt, startedAt + ms, ms, found);
 }
 
 /**
  * Open loop: the latency since the intended start. Nothing is recorded while the
  * loop warms up.
  * @param {Operation} operation
- * @param {number} status
+ * @param {number | null} status
  * @param {() => Response} send
  * @param {{ at: number, offset: number }} intended
  * @param {number} warmupMs
- * @param {(response: Response) => number | null} [carried]
+ * @param {Carried} [carried]
  */
 export function timedFrom(operation, status, send, intended, warmupMs, carried) {
   const recorded = intended.offset >= warmupMs;
   if (recorded) operation.begin();
   const startedAt = now();
-  const response = send();
+  const { response } = sent(send);
   const endedAt = now();
   if (!recorded) return undefined;
   operation.late(startedAt - intended.at);
-  if (response.status !== status) return operation.failure(ofResponse(response), intended.at, endedAt);
-  const count = carried ? carried(response) : 1;
-  if (count === null) return operation.failure('bad_response', intended.at, endedAt);
-  return operation.success(intended.at, endedAt, endedAt - intended.at, count);
+  const found = judged(response, status, carried);
+  if (typeof found !== 'number') return operation.failure(found[0], intended.at, endedAt, found[1]);
+  return operation.success(intended.at, endedAt, endedAt - intended.at, found);
 }

@@ -15,7 +15,9 @@ import { headlineOf } from './headline.js';
 import { filesOf, idOfRun, tagScenarios, tagsOf } from './identity.js';
 import { linkParameter, withLink } from './link/evidence.js';
 import { calibrated, calibrationSeconds } from './link/link.js';
-import { loadHasEnded, loadSeconds } from './load-end.js';
+import { countsOf, loadHasEnded, loadSeconds, timesOf } from './load-end.js';
+import { removeWith } from './leftovers.js';
+import { aboutTokens, expectLoad } from './login.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
@@ -149,6 +151,7 @@ function optionsOf(definition, declared) {
     setupTimeout: `${(definition.setupSeconds ?? 60) + calibrationSeconds(definition.link) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
     teardownTimeout: `${(definition.setupSeconds ?? 60) + waitAfterLoad() + waitSeconds()}s`,
     noCookiesReset: true,
+    maxRedirects: 0, // to follow one would measure another system, or another request
     ...definition.environment.connection?.options,
     // For those who check an environment's bounds and the number of runners (k6/internal/check), and for our output: a tag of the
     // command line takes the place of all tags here.
@@ -170,9 +173,6 @@ function versionsOf(instance) {
 /** Whether the sidecar cannot tell what others use from what the system does. @param {Pick<Definition, 'environment' | 'ownInstances'>} definition */
 export const isForeignTo = ({ environment, ownInstances }) =>
   isForeign(environment, Boolean(ownInstances || __ENV.INSTANCE));
-
-/** The parameter of a load that does more than its profile says. @param {import('./profiles.js').Load} load */
-const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
 
 /** @param {Definition} definition @param {Begun} begun @param {number} durationMs @returns {import('k6/x/windtunnel/judge').Run} */
 function runOf(definition, begun, durationMs) {
@@ -230,21 +230,17 @@ function saidBy({ load, environment, notes = [], leftovers = TOPICS, ...definiti
   return {
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
+    remove_with: removeWith(definition.system, begun.runId),
     notes: [
       ...(environment.connection?.notes ?? []),
       ...load.notes,
       ...notes,
+      ...aboutTokens(metrics),
       ...(definition.remarks?.(metrics, usage) ?? []),
     ],
     ...(definition.more?.(metrics, begun) ?? { sections: [] }),
   };
 }
-
-/** What k6 itself counted. @param {import('k6/x/windtunnel/record').Metrics} metrics of its summary */
-const countsOf = ({ iterations, dropped_iterations: dropped }) => ({
-  iterations: iterations?.values.count ?? 0,
-  dropped_iterations: dropped?.values.count ?? 0,
-});
 
 /**
  * handleSummary: the result and the record as files, and the table on the terminal.
@@ -285,9 +281,7 @@ function summaryOf(definition, declared) {
 
 /** @typedef {ReturnType<typeof defineScenario>} Scenario */
 
-/**
- * @param {Definition} definition
- */
+/** @param {Definition} definition */
 export function defineScenario(definition) {
   // Each virtual user runs the script anew, and needs none of it: k6 asks the first instance for options, and that or another of number 0
   // runs setup(), teardown() and handleSummary().
@@ -355,6 +349,7 @@ export function defineScenario(definition) {
      * @template T @param {() => T} make @returns {T & Begun}
      */
     begin(make) {
+      expectLoad(load.seconds);
       const data = madeOnce(
         () => JSON.stringify([VERSION, declared, definition.parameters]),
         () => ({

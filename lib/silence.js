@@ -1,14 +1,14 @@
 /**
- * Stops a run whose target answers nothing any more: what it would measure is how fast a dead system refuses. Each
- * virtual user judges by its own requests. Where a testbed was started, the bench sees its processes end and is sooner.
+ * Stops a run whose target answers nobody any more: what it would measure is how fast a dead system refuses. The requests
+ * of all virtual users count together: an answer to one of them is an answer. Where a testbed was started, the bench sees its
+ * processes end and is sooner.
  */
 import exec from 'k6/execution';
-import { Gauge } from 'k6/x/windtunnel/record';
+import { Gauge, answered as heard, unanswered } from 'k6/x/windtunnel/record';
 import { stopAll } from './runners.js';
 
-/** So long, and so many in a row, without any answer. docs/numbers.md tells them. */
+/** So long without any answer, and at least three requests in a row. docs/numbers.md tells them. */
 export const SILENT_MS = 10_000;
-const LEAST_IN_A_ROW = 3;
 
 /** Kinds of a request to which nobody answered; any other is an answer, if a bad one. */
 const UNANSWERED = ['connection_refused', 'connection_reset', 'timeout', 'dns', 'tls', 'network'];
@@ -16,12 +16,7 @@ const UNANSWERED = ['connection_refused', 'connection_reset', 'timeout', 'dns', 
 /** When the silence began, ms on the test's clock; a sample where a run was stopped. */
 const silentSince = new Gauge('target_silent_since_ms', true);
 
-let inARow = 0;
-let since = 0;
-
-export function answered() {
-  inARow = 0;
-}
+export const answered = () => heard();
 
 /**
  * A request failed.
@@ -31,9 +26,8 @@ export function answered() {
  */
 export function failedWith(kind, startedAt, endedAt) {
   if (!UNANSWERED.includes(kind)) return answered();
-  if (inARow === 0) since = startedAt;
-  inARow += 1;
-  if (inARow < LEAST_IN_A_ROW || endedAt - since < SILENT_MS) return undefined;
+  const since = unanswered(startedAt);
+  if (since < 0 || endedAt - since < SILENT_MS) return undefined;
   silentSince.add(since);
   const line = `the target has answered nothing for ${SILENT_MS / 1000} s (${kind}): the run is stopped`;
   stopAll(line);

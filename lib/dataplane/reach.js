@@ -33,6 +33,25 @@ function failure(transport, ended) {
 }
 
 /**
+ * Whether the proxy asks for the login that is configured: a method that is offered is not the one that is chosen.
+ * @param {import('./scenario.js').Plane} plane
+ * @returns {boolean | null} null where none is configured, or where no tunnel tells
+ */
+export function asksForLogin(plane) {
+  const { proxy, namespace, far } = plane.proxied;
+  if (!proxy?.username) return null;
+  const probe = { kind: 'handshake', payload_bytes: 64, count: 1, warmup: 0 };
+  const ended = measure({
+    ...probe,
+    target: plane.target('tcp', far),
+    proxy,
+    ...(namespace && { namespace }),
+  });
+  if ('error' in ended || ended.outcome.succeeded === 0) return null;
+  return ended.outcome.series.some(({ name, count }) => name === 'auth' && count > 0);
+}
+
+/**
  * @param {import('./scenario.js').Plane} plane
  * @param {readonly Transport[]} transports what the scenario sends
  * @returns {string | null} one line that names the proxy, what is wrong and the mend; null where all is carried

@@ -2,6 +2,7 @@
  * What a data-plane scenario is made of: one virtual user that asks the sidecar for one
  * probe after the other and turns what they measured into k6's metrics.
  */
+import { said, say } from 'k6/x/windtunnel/record';
 import { endsOf, limitOver, linkOf, rttSeconds } from '../link/link.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
@@ -13,7 +14,7 @@ import { ask, cancelProbes, measure, startEcho, stopEcho } from './meter.js';
 import { partsOf } from './parts.js';
 import { recordNothing, recordRest, recordSeries } from './probe-operation.js';
 import { tooFewFiles } from './open-files.js';
-import { unreached } from './reach.js';
+import { asksForLogin, unreached } from './reach.js';
 import { Repeats } from './repeats.js';
 
 /** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
@@ -219,6 +220,39 @@ export function withControl(name, operation) {
 export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
   overlaps(probe, echo) ? 'block' : wait;
 
+/**
+ * What was negotiated of the login that is configured, for the run's data; nothing where none is.
+ * @param {Plane<any>} plane
+ * @param {PlaneDefinition['reaches']} reaches
+ * @returns {{ login?: boolean | null }}
+ */
+function loginOf(plane, reaches) {
+  if (!reaches || !plane.proxied.proxy?.username) return {};
+  const login = asksForLogin(plane);
+  if (login === false) {
+    console.warn(`${plane.environment.url}: ${NO_LOGIN}`);
+    say(SAID_LOGIN, NO_LOGIN);
+  }
+  return { login };
+}
+
+/** The parameter of a login that is configured: whether it was asked for. @param {{ login?: boolean | null }} data @returns {Record<string, boolean | string>} */
+function negotiated({ login }) {
+  if (login === undefined) return {};
+  return { auth: login ?? 'unknown' };
+}
+
+/** What was said of a login. */
+const SAID_LOGIN = 'proxy login';
+const NO_LOGIN =
+  'a login is configured, and the proxy never asked for it: what was measured is without a login; set auth.mode none, or turn the login on in the proxy';
+
+/** Notes. */
+const aboutLogin = () => {
+  const told = said()[SAID_LOGIN];
+  return told ? [told] : [];
+};
+
 /** Ends a run that would need more files than there are. @param {number | undefined} connections at once */
 function checkFiles(connections) {
   const files = connections ? tooFewFiles(connections) : null;
@@ -284,6 +318,8 @@ export function planeScenario(definition) {
     placement: environment.placement,
     paused: true,
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
+    decided: negotiated,
+    remarks: aboutLogin,
   });
   /** @type {Plane<Prepared> | undefined} */
   let plane;
@@ -318,7 +354,8 @@ export function planeScenario(definition) {
           stop(fault);
         }
       }
-      return scenario.begin(() => ({ ...prepared, echo, linkEnds }));
+      const login = loginOf(new Plane(environment, definition, address, data), definition.reaches);
+      return scenario.begin(() => ({ ...prepared, ...login, echo, linkEnds }));
     },
 
     /** @param {Prepared & Data} data */

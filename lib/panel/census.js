@@ -1,5 +1,6 @@
 /** What the panel holds, counted by SQL, or by its own API where there is no database to ask. */
 import { beginsWith, numberOf, withDatabase } from './database.js';
+import { protocolsOf } from './environment.js';
 import { noteOf, runPrefix, seedPrefix } from './users.js';
 
 /**
@@ -46,13 +47,13 @@ function bySql(connection, runId, protocols) {
 
 /** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session} session @returns {Census} */
 function byApi(panel, session) {
-  const own = `&search=${runPrefix(session.runId)}`;
+  const own = { search: runPrefix(session.runId) };
   const users = panel.total(session, own);
   const every = panel.total(session);
   return {
     users,
-    active: panel.total(session, `${own}&status=active`),
-    disabled: panel.total(session, `${own}&status=disabled`),
+    active: panel.total(session, { ...own, status: 'active' }),
+    disabled: panel.total(session, { ...own, status: 'disabled' }),
     incomplete: null,
     orphans: null,
     seeded: null,
@@ -66,9 +67,9 @@ function byApi(panel, session) {
  * @returns {Census} throws what the database says
  */
 export function takeCensus(panel, session) {
-  const { database, user } = panel.environment;
+  const { database } = panel.environment;
   if (!database) return byApi(panel, session);
   return withDatabase(database, (connection) =>
-    bySql(connection, session.runId, Object.keys(user.proxies).length),
+    bySql(connection, session.runId, protocolsOf(panel.environment).length),
   );
 }

@@ -8,13 +8,16 @@ import { databaseAt } from './database-url.js';
  * @property {string} url base URL without a trailing slash
  * @property {import('../environment.js').Connection} connection
  * @property {import('../environment.js').Auth} auth
- * @property {{ proxies: Record<string, object>, inbounds: Record<string, string[]> }} user what each user is made with
+ * @property {Record<string, unknown>} user what each user is made with: Marzban's proxies and inbounds, or PasarGuard's proxy_settings and group_ids
  * @property {import('./database-url.js').Database | null} database null where the environment names none, or its
  *   variable is not set
  * @property {string[]} components names in the panel's Server-Timing header, the route's first
  * @property {{ path: string, histogram: string, label: string } | null} prometheus
  * @property {Record<string, Record<string, import('../environment.js').Bounds>>} thresholds
  */
+
+/** Protocols of each user, as Marzban has them. @param {Pick<PanelEnvironment, 'user'>} environment */
+export const protocolsOf = ({ user }) => Object.keys(user.proxies ?? user.proxy_settings ?? {});
 
 /** What the reference panel (testbeds/panel) tells of itself. */
 const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 'xray_add'];

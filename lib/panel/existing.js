@@ -1,5 +1,7 @@
 /** EXISTING users that are there before the load: seeded by SQL, known to the panel, removed afterwards. */
+import { isAccepted } from '../answers.js';
 import { refuse } from '../environment.js';
+import { protocolsOf } from './environment.js';
 import { messageOf, withDatabase } from './database.js';
 import { SEEDABLE, seed, unseed } from './seed.js';
 
@@ -7,14 +9,16 @@ import { SEEDABLE, seed, unseed } from './seed.js';
 /** @typedef {import('./panel.js').Session} Session */
 
 /** In the init phase: refuses what cannot be seeded. @param {number} count @param {import('./environment.js').PanelEnvironment} environment */
-export function checkExisting(count, { database, user }) {
+export function checkExisting(count, environment) {
+  const { database, user } = environment;
   if (count === 0) return;
   if (!database) {
     refuse(
       `EXISTING=${count}: users are seeded by SQL: name the variable with the database's URL in systems.panel.database_env, and set it`,
     );
   }
-  const strange = Object.keys(user.proxies).find((protocol) => !SEEDABLE.includes(protocol));
+  if (!user.proxies) refuse(`EXISTING=${count}: only users with Marzban's proxies can be seeded`);
+  const strange = protocolsOf(environment).find((protocol) => !SEEDABLE.includes(protocol));
   if (strange)
     refuse(
       `EXISTING=${count}: systems.panel.user.proxies.${strange}: only ${SEEDABLE.join(', ')} can be seeded`,
@@ -32,9 +36,11 @@ const MADE_MOST = 500;
  * @param {number} wanted
  * @returns {{ seeded: number, made: number }} none where there are users, or where it is not known
  */
-export function toFill({ environment: { database, user } }, before, wanted) {
+export function toFill({ environment }, before, wanted) {
+  const { database, user } = environment;
   if (before?.others !== 0) return { seeded: 0, made: 0 };
-  const seedable = database && Object.keys(user.proxies).every((protocol) => SEEDABLE.includes(protocol));
+  const seedable =
+    database && user.proxies && protocolsOf(environment).every((protocol) => SEEDABLE.includes(protocol));
   return seedable ? { seeded: wanted, made: 0 } : { seeded: 0, made: Math.min(wanted, MADE_MOST) };
 }
 
@@ -52,16 +58,16 @@ function removeSeeded({ environment }, runId) {
 /** In setup(). Throws what the database or the panel says. @param {Panel} panel @param {Session} session @param {number} count */
 export function addExisting(panel, session, count) {
   if (count === 0) return;
-  const { database, user } = panel.environment;
+  const { database } = panel.environment;
   const { dialect } = /** @type {import('./database-url.js').Database} */ (database);
-  const users = { runId: session.runId, count, protocols: Object.keys(user.proxies) };
+  const users = { runId: session.runId, count, protocols: protocolsOf(panel.environment) };
   try {
     withDatabase(/** @type {any} */ (database), (connection) => seed(connection, dialect, users));
   } catch (error) {
     throw new Error(`panel: EXISTING=${count}: ${messageOf(error)}`, { cause: error });
   }
   const response = panel.restart(session);
-  if (response.status !== 200)
+  if (!isAccepted(response))
     throw new Error(panel.problem('restarting its core, so that it knows the seeded users', response));
 }
 
@@ -76,7 +82,7 @@ export function removeExisting(panel, session) {
   // A restart costs the panel's own clients their connections: only where it forgets someone.
   if (!found || found.removed === 0) return found?.left ?? null;
   const response = panel.restart(session);
-  if (response.status !== 200)
+  if (!isAccepted(response))
     console.error(panel.problem('restarting its core, so that it forgets the seeded users', response));
   return found.left;
 }

@@ -74,9 +74,10 @@ const NONE = {
 /**
  * @param {Record<'before' | 'loaded' | 'removed', Census | null>} taken before anything was made, and at both moments
  * @param {boolean} sql whether there is a database to ask, else the panel's API
+ * @param {boolean} [alone] nobody else uses the panel: a testbed
  * @returns {Fact[]}
  */
-export function factsOf(taken, sql) {
+export function factsOf(taken, sql, alone = false) {
   const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((own) => own ?? NONE);
   /** @param {string} check @param {number | null} found @param {Amount} reported @returns {Fact} */
   const fact = (check, found, reported) => ({
@@ -95,14 +96,21 @@ export function factsOf(taken, sql) {
       slack: [...UNSURE, ...UNSURE_OFF],
     },
     fact('users: left after removal', removed.users, none),
-    // On a panel that is up, others may work too: more users are not the run's doing, fewer might be.
-    { ...fact('users of others', removed.others, { said: before.others }), may_grow: true },
+    // On a panel that is up, others may make users and remove them: only the run's own are judged.
+    {
+      ...fact('users of others', removed.others, { said: before.others }),
+      may_grow: true,
+      ...(alone ? {} : { may_shrink: true }),
+    },
   ];
   if (!sql) return facts;
   return [
     ...facts,
     fact('users without a proxy of each protocol', loaded.incomplete, none),
     fact('seeded users: left after removal', removed.seeded, none),
-    fact('proxies without a user', removed.orphans, { said: before.orphans }),
+    {
+      ...fact('proxies without a user', removed.orphans, { said: before.orphans }),
+      ...(alone ? {} : { may_shrink: true }),
+    },
   ];
 }

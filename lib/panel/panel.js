@@ -5,14 +5,16 @@
  * | metric       | type    | unit  | what                                                            |
  * |--------------|---------|-------|-----------------------------------------------------------------|
  * | user_changes | counter | count | changes to users by `change` and `outcome`: sent, done, refused |
- * | relogins     | counter | count | log-ins because the token had expired                           |
  */
 import http from 'k6/http';
 import { Counter } from 'k6/x/windtunnel/record';
+import { errorIn, isAccepted, redirectOf, saidIn, shown } from '../answers.js';
 import { triedAt, whyNone } from '../environment.js';
 import { explain, ofResponse } from '../errors.js';
-import { stop } from '../execution.js';
+import { Login } from '../login.js';
+import { connected } from '../requests.js';
 import { requestTimeoutMs } from '../variables.js';
+import { isFoundBy, pageOf } from './answers.js';
 import { noteOf, runPrefix } from './users.js';
 
 /**
@@ -22,21 +24,20 @@ import { noteOf, runPrefix } from './users.js';
 /** @typedef {{ token: string | null, runId: string }} Session */
 /** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
 
-const OK = 200;
-const UNAUTHORIZED = 401;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT_MS = 30_000;
 /** Longer than a pool waits for a connection (SQLAlchemy: 30 s, Marzban: 10 s), so that its own answer is heard. */
 const LOAD_TIMEOUT_MS = requestTimeoutMs('panel');
 const RESTART_TIMEOUT_MS = 300_000;
 const BATCH = 100;
+/** Tries to read a list: Marzban answers 500 to one that meets a user who is being deleted. */
+const LIST_TRIES = 3;
 const WARMUP_USERS = 5;
 const REMOVING = 'removing a user';
 /** Set-up is no test of how many at once the panel carries. */
 const AT_ONCE = 6;
 
 const changes = new Counter('user_changes');
-const relogins = new Counter('relogins');
 
 /** @param {string | null} token @param {number} timeout */
 const paramsOf = (token, timeout) => ({
@@ -50,17 +51,8 @@ const statusBody = (status) => `{"status":"${status}"}`;
 
 /** Counts what became of a change: an answer of 5xx, or none, may have changed something or not. @param {Change} change @param {Response} response */
 function countOutcome(change, { status }) {
-  if (status === OK) changes.add(1, { change, outcome: 'done' });
+  if (isAccepted({ status })) changes.add(1, { change, outcome: 'done' });
   else if (status >= 400 && status < 500) changes.add(1, { change, outcome: 'refused' });
-}
-
-/** @param {Response} response @param {string} field of its JSON */
-export function fieldOf(response, field) {
-  try {
-    return response.json(field);
-  } catch {
-    return undefined;
-  }
 }
 
 export class Panel {
@@ -68,10 +60,9 @@ export class Panel {
   constructor(environment) {
     this.environment = environment;
     this.api = `${environment.url}/api`;
-    /** This VU's own token, where it had to log in anew. @type {string | undefined} */
-    this.renewed = undefined;
-    /** The panel refused a token that it had only just given: another log-in would not help. */
-    this.hopeless = false;
+    this.login = new Login('panel', environment, (what, response) => this.problem(what, response));
+    /** The line on the last list that could not be read. */
+    this.unread = '';
     /** @type {{ token: string | null, params: ReturnType<typeof paramsOf> } | undefined} */
     this.kept = undefined;
   }
@@ -84,35 +75,18 @@ export class Panel {
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
       return `panel: ${url} refused the connection${triedAt(this.environment.connection)}: is the panel running there?`;
-    if (response.status === 0) return `panel: ${url} ${what}: ${whyNone(url, response)}`;
-    const said = String(response.body ?? '').slice(0, 200);
+    if (response.status === 0) return `panel: ${url} ${what}: ${whyNone(url, { error: errorIn(response) })}`;
+    const target = redirectOf(response);
+    if (target !== undefined)
+      return `panel: ${url} ${what}: HTTP ${response.status} to ${target}: redirects are not followed: put that address into the environment's url`;
+    const said = saidIn(response);
+    if (isAccepted(response)) return `panel: ${url} ${what}: ${shown(response)}`;
     return `panel: ${url} ${what}: HTTP ${response.status}: ${explain(kind)}${said ? `: ${said}` : ''}`;
-  }
-
-  logIn() {
-    const auth = /** @type {Extract<import('../environment.js').Auth, { mode: 'login' }>} */ (
-      this.environment.auth
-    );
-    const form = { username: auth.username, password: auth.password };
-    return http.post(this.environment.url + auth.path, form, {
-      timeout: SETUP_TIMEOUT_MS,
-      responseType: 'text',
-    });
   }
 
   /** In setup(): a token for all VUs. @returns {string | null} */
   signIn() {
-    const { auth, url } = this.environment;
-    if (auth.mode === 'none') return null;
-    if (auth.mode === 'token') return auth.token;
-    const response = this.logIn();
-    if (response.status === UNAUTHORIZED)
-      stop(`panel: ${url} refused user ${auth.username}: wrong user name or password`);
-    if (response.status !== OK) stop(this.problem('log-in', response));
-    const token = fieldOf(response, 'access_token');
-    return typeof token === 'string'
-      ? token
-      : stop(`panel: ${url} log-in: the answer holds no access_token: is it a Marzban-style panel?`);
+    return this.login.signIn().token;
   }
 
   /**
@@ -130,7 +104,7 @@ export class Panel {
       changes.add(part.length, { change, outcome: 'sent' });
       const responses = http.batch(part.map((name) => [...requestOf(name), params]));
       for (const response of responses) countOutcome(change, response);
-      const failed = responses.find((response) => response.status !== OK);
+      const failed = responses.find((response) => !isAccepted(response));
       if (failed) throw new Error(this.problem(what, failed));
     }
   }
@@ -173,7 +147,7 @@ export class Panel {
       ])) {
         const response = send();
         const removed = what === REMOVING && this.isGone(session, name(index), response);
-        if (response.status !== OK && !removed) throw new Error(this.problem(what, response));
+        if (!isAccepted(response) && !removed) throw new Error(this.problem(what, response));
       }
     }
     const all = `${this.api}/users?offset=0&limit=1`;
@@ -199,13 +173,50 @@ export class Panel {
     return http.post(`${this.api}/core/restart`, null, params);
   }
 
-  /** How many users there are. @param {Session} session @param {string} [query] more of it, such as &status=active @returns {number | null} */
-  total(session, query = '') {
-    const response = this.request(session, (params) =>
-      http.get(`${this.api}/users?offset=0&limit=1${query}`, params),
-    );
-    const total = response.status === OK ? fieldOf(response, 'total') : undefined;
-    return typeof total === 'number' ? total : null;
+  /**
+   * Some users; null where they cannot be listed.
+   * @param {Session} session
+   * @param {{ offset?: number, limit: number, search?: string, status?: string }} wanted
+   * @returns {import('./answers.js').Page | null}
+   */
+  list(session, { offset = 0, limit, search = '', status = '' }) {
+    const query = `offset=${offset}&limit=${limit}${search && `&search=${search}`}${status && `&status=${status}`}`;
+    for (let tries = 0; tries < LIST_TRIES; tries += 1) {
+      const response = this.request(session, (params) => http.get(`${this.api}/users?${query}`, params));
+      // More than the limit are users all the same: whether a page is right, the load judges.
+      const page = isAccepted(response) ? pageOf(response) : null;
+      if (page !== null && typeof page !== 'string') return page;
+      this.unread = this.problem(`listing users${page === null ? '' : `: ${page}`}`, response);
+      if (response.status < 500) return null;
+    }
+    return null;
+  }
+
+  /**
+   * How many users there are. A panel that ignores a filter counts others, too: then it cannot be told.
+   * @param {Session} session @param {{ search?: string, status?: string }} [filter] @returns {number | null}
+   */
+  total(session, filter = {}) {
+    const page = this.list(session, { limit: 1, ...filter });
+    const { search = '', status } = filter;
+    const fits = page?.users.every((user) => isFoundBy(user, search) && (!status || user.status === status));
+    // A count without anybody to show for it is no count.
+    return page && fits && (page.total === 0) === (page.names.length === 0) ? page.total : null;
+  }
+
+  /**
+   * Everybody whom a search finds, page by page; null where the list cannot be read to its end.
+   * @param {Session} session @param {string} search @returns {any[] | null}
+   */
+  everyone(session, search) {
+    /** @type {Map<string, any>} */
+    const found = new Map();
+    for (let offset = 0; ; offset += BATCH) {
+      const page = this.list(session, { offset, limit: BATCH, search });
+      if (!page) return null;
+      for (const user of page.users) found.set(user.username, user);
+      if (offset + BATCH >= page.total) return found.size >= page.total ? [...found.values()] : null;
+    }
   }
 
   /**
@@ -219,20 +230,17 @@ export class Panel {
     let last = '';
     let tries = 0;
     for (;;) {
-      const listed = this.request(session, (params) =>
-        http.get(`${this.api}/users?offset=0&limit=${BATCH}&search=${prefix}`, params),
-      );
-      const users = listed.status === OK ? /** @type {any} */ (fieldOf(listed, 'users')) : undefined;
-      if (!Array.isArray(users)) return null;
+      const users = this.everyone(session, prefix);
+      if (users === null) return null;
       const own = users
         .filter((user) => user.username.startsWith(prefix) && user.note === noteOf(session.runId))
         .map((user) => user.username);
       tries = own.join() === last ? tries + 1 : 1;
       // A token may end between the list and the deletions: once more.
       if (own.length === 0) return 0;
-      if (tries > 2) return Number(fieldOf(listed, 'total') ?? users.length) - users.length + own.length;
+      if (tries > 2) return own.length;
       last = own.join();
-      const params = this.params(this.renewed ?? session.token);
+      const params = this.params(this.login.current(session).token);
       for (let from = 0; from < own.length; from += AT_ONCE) {
         const part = own.slice(from, from + AT_ONCE);
         http.batch(part.map((name) => ['DELETE', `${this.api}/user/${name}`, null, params]));
@@ -244,7 +252,7 @@ export class Panel {
 
   /** Opens this VU's connection outside of the measurement: any answer will do. */
   connect() {
-    http.head(this.environment.url, { timeout: SETUP_TIMEOUT_MS });
+    connected(http.head(this.environment.url, { timeout: SETUP_TIMEOUT_MS }));
   }
 
   /** @param {string | null} token */
@@ -259,24 +267,7 @@ export class Panel {
    * @param {(params: ReturnType<typeof paramsOf>) => Response} send
    */
   request(session, send) {
-    const first = send(this.params(this.renewed ?? session.token));
-    if (first.status !== UNAUTHORIZED || !this.renew()) return first;
-    const second = send(this.params(/** @type {string} */ (this.renewed)));
-    if (second.status === UNAUTHORIZED) this.hopeless = true;
-    return second;
-  }
-
-  /** @returns {boolean} whether there is another token now */
-  renew() {
-    if (this.hopeless || this.environment.auth.mode !== 'login') return false;
-    const response = this.logIn();
-    const token = response.status === OK ? fieldOf(response, 'access_token') : undefined;
-    // Another failure may pass: the next request that is refused tries again.
-    this.hopeless = response.status === UNAUTHORIZED;
-    if (typeof token !== 'string') return false;
-    relogins.add(1);
-    this.renewed = token;
-    return true;
+    return this.login.request(session, (token) => send(this.params(token)));
   }
 
   /** @param {Change} change @param {Session} session @param {(params: ReturnType<typeof paramsOf>) => Response} send */
@@ -326,6 +317,14 @@ export class Panel {
   page(session, offset, limit) {
     return this.request(session, (params) =>
       http.get(`${this.api}/users?offset=${offset}&limit=${limit}`, params),
+    );
+  }
+
+  /** In setup(): several pages at a time. @param {Session} session @param {number[]} offsets @param {number} limit @returns {Response[]} */
+  pages(session, offsets, limit) {
+    const params = this.params(this.login.current(session).token);
+    return http.batch(
+      offsets.map((offset) => ['GET', `${this.api}/users?offset=${offset}&limit=${limit}`, null, params]),
     );
   }
 

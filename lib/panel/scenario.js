@@ -1,7 +1,9 @@
 /** What the panel's scenarios share: set-up and clean-up, both loops, evidence, whether the data is right. */
+import { measured } from 'k6/x/windtunnel/record';
 import { ownData, stop } from '../execution.js';
 import { loadParameters, requestLoops } from '../loops.js';
-import { reportLeft } from '../operations.js';
+import { isAccepted } from '../answers.js';
+import { tellLeft } from '../leftovers.js';
 import { envCount } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
 import { messageOf } from './database.js';
@@ -10,9 +12,9 @@ import { Evidence } from './evidence.js';
 import { addExisting, checkExisting, removeExisting, toFill } from './existing.js';
 import { census, censusOf, factsOf, keepCensus } from './integrity.js';
 import { Panel } from './panel.js';
+import { isFoundBy } from './answers.js';
 import { runPrefix, seedPrefix, userName } from './users.js';
 
-const OK = 200;
 /** For seeding and for removing what a long run made. */
 const SETUP_SECONDS = 1800;
 /** Of a run's names, the open loop's come after the closed loop's. */
@@ -29,9 +31,9 @@ const MOST_AT_ONCE = 100;
  * @property {any} data what setup() returned, and `prepare` in it
  * @property {number} index of the iteration in its loop
  * @property {number} unique the same, of both loops together
- * @property {(name: string, send: () => import('./panel.js').Response, count?: (response: import('./panel.js').Response) => number | null) => boolean} measure
+ * @property {(name: string, send: () => import('./panel.js').Response, count?: (response: import('./panel.js').Response) => number | string | null) => boolean} measure
  *   sends a request as the operation `name` and tells whether it succeeded; `count` tells how many items the answer
- *   carries, null where it is not what it should be
+ *   carries; null or, in words, what is wrong with it where it is not what it should be
  */
 
 /**
@@ -71,22 +73,14 @@ const defined = (spec, environment, evidence, existing) =>
       factsOf(
         { before, loaded: censusOf('loaded'), removed: censusOf('removed') },
         environment.database !== null,
+        __ENV.INSTANCE !== undefined && __ENV.INSTANCE !== '',
       ),
     remarks: (metrics, usage) => [
-      ...aboutToken(metrics),
       ...aboutGenerator(usage),
       ...evidence.overlaps(metrics, Object.keys(spec.operations)),
     ],
     more: (metrics) => ({ sections: evidence.sections(metrics, spec.operations) }),
   });
-
-/** @param {import('k6/x/windtunnel/record').Metrics} metrics */
-function aboutToken(metrics) {
-  const count = metrics.relogins?.values.count ?? 0;
-  return count > 0
-    ? [`the token expired in mid-run (401): logged in again, ${count} times in all, clean-up included`]
-    : [];
-}
 
 /** A panel is slow beside k6: where the client is not idle for half of a core, that is worth knowing. @param {import('../sidecar.js').Usage | null} usage */
 function aboutGenerator(usage) {
@@ -120,27 +114,27 @@ export function panelScenario(spec) {
         let response;
         /** @type {import('./components.js').Entry[] | undefined} */
         let entries;
-        /** @type {number | null} */
+        /** @type {number | string | null} */
         let items = null;
         // Afterwards: the latency of an open loop is not to hold the reading of the answer.
         const settle = (/** @type {import('./panel.js').Response} */ answer) => {
           if (entries) return items;
           entries = evidence.count(answer);
-          items = answer.status === OK ? count(answer) : null;
+          items = isAccepted(answer) ? count(answer) : null;
           // uvicorn closes a connection on which the application crashed: let this request meet that, not the next one.
           if (answer.status >= 500) panel.connect();
           return items;
         };
         time(
           name,
-          OK,
+          null,
           () => (response = send()),
           (answer, operation) => {
-            if (settle(answer) !== null) evidence.record(operation.name, answer, entries ?? []);
+            if (typeof settle(answer) === 'number') evidence.record(operation.name, answer, entries ?? []);
             return items;
           },
         );
-        return response !== undefined && settle(response) !== null;
+        return response !== undefined && typeof settle(response) === 'number';
       },
     });
 
@@ -160,8 +154,7 @@ export function panelScenario(spec) {
   /** Makes the users of the load. */
   function set() {
     const session = { token: panel.signIn(), runId: scenario.runId() };
-    if ((panel.total(session, `&search=${runPrefix(session.runId)}`) ?? 0) > 0)
-      stop(`panel: there are users of run ${session.runId} already: give another RUN_ID`);
+    refuseNamesakes(panel, session);
     const before = census(panel, session);
     const fill = existing === 0 && wanted > 0 ? toFill(panel, before, wanted) : { seeded: existing, made: 0 };
     try {
@@ -185,26 +178,46 @@ export function panelScenario(spec) {
   function clear(data) {
     evidence.after(data);
     keepCensus('loaded', census(panel, data));
-    reportLeft(removeAll(panel, data, data.seeded));
+    removeAll(panel, data, data.seeded);
     keepCensus('removed', census(panel, data));
   }
 }
 
 /**
+ * In setup(): a run must be able to tell its own users from all others, to count and to remove them.
+ * @param {Panel} panel @param {import('./panel.js').Session} session
+ */
+function refuseNamesakes(panel, session) {
+  const search = runPrefix(session.runId);
+  const page = panel.list(session, { limit: 100, search }) ?? stop(panel.unread);
+  if (page.users.some((user) => isFoundBy(user, search)))
+    stop(`panel: there are users of run ${session.runId} already: give another RUN_ID`);
+  if (page.total > 0 || page.names.length > 0)
+    stop(
+      `panel: ${panel.environment.url} ignores the search of a list: it answers users whose names do not have ${search} in them, so a run could not find its own users again`,
+    );
+}
+
+/** How many users of the run there may be, by what was sent and what was answered. */
+function owed() {
+  const all = measured({});
+  const count = (/** @type {string} */ change, /** @type {string} */ outcome) =>
+    all[`user_changes{change:${change},outcome:${outcome}}`]?.values.count ?? 0;
+  const made = count('created', 'sent') - count('created', 'refused');
+  return made - count('deleted_active', 'done') - count('deleted_disabled', 'done');
+}
+
+/**
+ * Counts in the result what is left, and says it in the log.
  * @param {Panel} panel @param {import('./panel.js').Session} session @param {number} existing that were seeded
- * @returns {number} how many are known to be left; a line in the log says where it is not known
  */
 function removeAll(panel, session, existing) {
-  const seeded = existing > 0 ? (removeExisting(panel, session) ?? existing) : 0;
+  const seeded = existing > 0 ? removeExisting(panel, session) : 0;
   const made = panel.removeRun(session);
-  if (made === null || seeded + made > 0) {
-    const names = `${runPrefix(session.runId)} or ${seedPrefix(session.runId)}`;
-    const count = made === null ? 'an unknown number of' : seeded + made;
-    console.error(
-      `panel: ${count} users of run ${session.runId} may be left: their names begin with ${names}`,
-    );
-  }
-  return seeded + (made ?? 0);
+  const names = `users of run ${session.runId}, whose names begin with ${runPrefix(session.runId)} or ${seedPrefix(session.runId)},`;
+  const known = made === null || seeded === null ? null : made + seeded;
+  const most = (made ?? owed()) + (seeded ?? existing);
+  tellLeft('panel', session.runId, names, known, most);
 }
 
 /** Names of a scenario's users. @param {string} group the scenario's, [a-z]{1,9} */

@@ -1,17 +1,9 @@
 /** What answers of the relay carry. */
 
+import { isAccepted, partOf } from '../answers.js';
 import { ofResponse } from '../errors.js';
 
 /** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
-
-/** A part of an answer; undefined where it cannot be read. @param {Response} response @param {string} part @returns {any} */
-function partOf(response, part) {
-  try {
-    return response.json(part);
-  } catch {
-    return undefined;
-  }
-}
 
 /** Sequence numbers of the messages that a poll brings; null where they cannot be read. @param {Response} response @returns {number[] | null} */
 function seqsOf(response) {
@@ -29,7 +21,7 @@ function seqsOf(response) {
  * @returns {import('../errors.js').ErrorKind | null}
  */
 export function pollFault(response, wanted) {
-  if (response.status !== 200) return ofResponse(response);
+  if (!isAccepted(response)) return ofResponse(response);
   const seqs = seqsOf(response);
   if (seqs?.length === 0 && wanted.length > 0) return 'lost';
   const same = seqs?.length === wanted.length && seqs.every((seq, index) => seq === wanted[index]);

@@ -4,19 +4,19 @@
  * the response for the scenario to judge.
  */
 import http from 'k6/http';
+import { errorIn, isAccepted, partOf, redirectOf, saidIn, shown } from '../answers.js';
 import { triedAt, whyNone } from '../environment.js';
 import { explain, ofResponse } from '../errors.js';
 import { stop } from '../execution.js';
-import { reportLeft } from '../operations.js';
+import { idOfRun } from '../identity.js';
+import { tellLeft } from '../leftovers.js';
+import { Login } from '../login.js';
+import { connected, sentAsync } from '../requests.js';
 import { requestTimeoutMs } from '../variables.js';
 
 /** @typedef {import('../environment.js').SystemEnvironment} SystemEnvironment */
 /**
- * @typedef {object} Session
- * @property {string | null} token
- * @property {number | null} renewAt Date.now() from which on a VU should log in anew; null for never
- * @property {number} marginMs how long the token lives on after that
- *
+ * @typedef {import('../login.js').Session} Session
  * @typedef {{ session: Session, topics: string[] }} Opened
  * @typedef {Opened & import('../scenario.js').Begun} Data what setup() returns
  */
@@ -25,26 +25,23 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT = '10s';
 /** A number: k6 would parse a text anew for each request. */
 const LOAD_TIMEOUT_MS = requestTimeoutMs('pulsar');
-/** A token is replaced this long before it ends, or a fifth of a shorter life, so that no request meets a dead one. */
-const RENEW_BEFORE_MS = 60_000;
-/** After a log-in that failed, the next try. */
-const RETRY_LOGIN_MS = 30_000;
+/** Failures of a WebSocket that a dead token can cause. */
+const TOKEN_FAULTS = ['ws_http_401', 'ws_http_403', 'ws_close_1008', 'ws_close_other'];
 const WARMUP_MESSAGES = 20;
 const WARMUP_MOST_MS = 10_000;
 
-/** @param {Session} session @returns {Record<string, string>} */
-const bearer = (session) => (session.token ? { Authorization: `Bearer ${session.token}` } : {});
+/** @param {string | null} token @returns {Record<string, string>} */
+const bearer = (token) => (token ? { Authorization: `Bearer ${token}` } : {});
+
+/** @typedef {import('k6/http').RefinedResponse<any>} Response */
 
 export class Relay {
   /** @param {SystemEnvironment} environment */
   constructor(environment) {
     this.environment = environment;
     this.url = environment.url;
-    /** @type {Session | undefined} of this VU, where it renewed the one from setup() */
-    this.renewed = undefined;
+    this.login = new Login('pulsar', environment, (what, response) => this.problem(what, response));
     this.connected = false;
-    /** Share of the margin by which this VU waits. */
-    this.jitter = Math.random() / 2;
     /** k6's request parameters by response type, for the token that they hold. */
     /** @type {{ token: string | null, none: any, text: any } | undefined} */
     this.loadParams = undefined;
@@ -55,73 +52,59 @@ export class Relay {
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
       return `pulsar: ${this.url} refused the connection${triedAt(this.environment.connection)}: is the relay running there?`;
-    if (response.status === 0) return `pulsar: ${this.url} ${what}: ${whyNone(this.url, response)}`;
+    if (response.status === 0)
+      return `pulsar: ${this.url} ${what}: ${whyNone(this.url, { error: errorIn(response) })}`;
     if (response.status === 400 && /host/i.test(String(response.body))) {
       return `pulsar: ${this.url} refused its own host name (400): put it into the relay's PULSAR_TRUSTED_HOSTS`;
     }
-    return `pulsar: ${this.url} ${what}: HTTP ${response.status}: ${explain(kind)}`;
-  }
-
-  /** @param {Extract<import('../environment.js').Auth, { mode: 'login' }>} auth */
-  logIn(auth) {
-    const form = { username: auth.username, password: auth.password };
-    return http.post(this.url + auth.path, form, { timeout: SETUP_TIMEOUT, responseType: 'text' });
-  }
-
-  /** @param {import('k6/http').RefinedResponse<'text'>} response @returns {Session} */
-  sessionFrom(response) {
-    const seconds = Number(response.json('expires_in') ?? 0);
-    const marginMs = Math.min(RENEW_BEFORE_MS, seconds * 200);
-    const renewAt = seconds > 0 ? Date.now() + seconds * 1000 - marginMs : null;
-    return { token: String(response.json('access_token')), renewAt, marginMs };
+    const target = redirectOf(response);
+    if (target !== undefined)
+      return `pulsar: ${this.url} ${what}: HTTP ${response.status} to ${target}: redirects are not followed: put that address into the environment's url`;
+    const said = saidIn(response);
+    if (isAccepted(response)) return `pulsar: ${this.url} ${what}: ${shown(response)}`;
+    return `pulsar: ${this.url} ${what}: HTTP ${response.status}: ${explain(kind)}${said ? `: ${said}` : ''}`;
   }
 
   /** In setup(): a session for all VUs. @returns {Session} */
   signIn() {
-    const { auth } = this.environment;
-    if (auth.mode === 'none') return { token: null, renewAt: null, marginMs: 0 };
-    if (auth.mode === 'token') return { token: auth.token, renewAt: null, marginMs: 0 };
-    const response = this.logIn(auth);
-    if (response.status === 401)
-      stop(`pulsar: ${this.url} refused user ${auth.username}: wrong user name or password`);
-    if (response.status !== 200) stop(this.problem('log-in', response));
-    return this.sessionFrom(response);
+    return this.login.signIn();
   }
 
   /** The session of setup(), or the newer one of this VU. @param {Session} session @returns {Session} */
   current(session) {
-    return this.renewed ?? session;
+    return /** @type {Session} */ (this.login.current(session));
+  }
+
+  /** Between requests: logs in anew where the token is about to end. @param {Session} session */
+  renewIfDue(session) {
+    this.login.renewIfDue(session);
   }
 
   /**
-   * Logs in anew where the token is about to end. Called between requests, so that
-   * it is in no latency; each VU at a time of its own, so that they do not all come
-   * at once. After a failure the old token goes on until the relay refuses it,
-   * which is then counted as 401.
+   * After a WebSocket that was refused or closed, perhaps for its token: a request tells whether the token is refused, and
+   * brings another one.
    * @param {Session} session
+   * @param {import('../errors.js').ErrorKind | null} failure
    */
-  renewIfDue(session) {
-    const own = this.current(session);
-    const { auth } = this.environment;
-    if (own.renewAt === null || auth.mode !== 'login') return;
-    if (Date.now() < own.renewAt + this.jitter * own.marginMs) return;
-    const response = this.logIn(auth);
-    this.renewed =
-      response.status === 200 ? this.sessionFrom(response) : { ...own, renewAt: Date.now() + RETRY_LOGIN_MS };
+  checkToken(session, failure) {
+    if (failure === null || !TOKEN_FAULTS.includes(failure) || !session.token) return;
+    this.login.request(session, (token) =>
+      http.get(`${this.url}/api/v1/topics`, this.params(token, 'text', SETUP_TIMEOUT)),
+    );
   }
 
-  /** @param {Session} session @param {'none' | 'text'} responseType @param {string | number} timeout */
-  params(session, responseType, timeout) {
-    return { headers: { ...JSON_TYPE, ...bearer(session) }, responseType, timeout };
+  /** @param {string | null} token @param {'none' | 'text'} responseType @param {string | number} timeout */
+  params(token, responseType, timeout) {
+    return { headers: { ...JSON_TYPE, ...bearer(token) }, responseType, timeout };
   }
 
-  /** The same, made once for each token: they are needed for every request of the load. @param {Session} session */
-  load(session) {
-    if (this.loadParams?.token === session.token) return this.loadParams;
+  /** The same, made once for each token: they are needed for every request of the load. @param {string | null} token */
+  load(token) {
+    if (this.loadParams?.token === token) return this.loadParams;
     this.loadParams = {
-      token: session.token,
-      none: this.params(session, 'none', LOAD_TIMEOUT_MS),
-      text: this.params(session, 'text', LOAD_TIMEOUT_MS),
+      token,
+      none: this.params(token, 'none', LOAD_TIMEOUT_MS),
+      text: this.params(token, 'text', LOAD_TIMEOUT_MS),
     };
     return this.loadParams;
   }
@@ -134,12 +117,12 @@ export class Relay {
    */
   createTopics(session, topics, earlier = []) {
     if (topics.length === 0) return undefined;
-    const params = this.params(session, 'text', SETUP_TIMEOUT);
+    const params = this.params(this.current(session).token, 'text', SETUP_TIMEOUT);
     if (this.environment.topics === 'implicit')
       return earlier.length === 0 ? this.checkPublish(session, topics[0]) : undefined;
     for (const [index, topic] of topics.entries()) {
       const response = http.post(`${this.url}/api/v1/topics`, JSON.stringify({ topic_name: topic }), params);
-      if (response.status === 201) continue;
+      if (isAccepted(response)) continue;
       this.removeTopics(session, [...earlier, ...topics.slice(0, index)]);
       stop(this.problem('making a topic', response));
     }
@@ -149,42 +132,46 @@ export class Relay {
   /** A relay without a topic API is only proved by a message. @param {Session} session @param {string} topic */
   checkPublish(session, topic) {
     const response = this.publish(session, messageBody(topic, '"probe":true'));
-    if (response.status >= 300 || response.status === 0) stop(this.problem('first message', response));
+    if (!isAccepted(response)) stop(this.problem('first message', response));
   }
 
   /** In teardown(): counts in the result what could not be removed. @param {Session} session @param {string[]} topics */
   removeTopics(session, topics) {
-    if (this.environment.topics === 'managed') reportLeft(this.remove(session, topics));
+    if (this.environment.topics !== 'managed') return;
+    const left = this.remove(session, topics);
+    tellLeft('pulsar', idOfRun(), `topics of run ${idOfRun()}`, left);
   }
 
   /** Removes what a run made, by its id. @param {Session} session @param {string} runId @returns {number} what is left */
   removeRun(session, runId) {
     if (this.environment.topics === 'implicit') return 0;
-    const response = http.get(`${this.url}/api/v1/topics`, this.params(session, 'text', SETUP_TIMEOUT));
-    if (response.status !== 200) return stop(this.problem('listing topics', response));
-    const names = /** @type {any[]} */ (/** @type {unknown} */ (response.json())).map(
-      (topic) => topic.topic_name,
+    const response = this.login.request(session, (token) =>
+      http.get(`${this.url}/api/v1/topics`, this.params(token, 'text', SETUP_TIMEOUT)),
     );
+    const topics = isAccepted(response) ? partOf(response) : undefined;
+    if (!Array.isArray(topics) || topics.some((topic) => typeof topic?.topic_name !== 'string'))
+      return stop(`${this.problem('listing topics', response)}: nothing was removed`);
     const prefix = topicPrefix(runId);
     return this.remove(
       session,
-      names.filter((name) => name.startsWith(prefix)),
+      topics.map((topic) => topic.topic_name).filter((name) => name.startsWith(prefix)),
     );
   }
 
   /** @param {Session} session @param {string[]} topics @returns {number} how many could not be removed */
   remove(session, topics) {
-    const params = this.params(session, 'none', SETUP_TIMEOUT);
     const removed = topics.filter((topic) => {
-      const { status } = http.del(`${this.url}/api/v1/topics/${topic}`, null, params);
-      return status === 204 || status === 200 || status === 404;
+      const response = this.login.request(session, (token) =>
+        http.del(`${this.url}/api/v1/topics/${topic}`, null, this.params(token, 'none', SETUP_TIMEOUT)),
+      );
+      return isAccepted(response) || response.status === 404;
     });
     return topics.length - removed.length;
   }
 
   /** Opens this VU's connection outside of the measurement. */
   connect() {
-    http.get(`${this.url}/health`, { responseType: 'none', timeout: SETUP_TIMEOUT });
+    connected(http.get(`${this.url}/health`, { responseType: 'none', timeout: SETUP_TIMEOUT }));
   }
 
   /** The same, where this VU has not had one. */
@@ -223,20 +210,23 @@ export class Relay {
 
   /** @param {Session} session @param {string} body of messageBody() */
   publish(session, body) {
-    return http.post(`${this.url}/api/v1/messages`, body, this.load(session).none);
+    return this.login.request(session, (token) =>
+      http.post(`${this.url}/api/v1/messages`, body, this.load(token).none),
+    );
   }
 
   /** @param {Session} session @param {string} body of messageBody() */
   publishAsync(session, body) {
-    return http.asyncRequest('POST', `${this.url}/api/v1/messages`, body, this.load(session).none);
+    return this.login.requestAsync(session, (token) =>
+      sentAsync(() => http.asyncRequest('POST', `${this.url}/api/v1/messages`, body, this.load(token).none)),
+    );
   }
 
   /** @param {Session} session @param {string[]} bodies of messageBody(), at most 100 */
   publishBulk(session, bodies) {
-    return http.post(
-      `${this.url}/api/v1/messages/bulk`,
-      `{"messages":[${bodies.join(',')}]}`,
-      this.load(session).text,
+    const body = `{"messages":[${bodies.join(',')}]}`;
+    return this.login.request(session, (token) =>
+      http.post(`${this.url}/api/v1/messages/bulk`, body, this.load(token).text),
     );
   }
 
@@ -248,11 +238,15 @@ export class Relay {
    */
   pollAsync(session, topics, waitSeconds) {
     const body = JSON.stringify({ topics, timeout: waitSeconds });
-    return http.asyncRequest(
-      'POST',
-      `${this.url}/messages/poll`,
-      body,
-      this.params(session, 'text', `${waitSeconds + 10}s`),
+    return this.login.requestAsync(session, (token) =>
+      sentAsync(() =>
+        http.asyncRequest(
+          'POST',
+          `${this.url}/messages/poll`,
+          body,
+          this.params(token, 'text', `${waitSeconds + 10}s`),
+        ),
+      ),
     );
   }
 }

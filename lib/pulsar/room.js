@@ -4,6 +4,7 @@
  */
 import exec from 'k6/execution';
 import { now } from '../clock.js';
+import { detailOf, isAccepted } from '../answers.js';
 import { ofResponse } from '../errors.js';
 import { sleep } from '../sleep.js';
 import { messageBody } from './relay.js';
@@ -82,7 +83,7 @@ class Room {
     const { relay, session, topics, deliver } = this.plan;
     return new Subscriber(relay.environment, session, `${this.id}-${index}`, [topics[ledger.topic]], {
       message: (payload, receivedAt) => this.arrived(ledger, payload, receivedAt),
-      lost: (kind) => deliver.anomaly(kind, 1),
+      lost: (kind, detail) => deliver.anomaly(kind, 1, detail),
     });
   }
 
@@ -104,9 +105,10 @@ class Room {
 
   async join() {
     for (const [index, subscriber] of this.subscribers.entries()) {
-      const { failure } = await subscriber.outcome;
+      const { failure, detail } = await subscriber.outcome;
       if (failure) {
-        this.plan.deliver.anomaly(failure, 1);
+        this.plan.deliver.anomaly(failure, 1, detail);
+        this.plan.relay.checkToken(this.plan.session, failure);
         continue;
       }
       this.listening.push(this.ledgers[index]);
@@ -125,9 +127,9 @@ class Room {
       const sent = { topic, sentAt, accepted: false, receivers: 0, lastAt: 0 };
       this.sent.push(sent);
       const response = await plan.relay.publishAsync(plan.session, body);
-      sent.accepted = response.status === 201;
+      sent.accepted = isAccepted(response);
       if (sent.accepted) plan.publish.success(sentAt, now());
-      else plan.publish.failure(ofResponse(response), sentAt, now());
+      else plan.publish.failure(ofResponse(response), sentAt, now(), detailOf(response));
     }
   }
 

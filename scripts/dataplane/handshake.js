@@ -30,7 +30,9 @@ const script = singleOperations({
   stages: {
     dial: stage('dial', '… dial', 'TCP connection to the proxy'),
     greeting: stage('greeting', '… greeting', 'from the greeting to the chosen method'),
-    ...(withAuth ? { auth: stage('auth', '… auth', 'from user and password to their answer') } : {}),
+    ...(withAuth
+      ? { auth: { ...stage('auth', '… auth', 'from user and password to their answer'), optional: true } }
+      : {}),
     connect: stage('connect', '… connect', 'from CONNECT to its reply'),
     first_reply: stage(
       'first_reply',

@@ -3,7 +3,7 @@
  *
  * quick: 500 users, 50 clients. From full on also in an open loop, at a fixed RATE.
  */
-import { fieldOf } from '../../lib/panel/panel.js';
+import { holds } from '../../lib/panel/answers.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
 import { singleRequests } from '../../lib/panel/single-scenario.js';
 
@@ -14,11 +14,7 @@ const script = panelScenario({
   title: 'CREATE users',
   iterate({ panel, data, unique, measure }) {
     const user = nameOf(data.runId, unique);
-    measure(
-      'create',
-      () => panel.create(data, user),
-      (response) => (fieldOf(response, 'username') === user ? 1 : null),
-    );
+    measure('create', () => panel.create(data, user), holds('username', user));
   },
 });
 

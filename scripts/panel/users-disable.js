@@ -4,7 +4,7 @@
  * quick: 500 users, 50 clients, each user once. From full on also in an open loop, at a
  * fixed RATE; users that are all disabled are enabled again, as a row of its own.
  */
-import { fieldOf } from '../../lib/panel/panel.js';
+import { holds } from '../../lib/panel/answers.js';
 import { panelScenario } from '../../lib/panel/scenario.js';
 import { switching, verbOf } from '../../lib/panel/switching.js';
 
@@ -17,7 +17,7 @@ const script = panelScenario({
     const switched = measure(
       verbOf(status),
       () => panel.setStatus(data, user, status),
-      (response) => (fieldOf(response, 'status') === status ? 1 : null),
+      holds('status', status),
     );
     if (switched) done();
   },

@@ -4,7 +4,7 @@
  * quick: 500 users, 50 clients. The longer profiles vary the number of clients, so
  * breakpoint finds the concurrency that the panel does not hold.
  */
-import { fieldOf } from '../../lib/panel/panel.js';
+import { holds } from '../../lib/panel/answers.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
 import { clientLoad, envCount } from '../../lib/profiles.js';
 
@@ -19,12 +19,6 @@ const row = (title) => ({
   bounds: { 'p(95)': 5000 },
   least: load.iterations,
 });
-
-/** @typedef {import('../../lib/panel/panel.js').Response} Response */
-
-/** @param {string} field @param {string} wanted */
-const holds = (field, wanted) => (/** @type {Response} */ response) =>
-  fieldOf(response, field) === wanted ? 1 : null;
 
 const script = panelScenario({
   name: 'users-lifecycle',

@@ -4,10 +4,11 @@
  * quick: 500 pages of LIMIT users, 10 clients, over 10,000 users that are seeded by SQL
  * (smoke: 2,000); on a panel that is up over those that there are, and where there are none
  * over seeded ones too (500 made through the API, where no database is named). Each request
- * takes the next page, so that near and far ones are met alike.
+ * takes the next page, so that near and far ones are met alike. The pages are read before the load: an answer is right
+ * when its users are those of the page.
  */
 import { loopOperations } from '../../lib/loops.js';
-import { fieldOf } from '../../lib/panel/panel.js';
+import { judgePage, readPages } from '../../lib/panel/pages.js';
 import { panelScenario } from '../../lib/panel/scenario.js';
 import { currentProfile, envCount, requestLoad } from '../../lib/profiles.js';
 import { defaultNumber } from '../../lib/variables.js';
@@ -29,22 +30,11 @@ const script = panelScenario({
     items: 'users',
     bounds: { 'p(95)': 5000 },
   }),
-  prepare(panel, session) {
-    const total = panel.total(session);
-    if (!total) throw new Error('panel: there is no user to list, and EXISTING=0 seeds none');
-    return { pages: Math.ceil(total / limit), total };
-  },
+  prepare: (panel, session) => ({ known: readPages(panel, session, limit) }),
   iterate({ panel, data, index, measure }) {
-    const offset = (index % data.pages) * limit;
-    const wanted = Math.min(limit, data.total - offset);
-    measure(
-      'page',
-      () => panel.page(data, offset, limit),
-      (response) => {
-        const count = fieldOf(response, 'users.#');
-        return typeof count === 'number' && count >= wanted ? count : null;
-      },
-    );
+    const place = index % data.known.pages;
+    const send = () => panel.page(data, place * limit, limit);
+    measure('page', send, (response) => judgePage(response, data.known, place, send));
   },
 });
 

@@ -8,7 +8,6 @@ import { requestLoops } from '../../lib/loops.js';
 import { publishing } from '../../lib/pulsar/publishing.js';
 import { messageBody } from '../../lib/pulsar/relay.js';
 
-const CREATED = 201;
 const { scenario, relay, topics, fields } = publishing({
   name: 'ingest',
   title: 'Message ingestion (single)',
@@ -22,7 +21,7 @@ export const setup = () => scenario.begin(() => relay.open(topics()));
 /** One message. @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
 function publish({ data, index, time }) {
   const body = messageBody(data.topics[index % data.topics.length], `"seq":${index},${fields}`);
-  time('publish', CREATED, () => relay.publish(relay.current(data.session), body));
+  time('publish', null, () => relay.publish(relay.current(data.session), body));
   relay.renewIfDue(data.session);
 }
 

@@ -9,6 +9,7 @@
 import exec from 'k6/execution';
 import { loadSystem } from '../../lib/environment.js';
 import { now } from '../../lib/clock.js';
+import { detailOf, isAccepted } from '../../lib/answers.js';
 import { ofResponse } from '../../lib/errors.js';
 import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount, mostClients } from '../../lib/profiles.js';
@@ -73,8 +74,9 @@ async function wakeOnce(session, topic, seq) {
   const polled = await polling;
   const endedAt = now();
   const published = await publishing;
-  const failure = published.status === 201 ? pollFault(polled, [seq]) : ofResponse(published);
-  wake.ended(failure, sentAt, endedAt);
+  const taken = isAccepted(published);
+  const failure = taken ? pollFault(polled, [seq]) : ofResponse(published);
+  wake.ended(failure, sentAt, endedAt, detailOf(taken ? polled : published));
 }
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic */
@@ -83,7 +85,7 @@ async function waitInVain(session, topic) {
   const startedAt = now();
   const polled = await relay.pollAsync(session, [topic], EMPTY_WAIT_SECONDS);
   const endedAt = now();
-  wait.ended(pollFault(polled, []), startedAt, endedAt);
+  wait.ended(pollFault(polled, []), startedAt, endedAt, detailOf(polled));
 }
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */

@@ -58,13 +58,14 @@ export default async function connectOnce(data) {
   let lost = false;
   subscribe.begin();
   const client = new Subscriber(relay.environment, relay.current(data.session), `client-${index}`, [topic], {
-    lost: (kind) => {
+    lost: (kind, detail) => {
       lost = true;
-      subscribe.anomaly(kind, 1);
+      subscribe.anomaly(kind, 1, detail);
     },
   });
-  const { startedAt, endedAt, failure } = await client.outcome;
-  subscribe.ended(failure, startedAt, endedAt);
+  const { startedAt, endedAt, failure, detail } = await client.outcome;
+  subscribe.ended(failure, startedAt, endedAt, detail);
+  relay.checkToken(data.session, failure);
   if (!failure && !lost) await sleep(holdMs);
   await client.close();
 }

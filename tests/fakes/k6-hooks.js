@@ -5,6 +5,7 @@
 const FAKES = new Map([
   ['k6', './k6.js'],
   ['k6/crypto', './k6-crypto.js'],
+  ['k6/encoding', './k6-encoding.js'],
   ['k6/execution', './k6-execution.js'],
   ['k6/http', './k6-http.js'],
   ['k6/x/windtunnel/record', './k6-record.js'],

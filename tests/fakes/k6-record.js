@@ -26,6 +26,7 @@ const latency = new Trend('operation_ms');
 const failed = new Metric('operation_failed');
 const errors = new Counter('operation_errors');
 const items = new Counter('operation_items');
+const details = new Counter('operation_error_details');
 const lateness = new Trend('operation_lateness_ms');
 
 export class Operation {
@@ -43,9 +44,10 @@ export class Operation {
     items.add(carried, this.tags);
   }
 
-  /** @param {string} kind */
-  failure(kind) {
+  /** @param {string} kind @param {number} [_start] @param {number} [_end] @param {string} [detail] */
+  failure(kind, _start, _end, detail) {
     this.failures(kind, 1);
+    if (detail) details.add(1, { ...this.tags, kind, detail });
   }
 
   /** @param {string} kind @param {number} count */
@@ -54,9 +56,10 @@ export class Operation {
     for (let index = 0; index < count; index += 1) failed.add(true, this.tags);
   }
 
-  /** @param {string} kind @param {number} count */
-  anomaly(kind, count) {
+  /** @param {string} kind @param {number} count @param {string} [detail] */
+  anomaly(kind, count, detail) {
     errors.add(count, { ...this.tags, kind });
+    if (detail) details.add(count, { ...this.tags, kind, detail });
   }
 
   /** @param {number} ms */
@@ -82,6 +85,24 @@ export const now = () => execution.instance.currentTestRunDuration;
 
 /** @param {{ timings: { duration: number } }} response on a connection that there was */
 export const wholeMs = ({ timings }) => timings.duration;
+
+/** @param {{ timings?: { connecting?: number } }} response */
+export const opened = ({ timings }) => (timings?.connecting ?? 0) > 0;
+
+/** @type {Set<string>} */
+const texts = new Set();
+/** @param {string} text */
+export const once = (text) => !texts.has(text) && Boolean(texts.add(text));
+
+/** Requests in a row that nobody answered, as in k6/modules/record/shared.go. */
+const silence = { row: 0, since: 0 };
+export const answered = () => void (silence.row = 0);
+/** @param {number} startedAt */
+export function unanswered(startedAt) {
+  if (silence.row === 0 || startedAt < silence.since) silence.since = startedAt;
+  silence.row += 1;
+  return silence.row < 3 ? -1 : silence.since;
+}
 
 /** @param {string} name @param {unknown} value */
 export function say(name, value) {

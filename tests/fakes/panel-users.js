@@ -14,6 +14,12 @@
  * @property {number} [statusLieEvery] each nth modification is answered 200 with the old status, which stays
  * @property {boolean} [ownerless] a deletion is done and answered 500: Marzban, where its admin is not in the database
  * @property {string[]} [foreign] users that are there before, active
+ * @property {string[]} [vanishing] of them: somebody removes these when the run makes its first user
+ * @property {number} [listRaceEvery] each nth list after a deletion began answers 500: Marzban, where a list meets a user who is being deleted
+ * @property {('offset' | 'limit' | 'order' | 'search' | 'status')[]} [ignores] what of a list's query it does not heed
+ * @property {Partial<Record<Operation, unknown>>} [says] the body of these answers, with status 200
+ * @property {'pasarguard'} [dialect] 201 and 204, and users with group_ids and proxy_settings; Marzban's unless given
+ * @property {Partial<Record<Operation, number>>} [statuses] of answers that are a success
  */
 
 const TAG = 'Shadowsocks TCP';
@@ -45,6 +51,30 @@ export function objectOf(text) {
   }
 }
 
+/** What PasarGuard's validation says of a new user. @param {any} body @returns {Answer | undefined} */
+function ofPasarGuard({ group_ids: groups, proxy_settings: settings, proxies, inbounds }) {
+  if (groups?.length > 0 && settings && !proxies && !inbounds) return undefined;
+  return refuse(422, { group_ids: 'you must select at least one group' });
+}
+
+/**
+ * Whether a list has a user.
+ * @param {User} user @param {string} search @param {string[]} names @param {string | null} status
+ */
+const isListed = (user, search, names, status) =>
+  (user.username.includes(search) || user.note?.toLowerCase().includes(search)) &&
+  (names.length === 0 || names.includes(user.username)) &&
+  (status === null || user.status === status);
+
+/** What Marzban's validation says of a list. @param {URLSearchParams} query @returns {Answer | undefined} */
+function invalidQuery(query) {
+  const wrong = ['offset', 'limit'].find((name) => query.has(name) && !/^\d+$/.test(query.get(name) ?? ''));
+  if (wrong) return refuse(422, { [wrong]: 'Input should be a valid integer' });
+  const status = query.get('status');
+  if (status === null || STATUSES.includes(status)) return undefined;
+  return refuse(422, { status: 'Input should be a status' });
+}
+
 export class Users {
   /** @param {UserFaults} faults */
   constructor(faults) {
@@ -72,6 +102,9 @@ export class Users {
     for (const username of faults.foreign ?? [])
       this.all.set(username, { username, status: 'active', note: null, createdAt: timestamp() });
     this.count = { writes: 0, creates: 0, changes: 0 };
+    this.deletions = 0;
+    this.racing = 0;
+    this.lists = 0;
   }
 
   /** @param {string} what */
@@ -96,7 +129,25 @@ export class Users {
       inbounds: () =>
         ok({ shadowsocks: [{ tag: TAG, protocol: 'shadowsocks', network: 'tcp', port: 2080 }] }),
     };
-    return answers[operation]();
+    if (operation === 'delete') this.deletions += 1;
+    const { listRaceEvery, says = {} } = this.faults;
+    if (operation === 'list' && this.deletions > 0) {
+      this.racing += 1;
+      if (nth(listRaceEvery, this.racing)) return crash();
+    }
+    if (operation in says) return ok(says[operation]);
+    return this.inDialect(operation, answers[operation]());
+  }
+
+  /** @param {Operation} operation @param {Answer} answer @returns {Answer} */
+  inDialect(operation, answer) {
+    const { dialect, statuses = {} } = this.faults;
+    if (answer.status !== 200) return answer;
+    const own = statuses[operation];
+    if (own) return own === 204 ? { status: own, body: '' } : { ...answer, status: own };
+    if (dialect !== 'pasarguard') return answer;
+    if (operation === 'create') return { ...answer, status: 201 };
+    return operation === 'delete' ? { status: 204, body: '' } : answer;
   }
 
   /** A body as FastAPI takes one. @param {Request} request @returns {any} undefined where it refuses it */
@@ -127,6 +178,12 @@ export class Users {
       this.mistake(`a create with status ${body.status}`);
       return refuse(422, { status: "Input should be 'active' or 'on_hold'" });
     }
+    if (this.faults.dialect === 'pasarguard') return ofPasarGuard(body);
+    return this.ofMarzban(body);
+  }
+
+  /** What Marzban's validation says of its proxies and inbounds. @param {any} body @returns {Answer | undefined} */
+  ofMarzban(body) {
     if (Object.keys(body.proxies ?? {}).length === 0) {
       this.mistake('a create without proxies');
       return crash();
@@ -146,6 +203,7 @@ export class Users {
     const refusal = this.invalid(body);
     if (refusal) return refusal;
     this.count.creates += 1;
+    for (const name of faults.vanishing ?? []) this.all.delete(name);
     if (faults.createError && nth(faults.createError.every, this.count.creates))
       return this.failCreate(faults.createError.answer);
     if (this.findsLock('create')) return locked();
@@ -211,22 +269,20 @@ export class Users {
 
   /** @param {URLSearchParams} query @returns {Answer} */
   list(query) {
-    const wrong = ['offset', 'limit'].find((name) => query.has(name) && !/^\d+$/.test(query.get(name) ?? ''));
-    if (wrong) return refuse(422, { [wrong]: 'Input should be a valid integer' });
+    const refusal = invalidQuery(query);
+    if (refusal) return refusal;
     const status = query.get('status');
-    if (status !== null && !STATUSES.includes(status))
-      return refuse(422, { status: 'Input should be a status' });
     if (!query.has('limit')) this.mistake('a list without a limit');
-    const search = (query.get('search') ?? '').toLowerCase();
+    const ignores = (/** @type {any} */ name) => this.faults.ignores?.includes(name);
+    const search = ignores('search') ? '' : (query.get('search') ?? '').toLowerCase();
     const names = query.getAll('username');
-    const found = [...this.all.values()].filter(
-      (user) =>
-        (user.username.includes(search) || user.note?.toLowerCase().includes(search)) &&
-        (names.length === 0 || names.includes(user.username)) &&
-        (status === null || user.status === status),
-    );
-    const from = Number(query.get('offset') ?? 0);
-    const page = found.slice(from, query.has('limit') ? from + Number(query.get('limit')) : undefined);
+    const wanted = ignores('status') ? null : status;
+    const found = [...this.all.values()].filter((user) => isListed(user, search, names, wanted));
+    const from = ignores('offset') ? 0 : Number(query.get('offset') ?? 0);
+    const limited = query.has('limit') && !ignores('limit');
+    const page = found.slice(from, limited ? from + Number(query.get('limit')) : undefined);
+    this.lists += 1;
+    if (ignores('order') && this.lists % 2 === 0) page.reverse();
     return ok({ users: page.map(shown), total: found.length });
   }
 

@@ -23,6 +23,7 @@ import { Stall } from './stall.js';
  * @property {ConstructorParameters<typeof Timings>[0]} [timings] of each answer, or of the nth to an operation; none unless given
  * @property {boolean} [serverTiming] whether answers carry the timings; true unless given
  * @property {boolean} [prometheus] whether /metrics tells them
+ * @property {number} [goneAfter] after so many creations it cuts every connection: it was killed
  */
 
 /** @typedef {ServerFaults & import('./panel-users.js').UserFaults} Faults */
@@ -140,6 +141,8 @@ class Panel {
     // A way to open a connection that asks for nothing.
     if (method === 'HEAD') return send(response, refuse(405, 'Method Not Allowed'));
     const operation = operationOf(request);
+    if (this.users.count.creates >= (this.faults.goneAfter ?? Infinity))
+      return response.socket?.resetAndDestroy();
     if (operation) return this.serve(operation, request, response);
     this.users.mistake(`${method} ${path}`);
     const known = Object.keys(OPERATIONS).some((key) => key.split(' ')[1] === path);

@@ -21,7 +21,13 @@ import { Stall } from './stall.js';
  * @property {number} [duplicateEvery] each nth delivery is sent twice
  * @property {number} [duplicateAfterMs] the second time so much later
  * @property {number} [swapEvery] each nth delivery is sent after the next one
- * @property {{ after: number, code: number }} [closeAfter] closes the socket after so many deliveries on it
+ * @property {{ after: number, code: number, reason?: string }} [closeAfter] closes the socket after so many deliveries on it
+ * @property {{ status: number, headers?: Record<string, string> }} [handshake] the answer to every WebSocket handshake
+ * @property {number} [publishStatus] of publishes that are taken; 201 unless given
+ * @property {{ status: number, to: string, afterPublishes: number }} [redirect] of the publishes after so many
+ * @property {number} [restartAfter] after so many publishes it knows no token that it gave before
+ * @property {string} [loginSays] the whole answer to a log-in
+ * @property {number} [keepAliveMs] a request on a connection that was idle for longer is not read: the connection is cut
  * @property {'none' | 'query' | 'subprotocol'} [websocketAuth] none unless given
  * @property {string} [token] wanted in Authorization, where given
  * @property {number} [tokenSeconds] its life, as a log-in tells it
@@ -58,6 +64,7 @@ class Relay {
       topics: new Set(),
       topicsEver: 0,
       logins: 0,
+      idleCut: 0,
     };
     /** @type {Map<import('ws').WebSocket, { topics: string[], sent: number, held: string | undefined }>} */
     this.sockets = new Map();
@@ -66,6 +73,8 @@ class Relay {
     this.stall = new Stall();
     this.freeAt = 0;
     this.answers = 0;
+    /** When each connection was last used. @type {WeakMap<object, number>} */
+    this.used = new WeakMap();
   }
 
   /** Every nth call is true. @param {number | undefined} every @param {number} count */
@@ -126,7 +135,16 @@ class Relay {
     }
     if (state.held) socket.send(state.held);
     state.held = undefined;
-    if (faults.closeAfter && state.sent >= faults.closeAfter.after) socket.close(faults.closeAfter.code);
+    if (faults.closeAfter && state.sent >= faults.closeAfter.after)
+      socket.close(faults.closeAfter.code, faults.closeAfter.reason);
+  }
+
+  /** Sends a publish elsewhere, where it does so. @param {import('node:http').ServerResponse} response */
+  redirects(response) {
+    const { redirect } = this.faults;
+    if (!redirect || this.truth.publishes < redirect.afterPublishes) return false;
+    response.writeHead(redirect.status, { Location: redirect.to }).end();
+    return true;
   }
 
   /** @param {string} text @param {import('node:http').ServerResponse} response @param {string} [agent] */
@@ -158,7 +176,9 @@ class Relay {
     if (!response.socket?.destroyed) truth.topics.add(message.topic);
     truth.arrivals.push({ at: readAt, payload: message.payload });
     this.deliver(message);
-    response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"message_id":"1"}');
+    response
+      .writeHead(faults.publishStatus ?? 201, { 'Content-Type': 'application/json' })
+      .end('{"message_id":"1"}');
     truth.served.push(performance.now() - readAt);
   }
 
@@ -202,11 +222,34 @@ class Relay {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   }
 
+  /** The one that it takes now. */
+  token() {
+    const { token, restartAfter = Infinity } = this.faults;
+    return this.truth.publishes >= restartAfter ? `${token}-renewed` : token;
+  }
+
+  /** Whether it takes what a request has to show. @param {string | undefined} authorization */
+  knows(authorization) {
+    return !this.faults.token || authorization === `Bearer ${this.token()}`;
+  }
+
+  /** Whether a connection was idle for too long, which ends it. @param {any} socket */
+  endsIdle(socket) {
+    const { keepAliveMs } = this.faults;
+    const last = this.used.get(socket) ?? Infinity;
+    this.used.set(socket, performance.now());
+    if (!keepAliveMs || performance.now() - last < keepAliveMs) return false;
+    this.truth.idleCut += 1;
+    socket.resetAndDestroy();
+    return true;
+  }
+
   /** @param {import('node:http').ServerResponse} response */
   logIn(response) {
     this.truth.logins += 1;
-    const { token, tokenSeconds = 600 } = this.faults;
-    return response.end(JSON.stringify({ access_token: token, expires_in: tokenSeconds }));
+    const { loginSays, tokenSeconds = 600 } = this.faults;
+    if (loginSays !== undefined) return response.end(loginSays);
+    return response.end(JSON.stringify({ access_token: this.token(), expires_in: tokenSeconds }));
   }
 
   /** @param {string} method @param {string} path @param {string} text @param {import('node:http').ServerResponse} response */
@@ -227,13 +270,14 @@ class Relay {
   async handle(request, response) {
     const { method = '', url = '' } = request;
     const text = await bodyOf(request);
-    const wanted = this.faults.token && `Bearer ${this.faults.token}`;
+    if (this.endsIdle(request.socket)) return undefined;
     if (url === '/health') return response.end('{"status":"healthy"}');
     if (url === '/auth/login') return this.logIn(response);
-    if (wanted && request.headers.authorization !== wanted) return response.writeHead(401).end('{}');
+    if (!this.knows(request.headers.authorization)) return response.writeHead(401).end('{}');
     if (url.startsWith('/api/v1/topics')) return this.topics(method, url, text, response);
     if (url === '/api/v1/messages/bulk') return this.publishBulk(text, response);
-    if (url === '/api/v1/messages') return this.publish(text, response, request.headers['user-agent']);
+    if (url === '/api/v1/messages')
+      return this.redirects(response) || this.publish(text, response, request.headers['user-agent']);
     if (url === '/messages/poll') return this.poll(text, response);
     return response.writeHead(404).end('{}');
   }
@@ -272,6 +316,11 @@ export async function startRelay(faults = {}) {
   server.keepAliveTimeout = 30_000;
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'bearer' });
   server.on('upgrade', (request, socket, head) => {
+    const { handshake } = faults;
+    if (handshake) {
+      const headers = Object.entries(handshake.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
+      return socket.end(`HTTP/1.1 ${handshake.status} Told\r\nContent-Length: 0\r\n${headers.join('')}\r\n`);
+    }
     if (!relay.admits(request)) return socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     return sockets.handleUpgrade(request, socket, head, (opened) => relay.join(opened));
   });

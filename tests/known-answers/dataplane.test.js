@@ -172,6 +172,22 @@ test('a handshake that is grossly longer than without the proxy fails, whatever 
 
 const LOGIN = { mode: 'password', username: 'u', password_env: 'PROXY_PASSWORD' };
 
+test('a login that the proxy never asks for is recorded as not negotiated, and said', async () => {
+  const server = await startSocksServer('late');
+  const ENV = writeEnvironment(folder.path, { auth: LOGIN, url: server.url }, 'dataplane');
+  const bench = startBench({ ENV, ONLY: 'dataplane/handshake', HANDSHAKES: '40', PROXY_PASSWORD: 'word' });
+  try {
+    await bench.ended;
+    const result = bench.result('dataplane-handshake');
+    assert.equal(result.run.parameters.auth, false);
+    assert.match(result.notes.join('\n'), /a login is configured, and the proxy never asked for it/);
+    assert.equal(operation(result, 'handshake').success, 40);
+  } finally {
+    bench.remove();
+    server.stop();
+  }
+});
+
 for (const [
   what,
   scenario,

@@ -189,7 +189,7 @@ test('a refused WebSocket handshake is named', async () => {
       pulsar,
     );
     const row = operation(result, 'subscribe');
-    assert.deepEqual([row.success, row.errors, row.latency_ms], [0, { ws_refused: 5 }, null]);
+    assert.deepEqual([row.success, row.errors, row.latency_ms], [0, { ws_http_403: 5 }, null]);
     assertVerdict(result, 'fail');
   });
 });

@@ -41,6 +41,14 @@ func (b *session) runCleanUp(j job, child children.K6) {
 		message = fmt.Sprint(fault.Reason(err))
 	}
 	if err != nil || code != 0 {
-		b.screen.Error("%s: what its set-up made may be left on the target: %s", j.scenario, message)
+		b.screen.Error("%s: what its set-up made may be left on the target: %s%s", j.scenario, message, b.removeWith(j, script))
 	}
+}
+
+// removeWith is the command that removes what is left, for the end of a line; "" where it ends with its testbed.
+func (b *session) removeWith(j job, script string) string {
+	if j.testbed != nil {
+		return ""
+	}
+	return fmt.Sprintf("; this removes it: RUN_ID=%s ENV=%s bin/k6 run --quiet %s", j.runID, b.Env, script)
 }

@@ -21,6 +21,8 @@ type Fact struct {
 	Slack []Term `json:"slack"`
 	// MayGrow: others make such things, too, so that more than was reported are not the run's doing.
 	MayGrow bool `json:"may_grow"`
+	// MayShrink: others remove such things, too.
+	MayShrink bool `json:"may_shrink"`
 }
 
 // Amount is a number that was said, or the sum of counters. Both are nil where nobody could count.
@@ -64,7 +66,7 @@ func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 		if fact.Source == dns {
 			judgeQueries(&line, slack)
 		} else {
-			judgeRows(&line, slack, fact.MayGrow)
+			judgeRows(&line, slack, fact.MayGrow, fact.MayShrink)
 		}
 		lines = append(lines, line)
 	}
@@ -72,7 +74,7 @@ func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 }
 
 // judgeRows is of things that the target stores.
-func judgeRows(line *result.Integrity, slack int64, mayGrow bool) {
+func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	if line.Found == nil || line.Reported == nil {
 		line.Detail = "could not be counted"
 		return
@@ -86,6 +88,8 @@ func judgeRows(line *result.Integrity, slack int64, mayGrow bool) {
 		detail = fmt.Sprintf("%d, as reported", found)
 	case more > 0 && mayGrow:
 		holds, detail = true, fmt.Sprintf("%d, %d more than before the run: somebody else's", found, more)
+	case more < 0 && mayShrink:
+		holds, detail = true, fmt.Sprintf("%d, %d fewer than before the run: somebody else removed them", found, -more)
 	case holds:
 		detail += fmt.Sprintf("; %d changes got no clear answer and may have been made", slack)
 	}

@@ -54,6 +54,8 @@ func TestRowsThatAreStoredAreJudgedByWhatWasReported(t *testing.T) {
 		{"nothing was done", nil, Fact{Found: said(p(int64(0))), Reported: Amount{Counted: created}}, `0 0 true "0, as reported"`},
 		{"others came", nil, Fact{Found: said(p(int64(8))), Reported: said(p(int64(7))), MayGrow: true}, `8 7 true "8, 1 more than before the run: somebody else's"`},
 		{"others went", nil, Fact{Found: said(p(int64(6))), Reported: said(p(int64(7))), MayGrow: true}, `6 7 false "6 found, 7 reported"`},
+		{"others went from a panel that others use", nil, Fact{Found: said(p(int64(6))), Reported: said(p(int64(7))), MayShrink: true},
+			`6 7 true "6, 1 fewer than before the run: somebody else removed them"`},
 		{"others stayed", nil, Fact{Found: said(p(int64(7))), Reported: said(p(int64(7))), MayGrow: true}, `7 7 true "7, as reported"`},
 		{"left", nil, Fact{Found: said(p(int64(2))), Reported: said(p(int64(0)))}, `2 0 false "2 found, 0 reported"`},
 		{"nobody looked afterwards", ten, Fact{Reported: Amount{Counted: created}}, `null 10 null "could not be counted"`},

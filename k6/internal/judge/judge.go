@@ -39,6 +39,8 @@ type Evidence struct {
 	RestAfter  []AtRest `json:"rest_after"`
 	// Leftovers are what a run may leave on the target, in the plural, and how to find it.
 	Leftovers string `json:"leftovers"`
+	// RemoveWith is the command that removes them; "" where there is none.
+	RemoveWith string `json:"remove_with"`
 	// Facts are what the target holds and what the run reported of it; none where nothing is to be compared.
 	Facts []Fact   `json:"facts"`
 	Notes []string `json:"notes"`
@@ -64,24 +66,26 @@ type AtRest struct {
 
 // Judged is a result: schemas/result.schema.json.
 type Judged struct {
-	Schema     string             `json:"schema"`
-	Run        json.RawMessage    `json:"run"`
-	Headline   *result.Headline   `json:"headline,omitempty"`
-	Operations []result.Operation `json:"operations"`
-	Controls   []result.Control   `json:"controls,omitempty"`
-	Processes  []result.Process   `json:"processes"`
-	CPU        *result.WindowCPU  `json:"cpu,omitempty"`
-	Rest       []result.Rest      `json:"rest,omitempty"`
-	Thresholds []result.Threshold `json:"thresholds"`
-	Validity   []result.Validity  `json:"validity"`
-	Integrity  []result.Integrity `json:"integrity,omitzero"`
-	Disturbed  []result.Disturbed `json:"disturbed,omitzero"`
-	Repeated   []result.Repeated  `json:"repeated,omitzero"`
-	Runners    []result.Runner    `json:"runners,omitempty"`
-	Notes      []string           `json:"notes"`
-	Verdict    string             `json:"verdict"`
-	Reasons    []result.Reason    `json:"reasons"`
-	Sections   []result.Section   `json:"sections"`
+	Schema      string              `json:"schema"`
+	Run         json.RawMessage     `json:"run"`
+	Headline    *result.Headline    `json:"headline,omitempty"`
+	Operations  []result.Operation  `json:"operations"`
+	Controls    []result.Control    `json:"controls,omitempty"`
+	Processes   []result.Process    `json:"processes"`
+	CPU         *result.WindowCPU   `json:"cpu,omitempty"`
+	Rest        []result.Rest       `json:"rest,omitempty"`
+	Thresholds  []result.Threshold  `json:"thresholds"`
+	Validity    []result.Validity   `json:"validity"`
+	Integrity   []result.Integrity  `json:"integrity,omitzero"`
+	Disturbed   []result.Disturbed  `json:"disturbed,omitzero"`
+	Repeated    []result.Repeated   `json:"repeated,omitzero"`
+	Runners     []result.Runner     `json:"runners,omitempty"`
+	Leftovers   *result.Leftovers   `json:"leftovers,omitempty"`
+	Connections *result.Connections `json:"connections,omitempty"`
+	Notes       []string            `json:"notes"`
+	Verdict     string              `json:"verdict"`
+	Reasons     []result.Reason     `json:"reasons"`
+	Sections    []result.Section    `json:"sections"`
 }
 
 // Judge decides. The error is of a section that cannot be read.
@@ -118,8 +122,9 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	found := opinionOf(e, m, j)
 	j.Notes = append(j.Notes, waitNotes(e, j)...)
-	if left, _ := m.Values("cleanup_left", nil); left["count"] > 0 {
-		j.Notes = append(j.Notes, fmt.Sprintf("%.0f could not be removed from the target: %s", left["count"], e.Leftovers))
+	j.Connections = connectionsOf(m)
+	if j.Leftovers = leftoversOf(e, m); j.Leftovers != nil {
+		j.Notes = append(j.Notes, j.Leftovers.Text())
 	}
 	for _, row := range j.Operations {
 		if of(m, "operation_ms", row.Name)["error"] > 0 {
@@ -141,6 +146,26 @@ func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 		found = decide(j.Thresholds, j.Validity, j.Operations, j.Controls)
 	}
 	return markBusy(withIntegrity(ofPrograms(e, j, found), j.Integrity, j.Validity), j)
+}
+
+// leftoversOf is what the run could not remove; nil where nothing is left.
+func leftoversOf(e Evidence, m Metrics) *result.Leftovers {
+	counted := func(metric string) float64 { values, _ := m.Values(metric, nil); return values["count"] }
+	left, unknown := counted("cleanup_left"), counted("cleanup_unknown")
+	if left == 0 && unknown == 0 {
+		return nil
+	}
+	return &result.Leftovers{Count: int64(left), Known: unknown == 0, What: e.Leftovers, RemoveWith: e.RemoveWith}
+}
+
+// connectionsOf are those of a load over HTTP; nil where there was none.
+func connectionsOf(m Metrics) *result.Connections {
+	opened, any := m.Values("connections_opened", nil)
+	resets, _ := m.Values("idle_resets", nil)
+	if !any {
+		return nil
+	}
+	return &result.Connections{Opened: int64(opened["count"]), IdleResets: int64(resets["count"])}
 }
 
 // addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.k6.io/k6/metrics"
 
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
@@ -138,6 +139,44 @@ func TestWhatCouldNotBeRemovedIsANote(t *testing.T) {
 	j := judged(t, e, sent(1000, 0).with(fake{"cleanup_left": {"count": 3}}))
 	if len(j.Notes) != 2 || j.Notes[0] != "3 could not be removed from the target: topics of the run" || j.Notes[1] != "the profile's own" {
 		t.Error(j.Notes)
+	}
+}
+
+func TestWhatNobodyCouldLookAtIsNoZero(t *testing.T) {
+	e := complete()
+	e.Leftovers, e.RemoveWith = "users of the run", "the command"
+	for _, c := range []struct {
+		left, unknown float64
+		want          string
+	}{
+		{3, 0, "3 could not be removed from the target: users of the run; this removes them: the command"},
+		{37, 1, "up to 37 may be left on the target, which could not be asked: users of the run; this removes them: the command"},
+		{0, 1, "what is left on the target is not known, since it could not be asked: users of the run; this removes them: the command"},
+	} {
+		j := judged(t, e, sent(1000, 0).with(fake{"cleanup_left": {"count": c.left}, "cleanup_unknown": {"count": c.unknown}}))
+		if j.Leftovers == nil || j.Leftovers.Text() != c.want || j.Leftovers.Known != (c.unknown == 0) || j.Notes[0] != c.want {
+			t.Errorf("%+v: %+v %q", c, j.Leftovers, j.Notes)
+		}
+	}
+	if j := judged(t, e, sent(1000, 0)); j.Leftovers != nil {
+		t.Error(j.Leftovers)
+	}
+}
+
+func TestWhatCameBackIsInTheReason(t *testing.T) {
+	r := record.New()
+	for detail, count := range map[string]float64{"HTTP 202": 3, "HTTP 204": 5, "HTTP 205": 2, "HTTP 206": 1} {
+		r.Series("operation_error_details", metrics.Counter, map[string]string{"operation": "send", "kind": "http_other", "detail": detail}).Add(count)
+	}
+	details := detailsOf(r, "send", map[string]int64{"http_other": 11})
+	if len(details) != 4 || details[0] != (result.ErrorDetail{Kind: "http_other", Detail: "HTTP 204", Count: 5}) {
+		t.Error(details)
+	}
+	if got := received(details, "http_other"); got != " (received: 5 × HTTP 204; 3 × HTTP 202; 2 × HTTP 205; 1 others)" {
+		t.Error(got)
+	}
+	if got := received(details, "timeout"); got != "" {
+		t.Error(got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/kinds"
@@ -66,7 +67,7 @@ func errorReasons(rows []result.Operation, controls []result.Control) (reasons [
 			if count == 0 {
 				continue
 			}
-			mend := kinds.Explain(kind, through(kind))
+			mend := kinds.Explain(kind, through(kind)) + received(row.Details, kind)
 			reasons = append(reasons, reason{
 				kind: "error", name: kind,
 				text:   fmt.Sprintf("%s: %d × %s in %d requests: %s", row.Name, count, kind, row.Requests, mend),
@@ -75,6 +76,31 @@ func errorReasons(rows []result.Operation, controls []result.Control) (reasons [
 		}
 	}
 	return reasons
+}
+
+// shownDetails is how many of the details of a kind a reason names.
+const shownDetails = 3
+
+// received is what came back with errors of a kind, for the end of a sentence.
+func received(details []result.ErrorDetail, kind string) string {
+	var shown []string
+	rest := 0
+	for _, own := range details {
+		switch {
+		case own.Kind != kind:
+		case len(shown) == shownDetails:
+			rest++
+		default:
+			shown = append(shown, fmt.Sprintf("%s × %s", format.Count(own.Count), own.Detail))
+		}
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	if rest > 0 {
+		shown = append(shown, fmt.Sprintf("%d others", rest))
+	}
+	return " (received: " + strings.Join(shown, "; ") + ")"
 }
 
 func crossedReasons(thresholds []result.Threshold) (reasons []reason) {

@@ -3,7 +3,9 @@
 package judge
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"windtunnel/k6/internal/kinds"
 	"windtunnel/k6/internal/record"
@@ -35,6 +37,7 @@ func rowOf(m Metrics, op Operation, plannedS float64) result.Operation {
 		Name: op.Name, Title: op.Title, Loop: op.Loop, LatencyIs: op.LatencyIs, Primary: op.Primary,
 		Requests: requests, Success: success, Errors: errorsOf(m, op.Name),
 	}
+	row.Details = detailsOf(m, op.Name, row.Errors)
 	if requests > ended {
 		row.Errors[cut] = requests - ended
 	}
@@ -88,6 +91,34 @@ func errorsOf(m Metrics, operation string) map[string]int64 {
 		}
 	}
 	return errors
+}
+
+// tagged are metrics that know which values a tag has.
+type tagged interface {
+	TagValues(metric string, tags map[string]string, tag string) []string
+}
+
+// detailsOf are what came back with an operation's errors, the most frequent of each kind first.
+func detailsOf(m Metrics, operation string, errors map[string]int64) (details []result.ErrorDetail) {
+	known, ok := m.(tagged)
+	if !ok {
+		return nil
+	}
+	const metric = "operation_error_details"
+	for _, kind := range kinds.Names {
+		if errors[kind] == 0 {
+			continue
+		}
+		var own []result.ErrorDetail
+		tags := map[string]string{"operation": operation, "kind": kind}
+		for _, detail := range known.TagValues(metric, tags, "detail") {
+			values, _ := m.Values(metric, map[string]string{"operation": operation, "kind": kind, "detail": detail})
+			own = append(own, result.ErrorDetail{Kind: kind, Detail: detail, Count: int64(values["count"])})
+		}
+		slices.SortStableFunc(own, func(a, b result.ErrorDetail) int { return cmp.Compare(b.Count, a.Count) })
+		details = append(details, own...)
+	}
+	return details
 }
 
 // windowOf are the seconds that a row's rate is counted over.

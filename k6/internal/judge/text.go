@@ -43,6 +43,9 @@ func (j Judged) Text() string {
 	if len(j.Repeated) > 0 {
 		lines = append(lines, "  · "+repeatedLine(j.Repeated))
 	}
+	if j.Connections != nil {
+		lines = append(lines, "  · "+j.Connections.Text())
+	}
 	for _, note := range j.Notes {
 		lines = append(lines, "  · "+note)
 	}

@@ -2,7 +2,11 @@
 
 package record
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // Set is records of one run, seen as one: whatever is asked of it has the answer that one record of all their samples would
 // have. It is for the time in which nothing is recorded any more.
@@ -41,6 +45,19 @@ func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 	}
 	s.known[key] = values
 	return values, true
+}
+
+// TagValues are the values that a tag has in the series of a metric with these tags, in their order.
+func (s *Set) TagValues(metric string, tags map[string]string, tag string) []string {
+	found := map[string]bool{}
+	for _, r := range s.records {
+		for _, series := range r.having(metric, tags) {
+			if value, ok := series.tags[tag]; ok {
+				found[value] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // Above is how many samples of a trend with these tags are above a value, in the metric's unit.

@@ -21,6 +21,11 @@ func (r *Record) Values(metric string, tags map[string]string) (Values, bool) {
 	return Together(r).Values(metric, tags)
 }
 
+// TagValues are the values that a tag has in the series of a metric with these tags, in their order.
+func (r *Record) TagValues(metric string, tags map[string]string, tag string) []string {
+	return Together(r).TagValues(metric, tags, tag)
+}
+
 // having are the series of a metric that have these tags.
 func (r *Record) having(metric string, tags map[string]string) (found []*Series) {
 	r.mu.Lock()

@@ -23,6 +23,9 @@ func section(e Entry, options Options) Section {
 	s.Facts = []string{fmt.Sprintf("%s to %s (%s with set-up and clean-up), target %s",
 		format.Time(r.Run.Start), format.Time(r.Run.End), format.Seconds(r.Run.DurationS), r.Run.Target)}
 	s.Notes = slices.Concat(disturbedNotes(e.Disturbed), disturbedSeconds(*r), r.Notes)
+	if r.Connections != nil {
+		s.Notes = append(s.Notes, r.Connections.Text())
+	}
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r)}, sectionTables(*r),
 		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r, e.Coordinator), repeatedTable(*r), processesTable(*r), restTable(*r)},

@@ -26,23 +26,25 @@ const Schema = "windtunnel.result/2"
 
 // Result is one results/RUN/SYSTEM-SCENARIO.json. Units are in the JSON names.
 type Result struct {
-	Run        Run         `json:"run"`
-	Headline   *Headline   `json:"headline"`
-	Operations []Operation `json:"operations"`
-	Controls   []Control   `json:"controls"`
-	Sections   []Section   `json:"sections"`
-	Integrity  []Integrity `json:"integrity"`
-	Processes  []Process   `json:"processes"`
-	CPU        *WindowCPU  `json:"cpu,omitempty"`
-	Rest       []Rest      `json:"rest"`
-	Thresholds []Threshold `json:"thresholds"`
-	Validity   []Validity  `json:"validity"`
-	Disturbed  []Disturbed `json:"disturbed"`
-	Repeated   []Repeated  `json:"repeated"`
-	Runners    []Runner    `json:"runners"`
-	Notes      []string    `json:"notes"`
-	Verdict    string      `json:"verdict"`
-	Reasons    []Reason    `json:"reasons"`
+	Run         Run          `json:"run"`
+	Headline    *Headline    `json:"headline"`
+	Operations  []Operation  `json:"operations"`
+	Controls    []Control    `json:"controls"`
+	Sections    []Section    `json:"sections"`
+	Integrity   []Integrity  `json:"integrity"`
+	Processes   []Process    `json:"processes"`
+	CPU         *WindowCPU   `json:"cpu,omitempty"`
+	Rest        []Rest       `json:"rest"`
+	Thresholds  []Threshold  `json:"thresholds"`
+	Validity    []Validity   `json:"validity"`
+	Disturbed   []Disturbed  `json:"disturbed"`
+	Repeated    []Repeated   `json:"repeated"`
+	Runners     []Runner     `json:"runners"`
+	Leftovers   *Leftovers   `json:"leftovers"`
+	Connections *Connections `json:"connections"`
+	Notes       []string     `json:"notes"`
+	Verdict     string       `json:"verdict"`
+	Reasons     []Reason     `json:"reasons"`
 }
 
 // Headline is the figure that answers a scenario's question: rate_per_s, mbit_per_s or p50_ms of an operation.
@@ -170,12 +172,14 @@ type Operation struct {
 	Requests  int64            `json:"requests"`
 	Success   int64            `json:"success"`
 	Errors    map[string]int64 `json:"errors"`
-	WindowS   float64          `json:"window_s"`
-	RatePerS  *float64         `json:"rate_per_s"`
-	Items     *Items           `json:"items,omitempty"`
-	Transfer  *Transfer        `json:"transfer,omitempty"`
-	CPU       *CPU             `json:"cpu,omitempty"`
-	LatencyMS *Latency         `json:"latency_ms"`
+	// Details are what came back in place of a success, such as HTTP 202, by kind of error.
+	Details   []ErrorDetail `json:"error_details,omitempty"`
+	WindowS   float64       `json:"window_s"`
+	RatePerS  *float64      `json:"rate_per_s"`
+	Items     *Items        `json:"items,omitempty"`
+	Transfer  *Transfer     `json:"transfer,omitempty"`
+	CPU       *CPU          `json:"cpu,omitempty"`
+	LatencyMS *Latency      `json:"latency_ms"`
 }
 
 // Items are the things that one request carries many of.
@@ -278,6 +282,13 @@ const fewestToFailAll = 10
 
 // FailedAll reports whether not one of many requests succeeded: a busy machine delays answers, and does not take all of them.
 func (op Operation) FailedAll() bool { return op.Requests >= fewestToFailAll && op.Success <= 0 }
+
+// ErrorDetail is what came back with errors of a kind, and how many times.
+type ErrorDetail struct {
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"`
+	Count  int64  `json:"count"`
+}
 
 // unanswered are the kinds of errors of datagrams that have no answer: lost on the way, or with the association, or never
 // sent because it had ended.

@@ -54,6 +54,11 @@ func (s *Screen) Summary(set report.Set) {
 	if left > 0 {
 		s.Line("%s", report.More(left))
 	}
+	for _, e := range entries {
+		if e.Result != nil && e.Result.Leftovers != nil {
+			s.Text(e.Name + ": " + e.Result.Leftovers.Text())
+		}
+	}
 	s.Line("verdict: %s", s.Paint(set.Verdict()))
 }
 

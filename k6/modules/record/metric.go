@@ -21,6 +21,7 @@ const (
 	operationTag = "operation"
 	stepTag      = "step"
 	kindTag      = "kind"
+	detailTag    = "detail"
 )
 
 // metricClass is the constructor of a metric, as of k6/metrics:

@@ -23,15 +23,18 @@ import (
 const ImportPath = "k6/x/windtunnel/record"
 
 func init() {
-	modules.Register(ImportPath, &Module{record: record.OfProcess})
+	modules.Register(ImportPath, &Module{record: record.OfProcess, shared: newShared()})
 }
 
-// Module has the record of this process.
-type Module struct{ record *record.Record }
+// Module has the record of this process, and what its virtual users know together.
+type Module struct {
+	record *record.Record
+	shared *shared
+}
 
 // NewModuleInstance implements modules.Module.
 func (m *Module) NewModuleInstance(vu modules.VU) modules.Instance {
-	i := &instance{vu: vu, record: m.record, operations: operationMetrics(vu)}
+	i := &instance{vu: vu, record: m.record, shared: m.shared, operations: operationMetrics(vu)}
 	i.named = map[string]any{}
 	for name, export := range i.exported() {
 		i.named[name] = vu.Runtime().ToValue(export)
@@ -42,6 +45,7 @@ func (m *Module) NewModuleInstance(vu modules.VU) modules.Instance {
 type instance struct {
 	vu         modules.VU
 	record     *record.Record
+	shared     *shared
 	operations *known
 	named      map[string]any
 }
@@ -52,15 +56,19 @@ func (i *instance) Exports() modules.Exports { return modules.Exports{Named: i.n
 
 func (i *instance) exported() map[string]any {
 	return map[string]any{
-		"Operation": i.newOperation,
-		"Counter":   i.metricClass(metrics.Counter),
-		"Gauge":     i.metricClass(metrics.Gauge),
-		"Trend":     i.metricClass(metrics.Trend),
-		"say":       i.say,
-		"said":      i.said,
-		"measured":  i.measured,
-		"now":       i.now,
-		"wholeMs":   i.wholeMs,
+		"Operation":  i.newOperation,
+		"Counter":    i.metricClass(metrics.Counter),
+		"Gauge":      i.metricClass(metrics.Gauge),
+		"Trend":      i.metricClass(metrics.Trend),
+		"say":        i.say,
+		"said":       i.said,
+		"measured":   i.measured,
+		"now":        i.now,
+		"wholeMs":    i.wholeMs,
+		"opened":     i.opened,
+		"once":       i.shared.once,
+		"answered":   i.shared.answered,
+		"unanswered": i.shared.unanswered,
 	}
 }
 

@@ -20,6 +20,16 @@ import (
 const (
 	begunMetric = "operation_begun"
 	clockMetric = "operation_clock_ms"
+	// detailMetric counts what came back in place of a success, such as HTTP 202, by kind.
+	detailMetric = "operation_error_details"
+)
+
+// What came back may differ each time: more than mostDetails of one kind are counted together, and none is longer than
+// longestDetail.
+const (
+	mostDetails   = 20
+	longestDetail = 160
+	otherDetails  = "other answers"
 )
 
 // known are k6's metrics of every operation. lib/operations.js describes them.
@@ -133,13 +143,28 @@ func (o *operation) success(state *lib.State, c *cell, given []sobek.Value) erro
 	return nil
 }
 
-// failure takes its kind, start and end.
+// failure takes its kind, start and end, and what came back in place of a success.
 func (o *operation) failure(state *lib.State, c *cell, given []sobek.Value) error {
 	c.clock.Add(given[1].ToFloat())
 	if !o.bounded {
 		c.clock.Add(given[2].ToFloat())
 	}
+	o.detail(c, given[0].String(), given, 3, 1)
 	return o.fail(state, c, given[0].String(), 1)
+}
+
+// detail counts what came back, where that is given.
+func (o *operation) detail(c *cell, kind string, given []sobek.Value, place int, count int64) {
+	if len(given) <= place || !given[place].ToBoolean() {
+		return
+	}
+	detail := []rune(given[place].String())
+	if len(detail) > longestDetail {
+		detail = append(detail[:longestDetail-1], '…')
+	}
+	tags := carriedOf(c.tags)
+	tags[kindTag], tags[detailTag] = kind, o.shared.distinct(o.name+" "+kind, string(detail))
+	o.record.Series(detailMetric, metrics.Counter, tags).Add(float64(count))
 }
 
 // failures takes a kind and how many there were of it.
@@ -167,12 +192,14 @@ func (o *operation) errorsOf(c *cell, kind string, now time.Time, count int64) m
 	return metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: o.operations.errors, Tags: tags}, Time: now, Value: float64(count)}
 }
 
-// anomaly takes a kind of what is wrong without being a failed request, and how many there were of it.
+// anomaly takes a kind of what is wrong without being a failed request, and how many there were of it, and
+// what tells more of it.
 func (o *operation) anomaly(state *lib.State, c *cell, given []sobek.Value) error {
 	kind, count := given[0].String(), given[1].ToInteger()
 	if count <= 0 {
 		return nil
 	}
+	o.detail(c, kind, given, 2, count)
 	now := time.Now()
 	c.anomalies.Add(float64(count))
 	o.push(state, metrics.Samples{o.errorsOf(c, kind, now, count), o.sample(c, o.operations.anomalies, now, float64(count))})

@@ -27,14 +27,23 @@ func (i *instance) now(sobek.FunctionCall) sobek.Value {
 // wholeMs is the whole of a request as k6 timed it, ms; a new connection counts.
 // https://grafana.com/docs/k6/latest/javascript-api/k6-http/response/
 func (i *instance) wholeMs(call sobek.FunctionCall) sobek.Value {
-	response, ok := call.Argument(0).Export().(*http.Response)
-	if !ok {
-		i.throw(fmt.Errorf("%s is no answer of k6/http", call.Argument(0)))
-	}
-	t := response.Timings
+	t := i.response(call).Timings
 	whole := t.Duration
 	if t.Connecting != 0 {
 		whole += t.Connecting + t.Blocked + t.TLSHandshaking
 	}
 	return i.vu.Runtime().ToValue(whole)
+}
+
+// opened tells whether a request opened a connection of its own.
+func (i *instance) opened(call sobek.FunctionCall) sobek.Value {
+	return i.vu.Runtime().ToValue(i.response(call).Timings.Connecting != 0)
+}
+
+func (i *instance) response(call sobek.FunctionCall) *http.Response {
+	response, ok := call.Argument(0).Export().(*http.Response)
+	if !ok {
+		i.throw(fmt.Errorf("%s is no answer of k6/http", call.Argument(0)))
+	}
+	return response
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package result
+
+import "fmt"
+
+// Leftovers are what a run made on its target and could not remove.
+type Leftovers struct {
+	// Count is the number of leftovers. Without Known it is the most that there may be; 0 is an unknown number.
+	Count int64 `json:"count"`
+	Known bool  `json:"known"`
+	// What names the leftovers, in the plural, and how to find them.
+	What string `json:"what"`
+	// RemoveWith is the one command that removes them; "" where they end with their testbed.
+	RemoveWith string `json:"remove_with,omitempty"`
+}
+
+// Text is one sentence.
+func (l Leftovers) Text() string {
+	text := fmt.Sprintf("%d could not be removed from the target: %s", l.Count, l.What)
+	switch {
+	case !l.Known && l.Count > 0:
+		text = fmt.Sprintf("up to %d may be left on the target, which could not be asked: %s", l.Count, l.What)
+	case !l.Known:
+		text = "what is left on the target is not known, since it could not be asked: " + l.What
+	}
+	if l.RemoveWith != "" {
+		text += "; this removes them: " + l.RemoveWith
+	}
+	return text
+}

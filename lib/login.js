@@ -1,0 +1,211 @@
+/**
+ * How a client of an HTTP system signs in: by a form that gives a bearer token, or with a token that is given. The relay's
+ * and the panel's clients share it.
+ *
+ * | metric   | type    | unit  | what                                                     |
+ * |----------|---------|-------|----------------------------------------------------------|
+ * | relogins | counter | count | log-ins because the system had refused the token (401) |
+ */
+import encoding from 'k6/encoding';
+import http from 'k6/http';
+import { Counter, once, said, say } from 'k6/x/windtunnel/record';
+import { isAccepted, partOf, shown } from './answers.js';
+import { ofResponse } from './errors.js';
+import { stop } from './execution.js';
+
+/**
+ * @typedef {object} Session
+ * @property {string | null} token
+ * @property {number | null} renewAt Date.now() from which on a VU should log in anew; null for never
+ * @property {number} marginMs how long the token lives on after that
+ *
+ * @typedef {import('k6/http').RefinedResponse<'text'>} Response
+ * @typedef {Extract<import('./environment.js').Auth, { mode: 'login' }>} LoginAuth
+ */
+
+const UNAUTHORIZED = 401;
+const TIMEOUT_MS = 30_000;
+/** A token is replaced this long before it ends, or a fifth of a shorter life, so that no request meets a dead one. */
+const RENEW_BEFORE_MS = 60_000;
+/** After a log-in that failed, the next try. */
+const RETRY_LOGIN_MS = 30_000;
+/** The longest run of a fixed number of requests (lib/profiles.js). */
+const LONGEST_FIXED_S = 600;
+/** The name of the note on a given token. */
+const SAID = 'token';
+
+const relogins = new Counter('relogins');
+
+/** How long the load of this run lasts, s; 0: unknown. */
+let loadSeconds = 0;
+
+/** Before signIn(). @param {number} seconds that the load lasts; 0: a fixed number of requests bounds it */
+export function expectLoad(seconds) {
+  loadSeconds = seconds;
+}
+
+/** When a JSON Web Token ends, ms since 1970; null where it does not tell. @param {string} token */
+export function endOf(token) {
+  try {
+    const { exp } = JSON.parse(
+      /** @type {string} */ (encoding.b64decode(token.split('.')[1], 'rawurl', 's')),
+    );
+    return Number.isFinite(exp) ? exp * 1000 : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The session of a token: the log-in tells its life, or the token its end. @param {string} token @param {unknown} lifeSeconds @returns {Session} */
+function sessionOf(token, lifeSeconds) {
+  const life = Number(lifeSeconds ?? 0) * 1000;
+  const endsAt = life > 0 ? Date.now() + life : endOf(token);
+  if (endsAt === null || endsAt <= Date.now()) return { token, renewAt: null, marginMs: 0 };
+  const marginMs = Math.min(RENEW_BEFORE_MS, (endsAt - Date.now()) / 5);
+  return { token, renewAt: endsAt - marginMs, marginMs };
+}
+
+/** Notes on tokens. @param {import('k6/x/windtunnel/record').Metrics} metrics @returns {string[]} */
+export function aboutTokens({ relogins: again }) {
+  const count = again?.values.count ?? 0;
+  const told = said()[SAID];
+  return [
+    ...(told ? [told] : []),
+    ...(count > 0
+      ? [`the token expired in mid-run (401): logged in again, ${count} times in all, clean-up included`]
+      : []),
+  ];
+}
+
+export class Login {
+  /**
+   * @param {string} system
+   * @param {{ url: string, auth: import('./environment.js').Auth }} environment
+   * @param {(what: string, response: Response) => string} problem the system's line for a request that failed
+   */
+  constructor(system, { url, auth }, problem) {
+    this.system = system;
+    this.url = url;
+    this.auth = auth;
+    this.problem = problem;
+    /** The system refused a token that it had only just given: another log-in would not help. */
+    this.hopeless = false;
+    /** This VU's own session, where it had to log in anew. @type {Session | undefined} */
+    this.own = undefined;
+    /** Share of the margin by which this VU waits, so that they do not all come at once. */
+    this.jitter = Math.random() / 2;
+  }
+
+  /** The session of setup(), or the newer one of this VU. @template {{ token: string | null }} S @param {S} session @returns {S | Session} */
+  current(session) {
+    return this.own ?? session;
+  }
+
+  /**
+   * A request; where the token is refused, a log-in and the request again, once.
+   * @param {{ token: string | null }} session
+   * @param {(token: string | null) => Response} send
+   */
+  request(session, send) {
+    const first = send(this.current(session).token);
+    if (first.status !== UNAUTHORIZED || !this.again()) return first;
+    return this.second(send(this.current(session).token));
+  }
+
+  /** The same of an asynchronous one. @param {{ token: string | null }} session @param {(token: string | null) => Promise<Response>} send */
+  async requestAsync(session, send) {
+    const first = await send(this.current(session).token);
+    if (first.status !== UNAUTHORIZED || !this.again()) return first;
+    return this.second(await send(this.current(session).token));
+  }
+
+  /** The answer to a request with a token that is new. @param {Response} response */
+  second(response) {
+    if (response.status === UNAUTHORIZED) this.hopeless = true;
+    return response;
+  }
+
+  /** @param {LoginAuth} auth */
+  post(auth) {
+    const form = { username: auth.username, password: auth.password };
+    return http.post(this.url + auth.path, form, { timeout: TIMEOUT_MS, responseType: 'text' });
+  }
+
+  /** @param {Response} response @returns {Session | null} null where it gives no token */
+  sessionFrom(response) {
+    if (!isAccepted(response)) return null;
+    const token = partOf(response, 'access_token');
+    return typeof token === 'string' && token !== ''
+      ? sessionOf(token, partOf(response, 'expires_in'))
+      : null;
+  }
+
+  /** In setup(): a session for all VUs; ends the run with one line where there is none. @returns {Session} */
+  signIn() {
+    const { auth, system, url } = this;
+    if (auth.mode === 'none') return { token: null, renewAt: null, marginMs: 0 };
+    if (auth.mode === 'token') return this.given(auth);
+    const response = this.post(auth);
+    if (response.status === UNAUTHORIZED)
+      stop(`${system}: ${url} refused user ${auth.username}: wrong user name or password`);
+    if (!isAccepted(response)) stop(this.problem('log-in', response));
+    return (
+      this.sessionFrom(response) ??
+      stop(
+        `${system}: ${url}${auth.path}: the answer to the log-in holds no access_token: ${shown(response)}: check login_path of the environment`,
+      )
+    );
+  }
+
+  /** A token that is given cannot be renewed. @param {Extract<import('./environment.js').Auth, { mode: 'token' }>} auth @returns {Session} */
+  given({ token, variable }) {
+    const endsAt = endOf(token);
+    const session = { token, renewAt: null, marginMs: 0 };
+    if (endsAt === null) return session;
+    const moment = new Date(endsAt).toISOString();
+    if (endsAt <= Date.now())
+      stop(`${this.system}: the token in ${variable} ended at ${moment}: make a new one`);
+    if (endsAt > Date.now() + (loadSeconds || LONGEST_FIXED_S) * 1000) return session;
+    const line = `${this.system}: the token in ${variable} ends at ${moment}, ${loadSeconds ? 'before the run does' : 'perhaps before the run does'}: requests after that will be refused (401)`;
+    console.warn(line);
+    say(SAID, line);
+    return session;
+  }
+
+  /** After a 401. @returns {boolean} whether there is another session now */
+  again() {
+    const { auth } = this;
+    if (this.hopeless || auth.mode !== 'login') return false;
+    const response = this.post(auth);
+    const session = this.sessionFrom(response);
+    // Another failure may pass: the next request that is refused tries again.
+    this.hopeless = response.status === UNAUTHORIZED;
+    if (!session) return this.tellOnce(response);
+    relogins.add(1);
+    this.own = session;
+    return true;
+  }
+
+  /**
+   * Logs in anew where the token is about to end. Called between requests, so that it is in no latency; each VU at a
+   * time of its own. After a failure the old token goes on until the system refuses it.
+   * @param {Session} session of setup()
+   */
+  renewIfDue(session) {
+    const own = /** @type {Session} */ (this.current(session));
+    if (own.renewAt === null || this.auth.mode !== 'login') return;
+    if (Date.now() < own.renewAt + this.jitter * own.marginMs) return;
+    const response = this.post(this.auth);
+    const renewed = this.sessionFrom(response);
+    if (!renewed) this.tellOnce(response);
+    this.own = renewed ?? { ...own, renewAt: Date.now() + RETRY_LOGIN_MS };
+  }
+
+  /** A log-in that failed in mid-run. @param {Response} response */
+  tellOnce(response) {
+    const { path } = /** @type {LoginAuth} */ (this.auth);
+    const line = `${this.system}: ${this.url}${path}: a log-in in mid-run failed (${ofResponse(response)}): ${shown(response)}`;
+    if (once(line)) console.warn(line);
+    return false;
+  }
+}

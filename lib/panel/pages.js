@@ -1,0 +1,122 @@
+/**
+ * The pages of a panel's list as they were before the load: a page is right when its items are those of the page, in
+ * their order. Others may use the panel meanwhile: what they did is no fault of a page.
+ */
+import crypto from 'k6/crypto';
+import { isAccepted, shown } from '../answers.js';
+import { pageOf } from './answers.js';
+
+/** The most pages that are read before the load. */
+const MOST_READ = 500;
+const AT_ONCE = 6;
+const DIGITS = 12;
+
+/** @typedef {import('./panel.js').Panel} Panel */
+/** @typedef {import('./panel.js').Session} Session */
+/**
+ * @typedef {object} Known in what setup() returns
+ * @property {number} limit
+ * @property {number} total
+ * @property {number} pages
+ * @property {{ first: string, digest: string }[]} read the first of them
+ * @property {string | null} fault of the list, whatever page is asked for
+ */
+
+/** @param {string[]} names */
+const digestOf = (names) => crypto.sha256(names.join('\n'), 'hex').slice(0, DIGITS);
+
+/**
+ * In setup(): reads the pages. Throws where the list cannot be read.
+ * @param {Panel} panel @param {Session} session @param {number} limit
+ * @returns {Known}
+ */
+export function readPages(panel, session, limit) {
+  const total = panel.total(session);
+  if (total === null)
+    throw new Error(
+      `panel: ${panel.environment.url} its users cannot be counted, so there is no page to ask for`,
+    );
+  if (total === 0) throw new Error('panel: there is no user to list, and EXISTING=0 seeds none');
+  const pages = Math.ceil(total / limit);
+  /** @type {Known} */
+  const known = { limit, total, pages, read: [], fault: null };
+  /** @type {Set<string>} */
+  const seen = new Set();
+  const count = Math.min(pages, MOST_READ);
+  for (let from = 0; from < count && known.fault === null; from += AT_ONCE) {
+    const offsets = Array.from(
+      { length: Math.min(AT_ONCE, count - from) },
+      (_, index) => (from + index) * limit,
+    );
+    for (const response of panel.pages(session, offsets, limit)) {
+      const page = isAccepted(response) ? pageOf(response, limit) : shown(response);
+      known.fault ??= typeof page === 'string' ? page : overlap(page.names, seen, known, page.total);
+    }
+  }
+  return known;
+}
+
+/**
+ * @param {string[]} names of the next page
+ * @param {Set<string>} seen of the pages before it
+ * @param {Known} known
+ * @param {number} total in the page's answer
+ */
+function overlap(names, seen, known, total) {
+  const wanted = Math.min(known.limit, known.total - known.read.length * known.limit);
+  const repeated = names.filter((name) => seen.has(name)).length;
+  for (const name of names) seen.add(name);
+  known.read.push({ first: names[0] ?? '', digest: digestOf(names) });
+  // Users that came or went between two pages move the other users.
+  if (total !== known.total) return null;
+  if (repeated > 0)
+    return repeated === names.length ? 'a page that the offset did not move' : 'users of another page';
+  return names.length < wanted ? 'fewer users than the page has' : null;
+}
+
+/**
+ * Judges a page of the load.
+ * @param {import('./panel.js').Response} response
+ * @param {Known} known
+ * @param {number} index of the page
+ * @param {() => import('./panel.js').Response} again the same request, which is not measured
+ * @returns {number | string} how many users it has, or what is wrong with it
+ */
+export function judgePage(response, known, index, again) {
+  if (known.fault !== null) return known.fault;
+  const page = pageOf(response, known.limit);
+  if (typeof page === 'string') return page;
+  const { names, total } = page;
+  const expected = known.read[index];
+  if (!expected) return unread(names, total, known, index);
+  if (expected.digest === digestOf(names)) return names.length;
+  const moved = total !== known.total;
+  if (moved && Math.abs(total - known.total) >= known.limit) return names.length;
+  if (!isNear(names, known, index) && !(moved && index === known.pages - 1)) return 'users of another page';
+  return moved || isSame(again(), names, known.limit)
+    ? names.length
+    : 'the users of the page in another order';
+}
+
+/**
+ * Judges a page that was not read before the load.
+ * @param {string[]} names @param {number} total @param {Known} known @param {number} index
+ */
+function unread(names, total, known, index) {
+  const wanted = Math.min(known.limit, total - index * known.limit);
+  if (names.length >= wanted || total !== known.total) return names.length;
+  return 'fewer users than the page has';
+}
+
+/**
+ * Others' users that came or went move a page's items by a few: its first one, or the next page's, is still in it.
+ * @param {string[]} names @param {Known} known @param {number} index
+ */
+const isNear = (names, { read }, index) =>
+  names.includes(read[index].first) || names.includes(read[index + 1]?.first ?? '');
+
+/** Whether the same page is there when it is asked for again. @param {import('./panel.js').Response} response @param {string[]} names @param {number} limit */
+function isSame(response, names, limit) {
+  const page = pageOf(response, limit);
+  return typeof page !== 'string' && digestOf(page.names) === digestOf(names);
+}
