@@ -33,9 +33,7 @@ const inSeconds = (seconds) => `${seconds.toFixed(0)} s`.padStart(6);
  * @param {Copy} copy
  */
 async function useless(faults, copy) {
-  const tests = new Map(
-    faults.flatMap(({ tests: own }) => own.map((test) => [titleOf(test), test])),
-  );
+  const tests = new Map(faults.flatMap(({ tests: own }) => own.map((test) => [titleOf(test), test])));
   /** @type {Map<string, string>} */
   const found = new Map();
   for (const [title, test] of tests) {
@@ -93,7 +91,9 @@ async function plantAll(faults, copy) {
     copy.killLeft();
     all.push(found);
     const by = found.by ? `${tierOf(found.by).padEnd(13)}  ${fault.name}: ${titleOf(found.by)}` : '';
-    console.log(`${inSeconds((Date.now() - began) / 1000)}  ${by || `NOT FOUND      ${fault.name}: ${found.why}`}`);
+    console.log(
+      `${inSeconds((Date.now() - began) / 1000)}  ${by || `NOT FOUND      ${fault.name}: ${found.why}`}`,
+    );
   }
   return all;
 }

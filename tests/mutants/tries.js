@@ -45,23 +45,32 @@ function commandOf(test) {
   return { command: run, within: '.' };
 }
 
-/** @param {Test} test @param {number | null} code @param {string} output @returns {End} */
-function endOf(test, code, output) {
-  if ('go' in test) {
-    if (/\[(build|setup) failed\]/.test(output)) return 'broken';
-    if (code === 0) return /no tests to run/.test(output) ? 'broken' : 'passed';
-    return /^(--- FAIL|panic:|FAIL\t)/m.test(output) ? 'failed' : 'broken';
-  }
-  if ('rust' in test) {
-    if (/could not compile/.test(output)) return 'broken';
-    if (code === 0) return /test result: ok\. [1-9]/.test(output) ? 'passed' : 'broken';
-    return /test result: FAILED|process abort signal/.test(output) ? 'failed' : 'broken';
-  }
+/** @param {number | null} code @param {string} output @returns {End} */
+function endOfGo(code, output) {
+  if (/\[(build|setup) failed\]/.test(output)) return 'broken';
+  if (code === 0) return output.includes('no tests to run') ? 'broken' : 'passed';
+  return /^(--- FAIL|panic:|FAIL\t)/m.test(output) ? 'failed' : 'broken';
+}
+
+/** @param {number | null} code @param {string} output @returns {End} */
+function endOfRust(code, output) {
+  if (output.includes('could not compile')) return 'broken';
+  if (code === 0) return /test result: ok\. [1-9]/.test(output) ? 'passed' : 'broken';
+  return /test result: FAILED|process abort signal/.test(output) ? 'failed' : 'broken';
+}
+
+/** @param {number | null} code @param {string} output @returns {End} */
+function endOfScripts(code, output) {
   const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(output) ?? [];
-  if (passed === undefined) return 'broken';
   if (Number(failed) > 0) return 'failed';
   if (/^skipped: .*the machine was busy/m.test(output)) return 'busy';
-  return Number(passed) > 0 && code === 0 ? 'passed' : 'broken';
+  return code === 0 && Number(passed) > 0 ? 'passed' : 'broken';
+}
+
+/** @param {Test} test @param {number | null} code @param {string} output */
+export function endOf(test, code, output) {
+  if ('go' in test) return endOfGo(code, output);
+  return 'rust' in test ? endOfRust(code, output) : endOfScripts(code, output);
 }
 
 /** @type {Set<import('node:child_process').ChildProcess>} */

@@ -36,7 +36,8 @@ test('a long run may have a stray failure and no anomaly', () => {
 test('a threshold of no operation is a mistake, unless it is of a loop that the profile does not have', () => {
   assert.throws(
     () => boundsWith({ pubish: { failed: 0 } }),
-    (thrown) => /^thresholds\.ingest\.pubish: no such operation; there are publish, poll$/.test(String(thrown)),
+    (thrown) =>
+      /^thresholds\.ingest\.pubish: no such operation; there are publish, poll$/.test(String(thrown)),
   );
   assert.deepEqual(boundsWith({ publish_open: { failed: 1 } }), boundsWith({}));
 });
