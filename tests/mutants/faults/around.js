@@ -1,7 +1,23 @@
-/** Faults in what is around them: boards, the gate, set-up. */
+/** Faults in what is around them: the bench, boards, the gate, set-up. */
 
 /** @type {import('../faults.js').Fault[]} */
 export default [
+  {
+    name: 'full-disk',
+    what: 'a run whose report did not fit on the disk ends as one that was written',
+    file: 'k6/internal/bench/bench.go',
+    from: 'if err != nil || readErr != nil {',
+    to: 'if readErr != nil {',
+    tests: [{ js: 'real/full-disk', name: 'full disk of 32k' }],
+  },
+  {
+    name: 'left-after-an-interrupt',
+    what: 'what a set-up made stays on the target after Ctrl-C',
+    file: 'k6/internal/bench/cleanup.go',
+    from: 'b.interrupts.Any() || code == setupTimeout',
+    to: 'code == setupTimeout',
+    tests: [{ js: 'real/bad-input', name: 'topics are removed after Ctrl-C during the set-up too' }],
+  },
   {
     name: 'board-drift',
     what: 'a board asks for a field that nothing writes',
