@@ -29,7 +29,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/release ci/sides docker/stack setup/build setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/dist/container tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack tests/mutants/run
+SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/release ci/sides docker/stack setup/build setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/dist/container tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack tests/mutants/engine tests/mutants/run
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -522,15 +522,10 @@ test-scripts: ready-for-test build node_modules/.installed $(FOR_SCRIPTS) ## Tes
 test-mutants: ready-for-test build node_modules/.installed ## Plant faults, and tell which tier of tests finds each; apart from `test`; ONLY_FAULTS= names some
 	@RUST_TESTS='$(RUST_TESTS)' node tests/mutants/mutants.js $(ONLY_FAULTS)
 
-# Where a wrong sign or bound would be a wrong verdict. What survives is told; docs/benchmarks.md has what is known of it. Not with
-# --test-cpu: gremlins 0.6.0 gives it to go test in a way that fails each test, and counts each mutant as killed.
-GO_ENGINES := ./internal/difference
-RUST_ENGINES := src/probe/udp/ledger.rs src/probe/recorder.rs
 CARGO_MUTANTS := 27.1.0
 .PHONY: test-mutants-engine
-test-mutants-engine: bin/gremlins bin/cargo-mutants ## Mutate the engines of statistics and counters, and tell what survives; minutes
-	cd k6 && for engine in $(GO_ENGINES); do ../bin/gremlins unleash --workers $$(nproc) --timeout-coefficient 100 --output-statuses lt $$engine; done
-	cd sidecar && ../bin/cargo-mutants mutants --profile bench --output "$$(mktemp -d)" $(addprefix --file ,$(RUST_ENGINES)) -- --bins
+test-mutants-engine: bin/gremlins bin/cargo-mutants ## Mutate the engines of statistics and counters, and tell what survives: MUTANTS_OF= is a pattern for Rust's; a quarter of an hour
+	tests/mutants/engine internal/difference -- src/probe/udp/ledger.rs src/probe/recorder.rs
 
 bin/cargo-mutants:
 	@$(call need,cargo,install Rust 1.88 or newer)
