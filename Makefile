@@ -29,7 +29,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/release ci/sides docker/stack setup/build setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/dist/container tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack
+SHELL_SCRIPTS := .ci/run ci/built ci/gate ci/release ci/sides docker/stack setup/build setup/dist setup/prerequisites setup/version testbeds/panel/mariadb testbeds/protocols/make-keys testbeds/protocols/start-end testbeds/protocols/take testbeds/install-version testbeds/python-version testbeds/tproxy/divert tests/dist/container tests/kubernetes/cluster tests/kubernetes/node tests/kubernetes/possible tests/kubernetes/unpack tests/mutants/engine tests/mutants/run
 
 # Go systems: a build's tags and linker flags beyond -s -w, by the name of its folder in testbeds/.
 TAGS_sing-box := with_quic,with_utls,with_gvisor,with_wireguard,with_clash_api
@@ -369,10 +369,10 @@ bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
 	@mkdir -p bin
 	@cd tests/fakes/proxy && go build -trimpath -buildvcs=false -ldflags '-s -w' -o ../../../$@ .
 
-bin/actionlint: setup/actionlint/go.mod setup/actionlint/go.sum
+bin/actionlint bin/gremlins: bin/%: setup/%/go.mod setup/%/go.sum
 	@$(call need,go,install Go 1.26 or newer)
 	@mkdir -p bin
-	@cd setup/actionlint && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../../$@ tool
+	@cd setup/$* && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../../$@ tool
 
 # The one tool that the folder's go.mod names.
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
@@ -516,6 +516,20 @@ endif
 .PHONY: test-scripts
 test-scripts: ready-for-test build node_modules/.installed $(FOR_SCRIPTS) ## Test scripts, lib and the whole under Node.js: TIER=first, TIER=rest or both; FILES= names some, such as real/relay
 	$(if $(filter rest,$(TIER)),TEST_FULL=1 )node --import ./tests/fakes/register.js tests/run.js $(if $(FILES),$(FILES),$(TIER:%=--tier=%))
+
+# Faults are planted in a copy. The tests run as those of `test` do.
+.PHONY: test-mutants
+test-mutants: ready-for-test build node_modules/.installed ## Plant faults, and tell which tier of tests finds each; apart from `test`; ONLY_FAULTS= names some
+	@RUST_TESTS='$(RUST_TESTS)' node tests/mutants/mutants.js $(ONLY_FAULTS)
+
+CARGO_MUTANTS := 27.1.0
+.PHONY: test-mutants-engine
+test-mutants-engine: bin/gremlins bin/cargo-mutants ## Mutate the engines of statistics and counters, and tell what survives: MUTANTS_OF= is a pattern for Rust's; a quarter of an hour
+	tests/mutants/engine internal/difference -- src/probe/udp/ledger.rs src/probe/recorder.rs
+
+bin/cargo-mutants:
+	@$(call need,cargo,install Rust 1.88 or newer)
+	@cargo install --quiet --locked --root . --target-dir sidecar/target/cargo-mutants --no-track cargo-mutants --version $(CARGO_MUTANTS)
 
 .PHONY: test-primitives
 test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable ## Lint and test what measures the primitives; apart from `test`, as it builds it

@@ -1,7 +1,8 @@
 /**
  * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all others side
  * by side, the longest first, as they mostly wait. A test whose times did not hold beside others runs once more by itself. With --tier
- * it runs the files of one tier (tests/tiers.js); given names of files, it runs these.
+ * it runs the files of one tier (tests/tiers.js); given names of files, it runs these. With --name it runs only the tests whose names
+ * have these words.
  *
  * It ends with the files that took longest, each test that was skipped or failed and why, and one line that counts.
  */
@@ -99,7 +100,10 @@ async function runAll(names, concurrency, patterns) {
 }
 
 /** @param {string} name */
-const exactly = (name) => new RegExp(`${name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$`);
+const escaped = (name) => name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
+/** @param {string} name */
+const exactly = (name) => new RegExp(`${escaped(name)}$`);
 
 /**
  * One file by itself. What a busy machine spoilt is skipped, and says how busy it was; on a quiet one it has failed.
@@ -129,34 +133,37 @@ function findPython() {
   process.env.PATH = `${dirname(stdout.trim())}${delimiter}${process.env.PATH}`;
 }
 
-/** The files that are asked for. */
+/** The files that are asked for, and the names of their tests. */
 function asked() {
   const { values, positionals } = parseArgs({
-    options: { tier: { type: 'string' } },
+    options: { tier: { type: 'string' }, name: { type: 'string' } },
     allowPositionals: true,
   });
-  const { tier } = values;
+  const { tier, name: words } = values;
+  const patterns = words === undefined ? undefined : [new RegExp(escaped(words))];
   if (tier !== undefined && tier !== 'first' && tier !== 'rest')
     throw new Error(`--tier=${tier}: there are ${Object.keys(TIERS).join(' and ')}`);
-  if (positionals.length > 0)
-    return positionals.map((path) => path.replace(/^(.*\/)?tests\//, '').replace(/\.test\.js$/, ''));
+  if (positionals.length > 0) {
+    const named = positionals.map((path) => path.replace(/^(.*\/)?tests\//, '').replace(/\.test\.js$/, ''));
+    return { files: named, patterns };
+  }
   const folders = readdirSync(TESTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const all = folders.flatMap(({ name }) => testsOf(name));
-  return all.filter((name) => tier === undefined || isOf(tier, name));
+  return { files: all.filter((name) => tier === undefined || isOf(tier, name)), patterns };
 }
 
 /** @param {string} name */
 const isAlone = (name) => name.startsWith(`${ALONE}/`);
 
 findPython();
-const all = asked();
+const { files: all, patterns } = asked();
 const together = all.filter((name) => !isAlone(name));
 const ordered = [
   ...LONGEST.filter((name) => together.includes(name)),
   ...together.filter((name) => !LONGEST.includes(name)),
 ];
-const parts = [await runAll(ordered, AT_ONCE)];
-for (const name of all.filter(isAlone)) parts.push(await runAlone(name));
+const parts = [await runAll(ordered, AT_ONCE, patterns)];
+for (const name of all.filter(isAlone)) parts.push(await runAlone(name, patterns));
 for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
   const again = parts[0].spoilt.filter((told) => told.file === file);
   parts.push(

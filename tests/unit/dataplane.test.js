@@ -104,6 +104,12 @@ test('a sweep recommends what is better beyond noise, and nothing else', () => {
     down.reason,
     /^queue = 64 moves less than 512 \(-(49|50)\.\d %, -\d+\.\d to -\d+\.\d %\); keep 512$/,
   );
+  const faster = { value: 128, runs: runsAt(about(30, 4)) };
+  for (const others of [
+    [fast, faster],
+    [faster, fast],
+  ])
+    assert.equal(recommend('queue', [slow, ...others], 64).recommended, 128, 'the fastest of several');
   const alike = { value: 512, runs: runsAt(about(10, 5)) };
   const noise = recommend('queue', [slow, alike], 64);
   assert.equal(noise.recommended, null);

@@ -44,3 +44,23 @@ func TestNoSignalAfterTheEnd(t *testing.T) {
 		t.Errorf("%v, the pid is the child's own: %v", err, mine)
 	}
 }
+
+// TestNoSecretIsShownOrKept has a k6 whose last error names a password and a token.
+func TestNoSecretIsShownOrKept(t *testing.T) {
+	folder := t.TempDir()
+	program, log := filepath.Join(folder, "k6"), filepath.Join(folder, "log")
+	script := "#!/bin/sh\necho '{\"level\":\"error\",\"msg\":\"Error: pass-word at ws://h/?token=opaque\"}' >&2\nexit 107\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(int) {}
+	child := K6{Program: program, Dir: folder, LogPath: log, Redactor: redact.New([]string{"pass-word"}), Started: nothing, Ended: nothing}
+	code, message, err := child.Run()
+	if err != nil || code != 107 || message != "[secret] at ws://h/?token=[secret]" {
+		t.Errorf("code %d, %v: %q", code, err, message)
+	}
+	kept, err := os.ReadFile(log)
+	if err != nil || strings.Contains(string(kept), "pass-word") || strings.Contains(string(kept), "opaque") || !strings.Contains(string(kept), "[secret]") {
+		t.Errorf("the log: %v: %s", err, kept)
+	}
+}

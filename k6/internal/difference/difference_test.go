@@ -129,6 +129,20 @@ func TestTheTestBelongsToTheInterval(t *testing.T) {
 	}
 }
 
+// TestAnIntervalUsesAllOfItsError has 1 to 10, whose least averages are 1, 1.5 and 2: chance has W <= 0 in one of 1,024 orders of signs
+// and W <= 1 in two.
+func TestAnIntervalUsesAllOfItsError(t *testing.T) {
+	s := Paired([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	for alpha, want := range map[float64][2]float64{1.0 / 1024: {1, 10}, 1.9 / 1024: {1, 10}, 2.0 / 1024: {1.5, 9.5}} {
+		if lo, hi, ok := s.Interval(alpha); !ok || lo != want[0] || hi != want[1] {
+			t.Errorf("%g: %g to %g (%v), want %v", alpha, lo, hi, ok, want)
+		}
+	}
+	if _, _, ok := s.Interval(0.9 / 1024); ok {
+		t.Error("an interval of less error than ten pairs have")
+	}
+}
+
 func TestTooFewPairsHaveNoInterval(t *testing.T) {
 	for n := range 9 {
 		_, _, ok := Paired(make([]float64, n)).Interval(0.02)

@@ -5,6 +5,7 @@ package difference
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -24,6 +25,13 @@ func secondary(d []float64) Metric {
 	return Metric{Shift: Paired(d), Bound: tenPercent, Role: Secondary}
 }
 
+// cautious has more pairs, which were left out of the first ones.
+func cautious(d, all []float64) Metric {
+	m := primary(d)
+	m.Cautious = Paired(all)
+	return m
+}
+
 func TestThreeOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   []Metric
@@ -36,6 +44,9 @@ func TestThreeOutcomes(t *testing.T) {
 		"noise":                            {[]Metric{primary(around(0, 0.3, 12))}, Unclear},
 		"beyond, too few pairs to be sure": {[]Metric{primary(around(0.2, 0.03, 6))}, Unclear},
 		"at the bound":                     {[]Metric{primary(around(tenPercent, 0.02, 13))}, Unclear},
+		"nothing but the bound":            {[]Metric{primary(slices.Repeat([]float64{tenPercent}, 13))}, Unclear},
+		"within, were it not for some":     {[]Metric{cautious(around(0, 0.03, 12), around(0.2, 0.03, 14))}, Unclear},
+		"within with all that there is":    {[]Metric{cautious(around(0, 0.03, 12), around(0.01, 0.03, 14))}, Within},
 		"one of two unclear":               {[]Metric{primary(around(0, 0.03, 12)), primary(around(0, 0.3, 12))}, Unclear},
 		"one of two beyond":                {[]Metric{primary(around(0, 0.3, 12)), primary(around(0.3, 0.03, 12))}, Beyond},
 		"secondary unclear":                {[]Metric{primary(around(0, 0.03, 12)), secondary(around(0, 0.5, 12))}, Within},
@@ -163,11 +174,12 @@ func TestMute(t *testing.T) {
 }
 
 func TestPairsToDecide(t *testing.T) {
-	of := func(middle float64) (int, Outcome) {
-		m := primary(around(middle, 0.3, 12))
+	pairs := func(middle, noise float64, tests int) (int, Outcome) {
+		m := primary(around(middle, noise, 12))
 		answers, _ := Judge([]Metric{m}, nil, Look{})
-		return PairsToDecide(m, answers[0], Look{}, 1), answers[0].Outcome
+		return PairsToDecide(m, answers[0], Look{}, tests), answers[0].Outcome
 	}
+	of := func(middle float64) (int, Outcome) { return pairs(middle, 0.3, 1) }
 	equal, outcome := of(0)
 	near, _ := of(0.05)
 	slow, _ := of(0.2)
@@ -176,6 +188,13 @@ func TestPairsToDecide(t *testing.T) {
 	}
 	if at, _ := of(tenPercent); at != MostPairs+1 {
 		t.Errorf("at the bound %d", at)
+	}
+	// An interval shrinks with the square root of the pairs.
+	if half, _ := pairs(0.05, 0.15, 1); half <= 13 || near < 4*(half-1) || near > 4*half {
+		t.Errorf("with half of the noise %d, with all of it %d", half, near)
+	}
+	if many, _ := pairs(0.2, 0.3, 20); many <= slow {
+		t.Errorf("one of 20 metrics %d, one alone %d", many, slow)
 	}
 	// Six pairs cannot break the gate, however much worse: it takes eight.
 	six := primary(around(1, 0.1, 6))
@@ -187,5 +206,27 @@ func TestPairsToDecide(t *testing.T) {
 	answers, _ := Judge([]Metric{few}, nil, Look{})
 	if got := PairsToDecide(few, answers[0], Look{}, 1); got != 0 {
 		t.Error(got)
+	}
+}
+
+// TestHolmStepsDown has levels of 0.05 for four tests: 0.0125, 0.01667, 0.025 and 0.05, in the order of the p-values.
+func TestHolmStepsDown(t *testing.T) {
+	for _, c := range []struct{ p, found []float64 }{
+		{[]float64{0.04, 0.0155, 0.03, 0.005}, []float64{0.005, 0.0155}},
+		{[]float64{0.0125, 0.5, 0.5, 0.5}, []float64{0.0125}},
+		{[]float64{0.013, 0.013, 0.013, 0.013}, nil},
+		{[]float64{0.04, 0.02, 0.015, 0.01}, []float64{0.01, 0.015, 0.02, 0.04}},
+	} {
+		var all []tested
+		for i, p := range c.p {
+			all = append(all, tested{p, i})
+		}
+		var found []float64
+		for _, i := range holm(all, 0.05, len(all)) {
+			found = append(found, c.p[i])
+		}
+		if !slices.Equal(found, c.found) {
+			t.Errorf("of %v: %v, want %v", c.p, found, c.found)
+		}
 	}
 }

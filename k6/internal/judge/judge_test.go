@@ -98,6 +98,10 @@ func TestLostDataFailsARunWhateverItsFiguresAreButNotAnInterruptedOne(t *testing
 	isJudged(t, "not counted", of(nil, 1000), result.Inconclusive, "users: could not be counted")
 	isJudged(t, "interrupted", of(lost, 300), result.Inconclusive, "complete: 300 of 1000")
 	isJudged(t, "whole", of(whole, 1000), result.Pass, "")
+	e := complete()
+	e.Facts = []Fact{{Check: "users", Source: "sql", Found: said(lost), Reported: said(whole)}}
+	limited := sent(1000, 0).with(fake{"operation_errors{operation:send,kind:too_many_files}": {"count": 1}})
+	isJudged(t, "lost, and the generator met a limit", judged(t, e, limited), result.Fail, "users: 1 found, 2 reported")
 	if cut := of(nil, 300); !strings.HasPrefix(reasonsOf(cut), "complete: ") || !strings.HasSuffix(reasonsOf(cut), "\nusers: could not be counted") {
 		t.Errorf("the cause does not come first: %s", reasonsOf(cut))
 	}

@@ -151,4 +151,6 @@ func TestARateThatIsTheLeastHoldsAndAnomaliesAreBoundToo(t *testing.T) {
 		isJudged(t, "anomalies", judged(t, e, sent(1000, 0).with(fake{"operation_anomalies{operation:send}": {"count": found}})), verdict, "")
 	}
 	isJudged(t, "no rate", judged(t, e, sent(0, 0)), result.Inconclusive, "send: rate: no sample, at least 500/s")
+	e.Operations[0].Bounds = bounds(map[string]float64{"anomalies": 0})
+	isJudged(t, "one anomaly where none may be", judged(t, e, sent(1000, 0).with(fake{"operation_anomalies{operation:send}": {"count": 1}})), result.Fail, "")
 }

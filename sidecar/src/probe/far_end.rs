@@ -278,8 +278,12 @@ mod tests {
             bytes_down: Bounds::new(40, 60),
             ..Carried::default()
         };
-        let counts = |duplicates| Counts::new(carried, seen(0), seen(9), false, duplicates);
+        // Another probe was before it.
+        let counts = |duplicates| Counts::new(carried, seen(1), seen(10), false, duplicates);
         assert_eq!(counts(false).datagrams_up, count(4, Some(6), 9));
+        assert_eq!(counts(false).datagrams_down, count(4, Some(6), 9));
+        assert_eq!(counts(false).bytes_up, count(40, Some(60), 9));
+        assert_eq!(counts(false).bytes_down, count(40, Some(60), 9));
         assert_eq!(counts(true).datagrams_up, count(4, None, 9));
         assert_eq!(counts(true).connections, None);
         let tunnel = Counts::new(Carried::echoed(7, 7), seen(0), seen(9), false, true);

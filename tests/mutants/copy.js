@@ -1,0 +1,132 @@
+/** A copy of the repository in which faults are planted, so that nobody's checkout is touched. */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** Older than whatever was built, so that make builds only what a fault is in. */
+const OLD = new Date('2020-01-01');
+/** What a fault may be compiled into. */
+const PROGRAMS = ['k6', 'sidecar'];
+/** Used as they are: no test writes into them. */
+const LINKED = ['node_modules', '.venv', 'ci/node_modules'];
+
+/** @param {string[]} args @param {{ cwd?: string, input?: Buffer }} [options] */
+function git(args, { cwd = ROOT, input } = {}) {
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd, input, maxBuffer: 1 << 28 });
+  if (status !== 0) throw new Error(`git ${args[0]}: ${stderr}`);
+  return stdout;
+}
+
+/**
+ * A place in which `from` stands once.
+ * @param {string} text
+ * @param {{ name: string, file: string, from: string, to: string }} fault
+ * @returns {string} the text with the fault
+ */
+export function planted(text, { name, file, from, to }) {
+  const times = text.split(from).length - 1;
+  if (times !== 1) throw new Error(`${name}: ${file} has the text that it replaces ${times} times`);
+  return text.replace(from, () => to);
+}
+
+export class Copy {
+  /** With what is changed and not yet committed. A new file is in it from `git add` on. */
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), 'mutants-'));
+    this.root = join(this.folder, 'repository');
+    this.temporary = join(this.folder, 'tmp');
+  }
+
+  make() {
+    mkdirSync(this.temporary);
+    git(['worktree', 'add', '--quiet', '--detach', this.root, 'HEAD']);
+    const changes = git(['diff', '--binary', 'HEAD']);
+    if (changes.length > 0) git(['apply', '--whitespace=nowarn'], { cwd: this.root, input: changes });
+    const files = git(['ls-files', '-z', '--cached', '--others'], { cwd: this.root });
+    for (const name of files.toString().split('\0').filter(Boolean)) {
+      if (existsSync(join(this.root, name))) lutimesSync(join(this.root, name), OLD, OLD);
+    }
+    for (const name of LINKED.filter((own) => existsSync(join(ROOT, own))))
+      symlinkSync(join(ROOT, name), join(this.root, name));
+    cpSync(join(ROOT, 'bin'), join(this.root, 'bin'), { recursive: true, preserveTimestamps: true });
+    const target = 'sidecar/target/release';
+    // As cp does it, it costs no room where the file system can share it.
+    if (existsSync(join(ROOT, target))) {
+      mkdirSync(join(this.root, target), { recursive: true });
+      spawnSync('cp', ['-a', '--reflink=auto', `${join(ROOT, target)}/.`, join(this.root, target)]);
+    }
+  }
+
+  /** @param {import('./faults.js').Fault} fault */
+  plant(fault) {
+    const path = join(this.root, fault.file);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, planted(text, fault));
+    /** What undoes it. */
+    return () => {
+      // Cargo goes by times: a file that looked old would not be compiled again.
+      writeFileSync(path, text);
+      for (const name of PROGRAMS) {
+        cpSync(join(ROOT, 'bin', name), join(this.root, 'bin', name));
+        utimesSync(join(this.root, 'bin', name), new Date(), new Date());
+      }
+    };
+  }
+
+  /** Processes that a test with a fault has left: of this folder by their programs, words, places or environments. */
+  left() {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && pid !== process.pid && this.isOurs(pid));
+  }
+
+  /** @param {number} pid */
+  isOurs(pid) {
+    const reads = [
+      () => readFileSync(`/proc/${pid}/environ`, 'latin1'),
+      () => readFileSync(`/proc/${pid}/cmdline`, 'latin1'),
+      () => readlinkSync(`/proc/${pid}/cwd`),
+      () => readlinkSync(`/proc/${pid}/exe`),
+    ];
+    return reads.some((read) => {
+      try {
+        return read().includes(this.folder);
+      } catch {
+        return false; // it has ended, or is somebody else's
+      }
+    });
+  }
+
+  killLeft() {
+    for (const pid of this.left()) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }
+
+  remove() {
+    this.killLeft();
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    git(['worktree', 'prune']);
+  }
+}

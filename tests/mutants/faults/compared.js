@@ -1,0 +1,138 @@
+/** Faults in what is compared and told, in Go. */
+
+/** @type {import('../faults.js').Fault[]} */
+export default [
+  // Comparisons.
+  {
+    name: 'signed-rank-tail',
+    what: 'the upper half of the signed-rank distribution has the probabilities of the lower one',
+    file: 'k6/internal/difference/signedrank.go',
+    from: 'return 1 - tail[rest]',
+    to: 'return tail[rest]',
+    tests: [{ go: 'internal/difference', name: 'TestSignedRankTail|TestPublishedPairs' }],
+  },
+  {
+    name: 'interval-too-narrow',
+    what: 'an interval leaves out one average too many on its upper side',
+    file: 'k6/internal/difference/difference.go',
+    from: 's.averages[n-1-w] + s.widen',
+    to: 's.averages[n-2-w] + s.widen',
+    tests: [{ go: 'internal/difference', name: 'TestPublishedPairs|TestSwappedSides|TestTheTestBelongs' }],
+  },
+  {
+    name: 'within-by-the-wrong-end',
+    what: 'a metric is within its bound where the better end of its interval is',
+    file: 'k6/internal/difference/judge.go',
+    from: 'if hi < m.Bound && m.isCautiouslyWithin(look)',
+    to: 'if lo < m.Bound && m.isCautiouslyWithin(look)',
+    tests: [{ go: 'internal/difference', name: 'TestThreeOutcomes' }],
+  },
+  {
+    name: 'many-metrics',
+    what: 'the more metrics are judged, the less it takes of the first of them to break the gate',
+    file: 'k6/internal/difference/judge.go',
+    from: 't.p > alpha/float64(tests-i)',
+    to: 't.p > alpha/float64(i+1)',
+    tests: [{ go: 'internal/difference', name: 'TestMoreMetrics' }],
+  },
+  {
+    name: 'better-is-worse',
+    what: 'a higher throughput counts as a slow-down',
+    file: 'k6/internal/compare/metrics.go',
+    from: '{"mbit_per_s", "throughput", "mbit_per_s", true,',
+    to: '{"mbit_per_s", "throughput", "mbit_per_s", false,',
+    tests: [{ go: 'internal/compare', name: 'TestKnownShift|TestBetterPasses' }],
+  },
+  {
+    name: 'failed-runs',
+    what: 'two more failed runs on one side do not break the gate',
+    file: 'k6/internal/compare/failures.go',
+    from: 'case sureB-sureA >= moreRuns',
+    to: 'case sureB-sureA > moreRuns',
+    tests: [{ go: 'internal/compare', name: 'TestFailuresAreEvidence' }],
+  },
+  {
+    name: 'gate-of-what-is-missing',
+    what: 'a gate is neutral, and so green, where evidence is missing',
+    file: 'k6/internal/comment/conclusion.go',
+    from: 'c.Verdict == inconclusive && !c.Missing && !c.Strict',
+    to: 'c.Verdict == inconclusive && !c.Strict',
+    tests: [{ go: 'internal/comment', name: 'TestConclusion' }],
+  },
+  {
+    name: 'baseline-without-a-scenario',
+    what: 'a run passes though the baseline has none of one of its scenarios',
+    file: 'k6/internal/baseline/judge.go',
+    from: 'if len(j.Missing) > 0 {',
+    to: 'if len(j.Missing) > 1 {',
+    tests: [{ go: 'internal/baseline', name: 'TestAScenarioThatWasNotKept' }],
+  },
+  {
+    name: 'trend-creep',
+    what: 'a creep of 5 % is told as one of 105 %',
+    file: 'k6/internal/trend/creep.go',
+    from: '(c.To/c.From - 1) * 100',
+    to: 'c.To / c.From * 100',
+    tests: [{ go: 'internal/trend', name: 'TestACreepIsTold' }],
+  },
+
+  // What is told.
+  {
+    name: 'token-in-a-log',
+    what: 'a token stays in the log where its parameter begins with a capital letter',
+    file: 'k6/internal/redact/tokens.go',
+    from: '`(?i)(token=)',
+    to: '`(token=)',
+    tests: [{ go: 'internal/redact' }],
+  },
+  {
+    name: 'secret-in-a-line',
+    what: 'the last error of k6 is shown with the password that it has in it',
+    file: 'k6/internal/children/k6.go',
+    from: 'redact.Tokens(c.Redactor.Text(lastError))',
+    to: 'redact.Tokens(lastError)',
+    tests: [{ go: 'internal/children' }],
+  },
+  {
+    name: 'stream-in-seconds',
+    what: 'points reach InfluxDB with the second for the millisecond',
+    file: 'k6/internal/influx/batch.go',
+    from: 'point.PrecisionString("ms")',
+    to: 'point.PrecisionString("s")',
+    tests: [{ go: 'internal/influx', name: 'TestAPointIsOneLine' }],
+  },
+  {
+    name: 'stream-gap-untold',
+    what: 'a batch that the server refused is missing from the count of what is missing',
+    file: 'k6/internal/influx/sender.go',
+    from: `		if t.refused {
+			s.outage.Missing.Union(oldest.seconds)`,
+    to: `		if t.refused {
+			oldest.spare = true`,
+    tests: [{ go: 'internal/influx', name: 'TestWhatIsRefused' }],
+  },
+  {
+    name: 'junit-errors',
+    what: 'JUnit counts an error as a failure',
+    file: 'k6/internal/junit/junit.go',
+    from: '		s.Errors++',
+    to: '		s.Failures++',
+    tests: [{ go: 'internal/report', name: 'JUnit' }],
+  },
+  {
+    name: 'all-but-one',
+    what: '99.999 % of successes are told as 100 %',
+    file: 'k6/internal/format/format.go',
+    from: 'hundredths = math.Min(hundredths, 9999)',
+    to: 'hundredths = math.Round(share * 10000)',
+    tests: [{ go: 'internal/format' }],
+  },
+  {
+    name: 'segment-of-a-runner',
+    what: 'each of several runners makes the load of those before it, too',
+    file: 'k6/internal/coordinator/segments.go',
+    from: 'ends[number-1] + ":" + ends[number]',
+    to: 'ends[0] + ":" + ends[number]',
+    tests: [{ go: 'internal/coordinator', name: 'TestSegments' }],
+  },
+];

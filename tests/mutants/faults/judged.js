@@ -1,0 +1,121 @@
+/** Faults in what is recorded and judged, in Go. */
+
+/** @type {import('../faults.js').Fault[]} */
+export default [
+  // The record.
+  {
+    name: 'percentile-rank',
+    what: 'a percentile is the sample below its rank, and nothing between the two nearest',
+    file: 'k6/internal/record/ranks.go',
+    from: 'int64(math.Ceil(rank))',
+    to: 'int64(math.Floor(rank))',
+    tests: [{ go: 'internal/record', name: 'TestValuesAreThoseOfK6|TestFewSamples|TestPercentiles' }],
+  },
+  {
+    name: 'dropped-sample',
+    what: 'the first sample is dropped where samples go into a histogram',
+    file: 'k6/internal/record/samples.go',
+    from: 'for _, value := range s.exact {',
+    to: 'for _, value := range s.exact[1:] {',
+    tests: [{ go: 'internal/record', name: 'Histogram' }],
+  },
+  {
+    name: 'carry-of-a-sum',
+    what: 'the sum of two records loses its carry, so that an average is wrong',
+    file: 'k6/internal/record/sum.go',
+    from: `	low, carry := bits.Add64(s.low, other.low, 0)
+	s.low, s.high = low, s.high+other.high+int64(carry)`,
+    to: '	s.low, s.high = s.low+other.low, s.high+other.high',
+    tests: [{ go: 'internal/record', name: 'TestASumIsExact|TestPartsAreTheWhole' }],
+  },
+  {
+    name: 'rate-of-passes',
+    what: 'a rate is of the passes by the fails, and not by all',
+    file: 'k6/internal/record/values.go',
+    from: 'float64(passes) / float64(total)',
+    to: 'float64(passes) / float64(max(1, total-passes))',
+    tests: [{ go: 'internal/record', name: 'TestEachKindOfMetric|TestValuesAreThoseOfK6' }],
+  },
+
+  // The judge.
+  {
+    name: 'megabits-of-bytes',
+    what: 'a throughput is a thousand times too small',
+    file: 'k6/internal/judge/rows.go',
+    from: 'bytes * 8 / row.WindowS / 1e6',
+    to: 'bytes * 8 / row.WindowS / 1e9',
+    tests: [{ go: 'internal/judge', name: 'Probe' }],
+  },
+  {
+    name: 'threshold-never-judged',
+    what: 'a bound of 0 anomalies, which is the usual one, is never evaluated',
+    file: 'k6/internal/judge/thresholds.go',
+    from: 'if bound := op.Bounds["anomalies"]; bound != nil {',
+    to: 'if bound := op.Bounds["anomalies"]; bound != nil && *bound > 0 {',
+    tests: [{ go: 'internal/judge', name: 'Threshold|Bound|Anomal' }],
+  },
+  {
+    name: 'rate-flipped',
+    what: 'a least rate holds where the rate is below it',
+    file: 'k6/internal/judge/thresholds.go',
+    from: '*row.RatePerS >= *least',
+    to: '*row.RatePerS <= *least',
+    tests: [{ go: 'internal/judge', name: 'TestARateThatIsTheLeast|Threshold' }],
+  },
+  {
+    name: 'cut-requests',
+    what: 'requests that were cut at the end of a run have not failed',
+    file: 'k6/internal/judge/thresholds.go',
+    from: 'b.metric == "operation_failed" && row.Errors[cut] > 0',
+    to: 'b.metric == "operation_failed" && row.Errors[cut] > 0 && row.Success == 0',
+    tests: [{ go: 'internal/judge', name: 'TestRequestsThatWereCut' }],
+  },
+  {
+    name: 'lost-data-excused',
+    what: 'data that was lost fails a run only where it passed otherwise',
+    file: 'k6/internal/judge/verdict.go',
+    from: 'case len(broken) > 0:',
+    to: 'case len(broken) > 0 && found.verdict == result.Pass:',
+    tests: [{ go: 'internal/judge', name: 'TestLostData' }],
+  },
+  {
+    name: 'far-end-beyond',
+    what: 'a far end that got more than was sent is right',
+    file: 'k6/internal/judge/farend.go',
+    from: 'sum.Missing+sum.Beyond > 0',
+    to: 'sum.Missing > 0',
+    tests: [{ go: 'internal/judge', name: 'FarEnd' }],
+  },
+  {
+    name: 'headroom-flipped',
+    what: 'the meter is believed where it is the limit',
+    file: 'k6/internal/judge/generator.go',
+    from: '*ratio <= 1/headroomLeast',
+    to: '*ratio >= 1/headroomLeast',
+    tests: [{ go: 'internal/judge', name: 'Generator|Headroom|Meter|Saturat' }],
+  },
+  {
+    name: 'busy-kind',
+    what: 'a wrong answer is excused on a busy machine, as the list of errors says that such a machine can cause it',
+    file: 'k6/lists/kinds.json',
+    from: '"bad_response": {',
+    to: '"bad_response": { "busy_machine": true,',
+    tests: [{ go: 'internal/judge', name: 'Busy' }, { go: 'internal/kinds' }, { go: 'internal/compare' }],
+  },
+  {
+    name: 'exit-code',
+    what: 'a run with a failed threshold and a failed set-up ends as one with a failed threshold',
+    file: 'k6/internal/exitcode/exitcode.go',
+    from: '{Interrupted, Setup, Fail, Inconclusive, Pass}',
+    to: '{Interrupted, Fail, Setup, Inconclusive, Pass}',
+    tests: [{ go: 'internal/exitcode' }],
+  },
+  {
+    name: 'schema-drift',
+    what: 'the schema of a result knows a field by another name than the one that is written',
+    file: 'k6/schemas/result.schema.json',
+    from: '"rate_per_s": { "type": ["number", "null"], "minimum": 0, "description"',
+    to: '"rate_per_second": { "type": ["number", "null"], "minimum": 0, "description"',
+    tests: [{ go: 'internal/judge', name: 'Schema' }],
+  },
+];
