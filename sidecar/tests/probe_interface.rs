@@ -142,7 +142,7 @@ fn a_probe_is_followed_and_its_samples_are_paged() {
 }
 
 #[test]
-fn eight_run_at_once_and_each_can_be_cancelled() {
+fn twelve_run_at_once_and_each_can_be_cancelled() {
     let root = Root::new();
     let server = root.serve();
     let mute = tcp_server(silent).to_string();
@@ -161,7 +161,7 @@ fn eight_run_at_once_and_each_can_be_cancelled() {
     ]
     .iter()
     .cycle()
-    .take(8)
+    .take(12)
     .map(|spec| server.probe(spec))
     .collect();
     let (status, answer) = server.post("/probes", &long("tcp", &mute).to_string());

@@ -10,7 +10,7 @@ after(folder.remove);
 
 /** A checkout in which only the runners are built. */
 before(() => {
-  for (const part of ['Makefile', 'environments', 'k6/lists', 'lib', 'scripts', 'testbeds'])
+  for (const part of ['Makefile', 'environments', 'k6/lists', 'lib', 'scripts', 'setup', 'testbeds'])
     cpSync(`${ROOT}${part}`, `${folder.path}/${part}`, { recursive: true, preserveTimestamps: true });
   mkdirSync(`${folder.path}/bin`);
   for (const runner of ['k6', 'sidecar']) symlinkSync(`${ROOT}bin/${runner}`, `${folder.path}/bin/${runner}`);

@@ -131,12 +131,12 @@ test('Ctrl-C in mid-probe keeps what was measured and leaves nothing behind', as
   const bench = startBench({
     ONLY: 'dataplane/socks-tcp',
     PROFILE: 'soak',
-    DURATION: '16s',
+    DURATION: '60s',
     TESTBED: 'sing-box',
   });
   try {
     await until(() => bench.has('logs/dataplane-socks-tcp.k6.log'), 'k6');
-    await new Promise((resolve) => setTimeout(resolve, 12_000));
+    await new Promise((resolve) => setTimeout(resolve, 30_000));
     const before = descendants(bench.child.pid);
     bench.child.kill('SIGINT');
     assert.equal(await bench.ended, 130);

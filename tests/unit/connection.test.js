@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { K6, ROOT, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 
 const folder = temporaryFolder('connection');
@@ -29,7 +30,7 @@ writeFileSync(
   SCRIPT,
   `import http from 'k6/http';
 import { WebSocket } from 'k6/websockets';
-import { loadSystem, whyNone } from '${ROOT}lib/environment.js';
+import { loadSystem, whyNone } from ${JSON.stringify(pathToFileURL(join(ROOT, 'lib/environment.js')).href)};
 import { fromShell } from 'k6/x/windtunnel/environment';
 const relay = loadSystem('pulsar');
 export const options = { ...relay.connection.options, iterations: 1 };

@@ -43,11 +43,11 @@ func ForeignOf(environ []string) string {
 	return fmt.Sprintf("not passed on to k6, since a scenario says itself how it runs: %s; see docs/profiles.md", strings.Join(names, ", "))
 }
 
-// harmlessPrefixes begin further variables of k6's own that a plain `k6 run` may have: they say where it writes, or to whom.
+// harmlessPrefixes begin further variables of k6's own that a plain `k6 run` may have: they say where k6 writes, or who asks.
 var harmlessPrefixes = []string{"K6_WEB_DASHBOARD", "K6_LOG_", "K6_CLOUD_", "K6_BROWSER_", "K6_SUMMARY_"}
 
 var harmless = []string{"K6_INCLUDE_SYSTEM_ENV_VARS", "K6_NO_COLOR", "K6_CONSOLE_OUTPUT", "K6_LINGER", "K6_TYPE", "K6_ADDRESS", "K6_QUIET", "K6_VERBOSE",
-	"K6_NO_SUMMARY", "K6_PROFILING_ENABLED", "K6_TEST_NAME", "K6_BINARY_PROVISIONING", "K6_BINARY_CACHE"}
+	"K6_NO_SUMMARY", "K6_USER_AGENT", "K6_PROFILING_ENABLED", "K6_TEST_NAME", "K6_BINARY_PROVISIONING", "K6_BINARY_CACHE"}
 
 // FromShell are the variables, as NAME=VALUE, by which the shell changes what a plain `k6 run` measures.
 func FromShell(environ []string) (pairs []string) {
