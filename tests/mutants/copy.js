@@ -22,6 +22,11 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** Older than whatever was built, so that make builds only what a fault is in. */
 const OLD = new Date('2020-01-01');
+/**
+ * What cargo compiles goes by times, and by a path within the workspace: sources that look old would be taken for those of whatever the target
+ * was built of. So they are new, and compiled once.
+ */
+const OF_CARGO = 'sidecar/';
 /** What a fault may be compiled into. */
 const PROGRAMS = ['k6', 'sidecar'];
 /** Used as they are: no test writes into them. */
@@ -61,11 +66,13 @@ export class Copy {
     if (changes.length > 0) git(['apply', '--whitespace=nowarn'], { cwd: this.root, input: changes });
     const files = git(['ls-files', '-z', '--cached', '--others'], { cwd: this.root });
     for (const name of files.toString().split('\0').filter(Boolean)) {
-      if (existsSync(join(this.root, name))) lutimesSync(join(this.root, name), OLD, OLD);
+      if (!name.startsWith(OF_CARGO) && existsSync(join(this.root, name)))
+        lutimesSync(join(this.root, name), OLD, OLD);
     }
     for (const name of LINKED.filter((own) => existsSync(join(ROOT, own))))
       symlinkSync(join(ROOT, name), join(this.root, name));
     cpSync(join(ROOT, 'bin'), join(this.root, 'bin'), { recursive: true, preserveTimestamps: true });
+    this.takePrograms();
     const target = 'sidecar/target/release';
     // As cp does it, it costs no room where the file system can share it.
     if (existsSync(join(ROOT, target))) {
@@ -81,13 +88,17 @@ export class Copy {
     writeFileSync(path, planted(text, fault));
     /** What undoes it. */
     return () => {
-      // Cargo goes by times: a file that looked old would not be compiled again.
       writeFileSync(path, text);
-      for (const name of PROGRAMS) {
-        cpSync(join(ROOT, 'bin', name), join(this.root, 'bin', name));
-        utimesSync(join(this.root, 'bin', name), new Date(), new Date());
-      }
+      this.takePrograms();
     };
+  }
+
+  /** Without a fault, and newer than all sources. */
+  takePrograms() {
+    for (const name of PROGRAMS) {
+      cpSync(join(ROOT, 'bin', name), join(this.root, 'bin', name));
+      utimesSync(join(this.root, 'bin', name), new Date(), new Date());
+    }
   }
 
   /** Processes that a test with a fault has left: of this folder by their programs, words, places or environments. */

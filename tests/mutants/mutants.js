@@ -114,6 +114,7 @@ if (list) {
   const copy = new Copy();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => {
+      console.error(`ended by ${signal}`);
       killRunning();
       copy.remove();
       process.exit(130);

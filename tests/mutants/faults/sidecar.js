@@ -76,10 +76,12 @@ export default [
   },
   {
     name: 'leaked-process',
-    what: 'a process that ignores the stop signal is left running',
+    what: 'a sidecar that is killed leaves what it started running',
     file: 'sidecar/src/process/guard.rs',
-    from: 'if left.is_empty() && self.exit.is_some() {',
-    to: 'if self.exit.is_some() {',
-    tests: [{ rust: 'orphans', name: 'a_' }],
+    from: `                    self.orphaned = true;
+                    return self.stop();`,
+    to: `                    self.orphaned = true;
+                    return;`,
+    tests: [{ rust: 'orphans', name: 'a_sidecar_that_is_killed_leaves_nothing' }],
   },
 ];
