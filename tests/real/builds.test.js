@@ -25,7 +25,7 @@ function built(...args) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   assert.equal(status, 0, stderr);
-  const told = [...stdout.matchAll(/^echo '(?:building|installing) (\S+)(?: (\S+) into)?/gm)];
+  const told = [...stdout.matchAll(/^echo '(?:building|installing) ([^\s']+)(?: ([^\s']+) into)?/gm)];
   return told
     .map(([, first, second]) => (second === undefined || second === 'into' ? first : `${first} ${second}`))
     .toSorted();

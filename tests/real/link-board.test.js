@@ -96,7 +96,7 @@ test('dataplane.json: with LINK the row has what the link of the pair counted', 
       assert.ok(found.queued > 0 && found.queued <= counts.queued_bytes_most, about);
       assert.equal(found.rate, MBIT * 1e6, about);
       // A point is of a second, and a look may be late.
-      assert.ok((found.most * 8) / 1e6 < 4 * 1.3 * MBIT, about);
+      assert.ok((found.most * 8) / 1e6 < 1.3 * MBIT, about);
     }
     assert.ok(
       counted.some(({ lost }) => lost > 0) && counted.some(({ queue_dropped: dropped }) => dropped > 0),
@@ -122,7 +122,7 @@ test(
       context.diagnostic(JSON.stringify(found));
       // Each of its transfers of two seconds with nothing lost fills the line; four ways, direct and through the row, are measured in step.
       assert.ok(
-        (found.most * 8) / 1e6 > 0.5 * MBIT && (found.most * 8) / 1e6 < 1.3 * MBIT,
+        (found.most * 8) / 1e6 > 0.5 * MBIT && (found.most * 8) / 1e6 < 4 * 1.3 * MBIT,
         JSON.stringify(found),
       );
       assert.ok(found.lost > 0 && found.queue_dropped > 0, JSON.stringify(found));

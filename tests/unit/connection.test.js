@@ -136,11 +136,15 @@ test("what the shell says of path and trust is named and not used, and k6's own 
     SSL_CERT_FILE: file('system.pem'),
     http_proxy: 'http://127.0.0.1:9',
   };
-  const { told, said } = await reach(`http://127.0.0.1:${port}`, {}, { ...shell, K6_USER_AGENT: 'mine' });
+  const { told, said } = await reach(
+    `http://127.0.0.1:${port}`,
+    {},
+    { ...shell, K6_NO_CONNECTION_REUSE: 'true' },
+  );
   assert.equal(told.status, 200, said);
   assert.match(said, /not passed on to what measures, .*: GODEBUG, SSL_CERT_FILE, http_proxy;/);
-  assert.equal(told.shell, 'K6_USER_AGENT=mine');
-  assert.match(said, /k6 takes settings from the shell, .*: K6_USER_AGENT=mine/);
+  assert.equal(told.shell, 'K6_NO_CONNECTION_REUSE=true');
+  assert.match(said, /k6 takes settings from the shell, .*: K6_NO_CONNECTION_REUSE=true/);
 
   const secured = await portOf(secure());
   const distrusted = await reach(`https://127.0.0.1:${secured}`, {}, { SSL_CERT_FILE: file('system.pem') });
