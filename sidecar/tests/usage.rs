@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::sync::{PoisonError, RwLock};
 
-use common::{Root, eventually, pid};
+use common::{Root, eventually, pid, timely, undisturbed};
 use serde_json::{Value, json};
 
 /// A window over this test process resets the memory marks of all that the other tests started, and
@@ -88,56 +88,61 @@ fn about(measured: f64, told: f64) {
 
 #[test]
 fn a_window_measures_cpu_time_of_threads_and_of_children_that_ended() {
-    let _alone = MARKS.write().unwrap_or_else(PoisonError::into_inner);
-    let root = root();
-    let server = root.serve();
-    let started = server.start("worker", "{}");
-    let body = json!({"instance": started["id"], "pids": {"me": std::process::id()}});
-    let (status, window) = server.post("/windows", &body.to_string());
-    assert_eq!(status, 201, "{window}");
-    let path = format!("/windows/{}", window["id"].as_str().unwrap());
-    let told = order(&root, "burn");
-    let (status, live) = server.get(&path);
-    assert_eq!((status, &live["closed"]), (200, &json!(false)));
-    let (_, usage) = server.post(&format!("{path}/close"), "");
-    let processes = usage["processes"].as_array().unwrap();
-    let names: Vec<_> = processes
-        .iter()
-        .map(|p| (p["name"].as_str().unwrap(), p["role"].as_str().unwrap()))
-        .collect();
-    assert_eq!(
-        names,
-        [
-            ("worker", "system"),
-            ("helper", "support"),
-            ("me", "generator")
-        ]
-    );
-    about(processes[0]["cpu_s"].as_f64().unwrap(), told);
-    assert!(processes[1]["cpu_s"].as_f64().unwrap() < 0.05);
-    assert_eq!(
-        usage["total"]["cpu_s"], processes[0]["cpu_s"],
-        "the total is of the system"
-    );
-    assert_eq!(
-        usage["total"]["peak_rss_bytes"],
-        processes[0]["peak_rss_bytes"]
-    );
-    let percent =
-        processes[0]["cpu_s"].as_f64().unwrap() / usage["duration_s"].as_f64().unwrap() * 100.0;
-    assert!((processes[0]["cpu_percent"].as_f64().unwrap() - percent).abs() < 0.1);
-    let busy = usage["host"]["busy_percent"].as_f64().unwrap();
-    assert!(busy > 0.0 && busy <= 100.0);
-    assert!(usage["host"]["busy_s"].as_f64().unwrap() > 0.0);
-    // The test started the sidecar: what its testbed used is not the test's.
-    assert!(processes[2]["cpu_s"].as_f64().unwrap() < told, "{usage}");
+    undisturbed(|| {
+        let _alone = MARKS.write().unwrap_or_else(PoisonError::into_inner);
+        let root = root();
+        let server = root.serve();
+        let started = server.start("worker", "{}");
+        let body = json!({"instance": started["id"], "pids": {"me": std::process::id()}});
+        let (status, window) = server.post("/windows", &body.to_string());
+        assert_eq!(status, 201, "{window}");
+        let path = format!("/windows/{}", window["id"].as_str().unwrap());
+        let told = order(&root, "burn");
+        let (status, live) = server.get(&path);
+        assert_eq!((status, &live["closed"]), (200, &json!(false)));
+        let (_, usage) = server.post(&format!("{path}/close"), "");
+        let processes = usage["processes"].as_array().unwrap();
+        let names: Vec<_> = processes
+            .iter()
+            .map(|p| (p["name"].as_str().unwrap(), p["role"].as_str().unwrap()))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ("worker", "system"),
+                ("helper", "support"),
+                ("me", "generator")
+            ]
+        );
+        about(processes[0]["cpu_s"].as_f64().unwrap(), told);
+        assert!(processes[1]["cpu_s"].as_f64().unwrap() < 0.05);
+        assert_eq!(
+            usage["total"]["cpu_s"], processes[0]["cpu_s"],
+            "the total is of the system"
+        );
+        assert_eq!(
+            usage["total"]["peak_rss_bytes"],
+            processes[0]["peak_rss_bytes"]
+        );
+        let percent =
+            processes[0]["cpu_s"].as_f64().unwrap() / usage["duration_s"].as_f64().unwrap() * 100.0;
+        assert!((processes[0]["cpu_percent"].as_f64().unwrap() - percent).abs() < 0.1);
+        let busy = usage["host"]["busy_percent"].as_f64().unwrap();
+        assert!(busy > 0.0 && busy <= 100.0);
+        assert!(usage["host"]["busy_s"].as_f64().unwrap() > 0.0);
+        // The test started the sidecar: what its testbed used is not the test's. Other tests of this process are.
+        timely(
+            processes[2]["cpu_s"].as_f64().unwrap() < told,
+            usage.to_string(),
+        );
 
-    assert_eq!(
-        server.post(&format!("{path}/close"), "").1,
-        usage,
-        "closing twice"
-    );
-    assert_eq!(server.get(&path).1, usage);
+        assert_eq!(
+            server.post(&format!("{path}/close"), "").1,
+            usage,
+            "closing twice"
+        );
+        assert_eq!(server.get(&path).1, usage);
+    });
 }
 
 #[test]
