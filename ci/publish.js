@@ -1,8 +1,8 @@
 /**
  * Writes what a gate measured: a check of the commit, and the comment of its pull request. Only this part has the right to write.
  *
- *   node ci/publish.js find            of which commit and pull request was the run, and where is its comment? Sets the outputs
- *                                      `commit`, `pull` and `artifact`; none where there is nothing to write
+ *   node ci/publish.js find            finds the commit and the pull request of the run, and the comment's artifact. Sets the outputs
+ *                                      `commit`, `pull` and `artifact`, or no output if nothing is to be written
  *   node ci/publish.js write FOLDER    checks FOLDER/comment.md, and writes the comment and the check. If there is no FOLDER, because
  *                                      the gate failed before it could say anything, both are of a failed set-up
  *
