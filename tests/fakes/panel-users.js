@@ -282,7 +282,7 @@ export class Users {
     const limited = query.has('limit') && !ignores('limit');
     const page = found.slice(from, limited ? from + Number(query.get('limit')) : undefined);
     this.lists += 1;
-    if (ignores('order') && this.lists % 2 === 0) page.reverse();
+    if (ignores('order')) page.push(...page.splice(0, this.lists % page.length));
     return ok({ users: page.map(shown), total: found.length });
   }
 

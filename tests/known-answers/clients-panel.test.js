@@ -81,7 +81,7 @@ test('a page is right when its users are those of the page', async () => {
     await withPanel({ foreign: USERS, ignores: [ignored] }, async (panel) => {
       const { code, result } = await runPanel('users-list', panel.url, { PAGES: '50' });
       const { errors, error_details: details } = operation(result, 'page');
-      assert.ok(errors.bad_response > 10, ignored);
+      assert.ok(errors.bad_response > 10, `${ignored}: ${errors.bad_response}`);
       assert.equal(details[0].detail, `HTTP 200: ${detail}`);
       assertVerdict(result, 'fail', code);
     });
