@@ -1,5 +1,5 @@
 /** Further turns of the rows that the planned ones have not decided, until they are, or the time is over. */
-import { nextLook } from 'k6/x/windtunnel/difference';
+import { mostMinutes, nextLook } from 'k6/x/windtunnel/difference';
 import { undecided as undecidedRows } from 'k6/x/windtunnel/judge';
 import { said, say } from 'k6/x/windtunnel/record';
 import { isUse } from '../link/uses.js';
@@ -11,6 +11,17 @@ const LOOKS = '-looks';
 
 /** A look at hardly more turns than the one before decides little, and costs its share of the error rate. */
 const LOOK_GROWTH = 1.4;
+
+/** Further minutes of a row in `quick`. All 49 rows need nine further turns each, estimated at 20 minutes together. */
+const QUICK_ROW_MIN = 0.5;
+
+/**
+ * The most minutes of further turns, unless MINUTES is set. Many rows need more turns before a miss is possible.
+ * @param {string} profile
+ * @param {number} rows
+ */
+export const furtherMinutes = (profile, rows) =>
+  Math.max(mostMinutes(profile), profile === 'quick' ? Math.ceil(rows * QUICK_ROW_MIN) : 0);
 
 /**
  * @typedef {object} Further

@@ -7,14 +7,13 @@
  * processes of its own, in an order that is by lot. The first pair finds out how long a transfer has to be. Rows that the turns
  * of the profile have not decided then have further ones, for MINUTES at most.
  */
-import { mostMinutes } from 'k6/x/windtunnel/difference';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { linkOf } from '../../lib/link/link.js';
 import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { MANY_TUNNELS } from '../../lib/protocols/figures.js';
-import { comparedOf, measureFurther } from '../../lib/protocols/further.js';
+import { comparedOf, furtherMinutes, measureFurther } from '../../lib/protocols/further.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { MeasuredRow } from '../../lib/protocols/measured-row.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
@@ -60,7 +59,8 @@ const rows = selectedRows('protocols/matrix', brief ? smokeRows(baseline) : unde
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
 const extra = brief && overLink ? 0 : Math.min(turns, base.extra);
 /** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
-const minutes = candidate && !__ENV.TURNS ? envCount('MINUTES', mostMinutes(currentProfile())) : 0;
+const minutes =
+  candidate && !__ENV.TURNS ? envCount('MINUTES', furtherMinutes(currentProfile(), rows.length)) : 0;
 const tunnels = envList('TUNNELS', base.tunnels).map(Number);
 const fewestFirst = tunnels.toSorted((a, b) => a - b);
 const asked = { rows, baseline, candidate, turns, extraTurns: extra, targets: targetsOf(), digests };

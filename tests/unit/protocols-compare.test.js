@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareRows, figuresOf } from '../../lib/protocols/compare.js';
-import { goFurther } from '../../lib/protocols/further.js';
+import { furtherMinutes, goFurther } from '../../lib/protocols/further.js';
 
 const TARGETS = { throughput: 0.9, latency: 1.2, first_reply: 2, round_trips: 2, memory: 1, tolerance: 0.05 };
 
@@ -56,6 +56,15 @@ test('a target that is missed by far is told as soon as the number of all target
   assert.deepEqual(of(1, 10), { judged: 'missed', needed: null, turnsToMiss: 10 });
   assert.deepEqual(of(49, 10), { judged: 'uncertain', needed: 16, turnsToMiss: 16 });
   assert.deepEqual(of(49, 16), { judged: 'missed', needed: null, turnsToMiss: 16 });
+});
+
+test('the further minutes of quick grow with the rows, unless the profile has more', () => {
+  assert.deepEqual(
+    [1, 20, 49].map((rows) => furtherMinutes('quick', rows)),
+    [10, 10, 25],
+  );
+  assert.equal(furtherMinutes('smoke', 49), 3);
+  assert.equal(furtherMinutes('full', 49), 60);
 });
 
 test('what is decided at a look has no further turns, and stays so', () => {
