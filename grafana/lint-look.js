@@ -47,10 +47,16 @@ const propertiesOf = ({ fieldConfig }, column) =>
       .flatMap(({ properties }) => properties.map(({ id, value }) => [id, value])),
   );
 
+/** @param {Panel} panel @returns {string[]} its columns in their order, hidden ones too */
+const orderOf = ({ transformations }) =>
+  Object.keys(transformations?.findLast(({ id }) => id === 'organize')?.options.indexByName ?? {});
+
+/** What Grafana calls each column, hidden ones too. @param {Panel} panel @returns {string[]} */
+const titlesOf = (panel) => orderOf(panel).map((name) => propertiesOf(panel, name).displayName ?? name);
+
 /** Columns in sight, from left to right. @param {Panel} panel */
 function columnsOf(panel) {
-  const order = panel.transformations?.findLast(({ id }) => id === 'organize')?.options.indexByName ?? {};
-  return Object.keys(order)
+  return orderOf(panel)
     .map((name) => ({ name, of: propertiesOf(panel, name) }))
     .filter(({ of }) => !of['custom.hidden'])
     .map(({ name, of }) => ({ title: of.displayName ?? name, width: of['custom.width'] }));
@@ -67,6 +73,9 @@ function ofTable(where, panel) {
     columns.filter(({ width }) => width === undefined).length <= 1 ||
       `${where}: more than one column has no width`,
     ...columns.map(({ title, width }) => ofColumn(where, title, width)),
+    ...titlesOf(panel)
+      .filter((title, index, all) => all.indexOf(title) !== index)
+      .map((title) => `${where}: two columns are titled ${title}: all their cells would show the last one`),
     ofNothing(where, panel),
     ofCells(where, panel),
   ];

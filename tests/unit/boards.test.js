@@ -59,11 +59,15 @@ const panelOf = (board, id) =>
     (panel) => panel.id === id,
   );
 
+/** @param {any} board @param {number} id @param {string} column @returns {any[]} */
+const propertiesOf = (board, id, column) =>
+  panelOf(board, id).fieldConfig.overrides.find(
+    (/** @type {any} */ { matcher }) => matcher.options === column,
+  ).properties;
+
 /** @param {any} board @param {number} id @param {string} column @param {string} property */
 const propertyOf = (board, id, column, property) =>
-  panelOf(board, id)
-    .fieldConfig.overrides.find((/** @type {any} */ { matcher }) => matcher.options === column)
-    .properties.find((/** @type {any} */ one) => one.id === property);
+  propertiesOf(board, id, column).find((one) => one.id === property);
 
 /** What is done to the board overview, and what the linter says of it. @type {[string, (board: any) => void, RegExp][]} */
 const FAULTS = [
@@ -131,8 +135,8 @@ const FAULTS = [
   [
     'a calculation with nothing',
     ({ panels }) =>
-      (panels.at(-1).panels[0].transformations[2].options.binary.right.matcher.options = 'Rat, baseline'),
-    /panel 601 Figures of both runs: nothing is called Rat, baseline/,
+      (panels.at(-1).panels[0].transformations[2].options.binary.right.matcher.options = 'Rat base'),
+    /panel 601 Figures of both runs: nothing is called Rat base/,
   ],
   [
     'marks of all systems',
@@ -166,6 +170,11 @@ const FAULTS = [
     'a title that is cut off',
     (board) => (propertyOf(board, 107, 'ok', 'custom.width').value = 60),
     /panel 107 Thresholds: the title holds is cut off/,
+  ],
+  [
+    'two columns with one title',
+    (board) => propertiesOf(board, 107, 'value').push({ id: 'displayName', value: 'bound' }),
+    /panel 107 Thresholds: two columns are titled bound/,
   ],
   [
     'columns that are too wide for their panel',

@@ -22,12 +22,10 @@ const MOST_SECONDS = 3600;
 /** What Grafana calculates where a run lacks a figure: it takes what is missing for 0. */
 const NO_CHANGE = mapped({ NaN: ['–'], Infinity: ['–'], '-1': ['–'] });
 
-/** @param {string} figure */
-const ofBaseline = (figure) => `${figure}, baseline`;
-/** @param {string} figure */
-const change = (figure) => `${figure}, change`;
-/** @param {string} figure */
-const ratio = (figure) => `${figure}, ratio`;
+/** Names that a table shows as they are: its cells are keyed by them, so each is unique and short. */
+const ofBaseline = (/** @type {string} */ figure) => `${figure} base`;
+const change = (/** @type {string} */ figure) => `${figure} Δ`;
+const ratio = (/** @type {string} */ figure) => `${figure} ratio`;
 
 /** @param {{ collapsed?: boolean }} [look] @returns {import('../board.js').Row} */
 export const baselineRow = ({ collapsed = false } = {}) => ({
@@ -85,7 +83,7 @@ const figures = () => {
     id: 601,
     title: 'Figures of both runs',
     description:
-      'Of the whole runs, exact: the run, the baseline, and the change from it. Two runs tell whether figures differ, not whether the difference is real: `make compare` does.',
+      'Exact figures of the whole runs. Base is the baseline; Δ is the change from the baseline. Two runs cannot tell whether a difference is real: `make compare` can.',
     unit: units.ms,
     w: 24,
     empty: 'neither run has a result of this scenario yet',
@@ -93,11 +91,10 @@ const figures = () => {
     columns: [
       { name: 'operation' },
       ...names.flatMap((name) => [
-        { name, width: 90, ...unitOf(name) },
-        { name: ofBaseline(name), title: 'baseline', fitted: true, ...unitOf(name) },
+        { name, fitted: true, ...unitOf(name) },
+        { name: ofBaseline(name), fitted: true, ...unitOf(name) },
         {
           name: change(name),
-          title: 'change',
           fitted: true,
           unit: units.share,
           decimals: 1,
@@ -144,7 +141,7 @@ const changes = () => {
       x: 'operation',
       by: change('Average'),
       empty: 'no operation has succeeded in both runs',
-      transformations: [...joined, ...changed(CHANGES), onlyColumns('/^operation$|, change$/')],
+      transformations: [...joined, ...changed(CHANGES), onlyColumns('/^operation$| Δ$/')],
     })
       .thresholds(
         thresholds([

@@ -129,11 +129,14 @@ const results = () =>
     ),
   );
 
-const TARGETS = ['throughput', 'latency', 'memory'];
-/** What is known of a target, by the title of its column beside the ratio's. */
-const BESIDE = { low: 'low', high: 'high', judged: 'target' };
-/** The ends of its fields. */
-const FIELDS = { low: 'low', high: 'high', judged: 'judged_text' };
+/** Judged figures, by the short form that the titles beside them have: a table keys its cells by titles. */
+const TARGETS = { throughput: 'thr.', latency: 'lat.', memory: 'mem.' };
+/** The columns beside a ratio: the interval and the judgement. */
+const BESIDE = {
+  low: { field: 'low', title: 'low', fitted: true },
+  high: { field: 'high', title: 'high', fitted: true },
+  judged: { field: 'judged_text', title: 'target', width: 160, colours: JUDGEMENTS },
+};
 
 const candidate = () =>
   table({
@@ -148,13 +151,13 @@ const candidate = () =>
     transformations: [withoutColumns('Time')],
     columns: [
       { name: 'row' },
-      ...TARGETS.flatMap((target) => [
+      ...Object.entries(TARGETS).flatMap(([target, short]) => [
         { name: target, fitted: true },
-        ...Object.entries(BESIDE).map(([what, title]) =>
-          what === 'judged'
-            ? { name: `${target}, ${what}`, title, width: 160, colours: JUDGEMENTS }
-            : { name: `${target}, ${what}`, title, width: 90 },
-        ),
+        ...Object.entries(BESIDE).map(([what, { field: _, title, ...look }]) => ({
+          name: `${target}, ${what}`,
+          title: `${short} ${title}`,
+          ...look,
+        })),
       ]),
     ],
   }).withTarget(
@@ -163,9 +166,11 @@ const candidate = () =>
       points({
         select: [
           '"row"',
-          ...TARGETS.flatMap((target) => [
+          ...Object.keys(TARGETS).flatMap((target) => [
             `"${target}"`,
-            ...Object.entries(FIELDS).map(([what, end]) => `"${target}_${end}" AS "${target}, ${what}"`),
+            ...Object.entries(BESIDE).map(
+              ([what, { field }]) => `"${target}_${field}" AS "${target}, ${what}"`,
+            ),
           ]),
         ].join(', '),
         from: ['sections'],

@@ -1,0 +1,45 @@
+/** What the cells of tables show: Grafana keys cells by the titles of their columns. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { committed } from '../../grafana/generate.js';
+import { panelsOf } from '../../grafana/lint.js';
+import { cellsOf } from '../../grafana/stand-in-table.js';
+
+/** @returns {[string, any][]} */
+const boards = () => Object.entries(committed()).map(([name, text]) => [name, JSON.parse(text)]);
+
+/** @param {any} board @param {number} id */
+const panelOf = (board, id) =>
+  /** @type {import('../../grafana/types.js').Panel} */ (panelsOf(board).find((panel) => panel.id === id));
+
+/** A result of an operation, each figure another one. @param {number} first */
+const figures = (first) =>
+  Object.fromEntries(['Rate', 'Average', 'P50', 'P95', 'P99'].map((name, index) => [name, first + index]));
+
+test('each cell of the figures of two runs shows its own figure', () => {
+  for (const [name, board] of boards().filter(([file]) => file !== 'trend.json')) {
+    const beside = Object.entries(figures(200)).map(([figure, value]) => [`${figure} base`, value]);
+    const [cells] = cellsOf(panelOf(board, 601), {
+      run: [{ Time: 1, operation: 'publish', ...figures(100) }],
+      baseline: [{ Time: 2, operation: 'publish', ...Object.fromEntries(beside) }],
+    });
+    for (const [figure, value] of Object.entries(figures(100))) {
+      assert.equal(cells[figure], value, name);
+      assert.equal(cells[`${figure} base`], value + 100, name);
+      assert.equal(cells[`${figure} Δ`], value / (value + 100) - 1, name);
+    }
+  }
+});
+
+test('each cell of a candidate shows its own figure', () => {
+  const targets = ['throughput', 'latency', 'memory'];
+  const ends = ['', ', low', ', high', ', judged'];
+  const row = Object.fromEntries(
+    targets.flatMap((target) => ends.map((end) => [`${target}${end}`, `${target}${end}`])),
+  );
+  const [cells] = cellsOf(panelOf(Object.fromEntries(boards())['dataplane.json'], 804), {
+    A: [{ Time: 1, row: 'vless', ...row }],
+  });
+  assert.equal(cells.row, 'vless');
+  assert.deepEqual(new Set(Object.values(cells)), new Set(['vless', ...Object.values(row)]));
+});
