@@ -1,12 +1,14 @@
 /** How a plain `bin/k6 run` reaches a system: by whose certificates, by which address, and never by what the shell says. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { until } from '../support/processes.js';
 import { K6, ROOT, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 
 const folder = temporaryFolder('connection');
@@ -149,4 +151,39 @@ test("what the shell says of path and trust is named and not used, and k6's own 
   const secured = await portOf(secure());
   const distrusted = await reach(`https://127.0.0.1:${secured}`, {}, { SSL_CERT_FILE: file('system.pem') });
   assert.equal(distrusted.told.status, 0, 'a certificate of the shell is not trusted');
+});
+
+test('with proxy in the environment, requests and WebSockets go through that proxy', async () => {
+  const system = createServer(tellHost);
+  const port = await portOf(system);
+  const spare = createServer();
+  const through = await portOf(spare);
+  spare.close();
+  const config = {
+    log: { level: 'info' },
+    inbounds: [{ type: 'http', tag: 'in', listen: '127.0.0.1', listen_port: through }],
+    outbounds: [{ type: 'direct', tag: 'direct' }],
+    route: {
+      rules: [{ inbound: 'in', action: 'route', outbound: 'direct', override_address: '127.0.0.1' }],
+    },
+  };
+  writeFileSync(file('proxy.json'), JSON.stringify(config));
+  const proxy = spawn(join(ROOT, 'bin/sing-box'), ['run', '--disable-color', '-c', file('proxy.json')]);
+  let log = '';
+  proxy.stderr.on('data', (text) => (log += text));
+  try {
+    await until(() => log.includes('sing-box started') || proxy.exitCode !== null, 'the proxy has started');
+    const name = `relay.internal:${port}`;
+    const { told, said } = await reach(
+      `http://${name}`,
+      { proxy: `http://127.0.0.1:${through}` },
+      { CONFIRM_REMOTE: 'relay.internal' },
+    );
+    assert.deepEqual([told.status, told.host], [200, name], `${said}\n${log}`);
+    assert.match(told.notes.join(), new RegExp(`127\\.0\\.0\\.1:${through}`));
+    assert.match(told.socket, /bad handshake/, 'the WebSocket got through the proxy');
+    assert.equal(log.match(new RegExp(`inbound connection to ${name}`, 'g'))?.length, 2, log);
+  } finally {
+    if (proxy.kill()) await once(proxy, 'exit');
+  }
 });
