@@ -63,7 +63,8 @@ export function bottleneckOf(operation, table, largest) {
 export function bottleneckOfDatabase({ requests, latency_share: share }) {
   const told = { operation: '', latency_share: share, largest_in: null, requests };
   if (share === null) {
-    const reason = 'How long clients waited is unknown, so nothing tells whether the database is the bottleneck.';
+    const reason =
+      'How long clients waited is unknown, so nothing tells whether the database is the bottleneck.';
     return { ...told, component: null, reason };
   }
   const evidence = `the database server itself worked for ${percent(share)} of the time that clients waited, by its statement digests`;

@@ -15,7 +15,7 @@ import (
 
 // An unknown fact equals nothing. This file names the facts that a result does not tell, and the files of such results.
 
-// unknownFacts are those that decide whether any two runs can be compared.
+// unknownFacts are the facts that decide whether any two runs can be compared, and that r does not tell.
 func unknownFacts(r result.Result) []string {
 	all := machine.Unknown(r.Run.Host)
 	if !isKnown(r.Run.Versions["windtunnel"]) {
@@ -24,7 +24,7 @@ func unknownFacts(r result.Result) []string {
 	return all
 }
 
-// unknownSettings are those of the host's kernel. A machine without a CPU governor is normal, and so is a result from before settings
+// unknownSettings are settings of the host's kernel. A machine without a CPU governor is normal, and so is a result from before settings
 // were recorded.
 func unknownSettings(r result.Result) []string {
 	if r.Run.Host == nil {
@@ -49,7 +49,7 @@ func unknownSettings(r result.Result) []string {
 	return all
 }
 
-// unknownGenerator are those of ours that need not be the same.
+// unknownGenerator are versions of ours that need not be the same.
 func unknownGenerator(r result.Result) []string {
 	var all []string
 	for _, name := range ofGenerator {
@@ -60,9 +60,9 @@ func unknownGenerator(r result.Result) []string {
 	return all
 }
 
-// isKnown reports whether a version says anything.
+// isKnown reports whether a version says anything. A revision ends in -unknown if git could not tell whether files differ from it.
 func isKnown(version string) bool {
-	return version != "" && version != "unknown" && version != format.None
+	return version != "" && version != "unknown" && version != format.None && !strings.HasSuffix(version, "-unknown")
 }
 
 // lacking says which of the facts are unknown in which runs; "" where all are known.
@@ -84,7 +84,7 @@ func lacking(runs []Measured, facts func(result.Result) []string) string {
 	return strings.Join(told, "; ")
 }
 
-// unknownRefused says in one line why runs cannot be compared of which a deciding fact is unknown. Runs that took turns were made by
+// unknownRefused names in one line the deciding facts that are unknown. Runs that took turns were made by
 // one process on one machine, whatever is known of that machine.
 func unknownRefused(a, b []Measured) string {
 	facts := lacking(slices.Concat(a, b), unknownFacts)

@@ -45,7 +45,7 @@ func TestAFactThatIsUnknownInAllRunsEqualsNothing(t *testing.T) {
 		if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) || strings.Contains(got, "\n") {
 			t.Errorf("%s, runs that took no turns: %q, want %q", name, got, tc.want)
 		}
-		// Of runs that took turns the machine is one, so that the fact is noted.
+		// Runs that took turns share one machine, so the fact is noted.
 		q = changed(false, tc.change)
 		if got := Refusal(q.A, q.B, noBeds); got != "" {
 			t.Errorf("%s, runs that took turns: %q", name, got)
@@ -100,6 +100,10 @@ func TestAnUnknownFactThatIsNormalIsNoted(t *testing.T) {
 			whole(r)
 			delete(r.Versions, "k6")
 			delete(r.Versions, "windtunnel_revision")
+		},
+		"unknown is the windtunnel revision (a1": func(r *result.Run) {
+			whole(r)
+			r.Versions["windtunnel_revision"] = "abc-unknown"
 		},
 		"unknown is the version of B's system (b1, b2), so its runs may be of several builds": func(r *result.Run) {
 			whole(r)

@@ -9,7 +9,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Bounds the addresses of a name that are tried.
 const MOST: usize = 8;
 
-/// An address, and all those of its name that were tried.
+/// The address that is dialled, with all addresses of its name that were tried.
 #[derive(Debug, Clone)]
 pub struct Reached {
     pub address: SocketAddr,
@@ -25,7 +25,7 @@ impl Reached {
         }
     }
 
-    /// Tries addresses in their order; the first one is taken if no address answers. None of no addresses.
+    /// Tries addresses in their order; the first one is taken if no address answers. An empty list gives none.
     pub fn first_that_answers(all: Vec<SocketAddr>) -> Option<Self> {
         let first = *all.first()?;
         if all.len() == 1 {
