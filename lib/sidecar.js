@@ -8,7 +8,7 @@ import http from 'k6/http';
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
  *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` is from the window's opening
- * @typedef {{ duration_s: number, host: { cpus: number, busy_percent: number, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
+ * @typedef {{ duration_s: number, host: { cpus: number | null, busy_percent: number | null, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number },
  *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[] }} Usage `at_rest` is of the quiet period
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
@@ -131,5 +131,5 @@ export const atRest = (id, seconds) =>
 /** @returns {Instance | null} */
 export const instance = () => (__ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null);
 
-/** @returns {{ os: string, kernel: string, cpu_model: string, cpus: number, memory_bytes: number } | null} */
+/** @returns {{ os: string, kernel: string, cpu_model: string, cpus: number | null, memory_bytes: number | null } | null} */
 export const host = () => ask('GET', '/host');

@@ -130,6 +130,6 @@ function usesSection({ uses }) {
   ];
 }
 
-/** @param {import('./uses.js').Counts} counts */
+/** The link's own losses, null where one is unknown. @param {import('./uses.js').Counts} counts */
 const own = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
-  overrun + refused + unread;
+  overrun === null || refused === null || unread === null ? null : overrun + refused + unread;

@@ -3,7 +3,7 @@ import { said, say } from 'k6/x/windtunnel/record';
 import { tryAsk } from '../dataplane/meter.js';
 
 /**
- * @typedef {Record<string, number>} Counts of one direction; sidecar/README.md
+ * @typedef {Record<string, number | null>} Counts of one direction; sidecar/README.md
  * @typedef {{ name: string, links: number, real_time: boolean, failed: string | null, up: Counts, down: Counts }} Use
  */
 
@@ -16,16 +16,22 @@ const uses = new Map();
 /** @param {string} name of a note */
 export const isUse = (name) => name.startsWith(PREFIX);
 
+/** An unknown part makes the whole unknown. @type {(most: boolean, one: number | null, other: number | null) => number | null} */
+const sumOf = (most, one, other) => {
+  if (one === null || other === null) return null;
+  return most ? Math.max(one, other) : one + other;
+};
+
 /**
  * What is the most of each of two, and of all else the sum.
  * @param {Counts} one
  * @param {Counts} other
  */
-const together = (one, other) =>
+export const together = (one, other) =>
   Object.fromEntries(
     Object.entries(other).map(([name, count]) => [
       name,
-      /_most/.test(name) ? Math.max(one[name] ?? 0, count) : (one[name] ?? 0) + count,
+      sumOf(/_most/.test(name), one[name] ?? (name in one ? null : 0), count),
     ]),
   );
 

@@ -62,8 +62,13 @@ export function bottleneckOf(operation, table, largest) {
  */
 export function bottleneckOfDatabase({ requests, latency_share: share }) {
   const told = { operation: '', latency_share: share, largest_in: null, requests };
-  const evidence = `the database server itself worked for ${percent(share ?? 0)} of the time that clients waited, by its statement digests`;
-  return (share ?? 0) > 0.5
+  if (share === null) {
+    const reason =
+      'How long clients waited is unknown, so nothing tells whether the database is the bottleneck.';
+    return { ...told, component: null, reason };
+  }
+  const evidence = `the database server itself worked for ${percent(share)} of the time that clients waited, by its statement digests`;
+  return share > 0.5
     ? { ...told, component: 'database', reason: `The bottleneck is database: ${evidence}.` }
     : {
         ...told,

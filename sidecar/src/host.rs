@@ -9,8 +9,9 @@ pub struct Host {
     pub os: String,
     pub kernel: String,
     pub cpu_model: String,
-    pub cpus: usize,
-    pub memory_bytes: u64,
+    /// Null where it cannot be told, as the memory is.
+    pub cpus: Option<usize>,
+    pub memory_bytes: Option<u64>,
     pub settings: Settings,
 }
 
@@ -80,7 +81,7 @@ pub fn host() -> Host {
         ),
         cpu_model: cpu_model(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
         cpus: cpus(),
-        memory_bytes: Meminfo::current().map_or(0, |memory| memory.mem_total),
+        memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
         settings: settings(),
     }
 }
@@ -109,14 +110,16 @@ fn word(path: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|word| !word.is_empty())
 }
 
-/// Cores that are online.
-pub fn cpus() -> usize {
-    nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_ONLN)
-        .ok()
-        .flatten()
-        .and_then(|cpus| usize::try_from(cpus).ok())
-        .unwrap_or(1)
-        .max(1)
+/// Cores that are online; none where the kernel does not tell.
+pub fn cpus() -> Option<usize> {
+    online(nix::unistd::sysconf(
+        nix::unistd::SysconfVar::_NPROCESSORS_ONLN,
+    ))
+}
+
+fn online(answer: nix::Result<Option<nix::libc::c_long>>) -> Option<usize> {
+    let cpus = usize::try_from(answer.ok()??).ok()?;
+    (cpus > 0).then_some(cpus)
 }
 
 fn os() -> Option<String> {
@@ -136,6 +139,19 @@ mod tests {
         case: String,
         cpuinfo: String,
         model: String,
+    }
+
+    #[test]
+    fn an_unknown_number_of_cpus_is_no_number() {
+        for answer in [
+            Err(nix::errno::Errno::EINVAL),
+            Ok(None),
+            Ok(Some(-1)),
+            Ok(Some(0)),
+        ] {
+            assert_eq!(online(answer), None, "{answer:?}");
+        }
+        assert_eq!(online(Ok(Some(4))), Some(4));
     }
 
     #[test]

@@ -127,6 +127,11 @@ test('the database alone is a bottleneck only where its own time is most of what
   const other = bottleneckOfDatabase({ requests: 500, latency_share: 0.02 });
   assert.equal(other.component, null);
   assert.match(other.reason, /^Not the database server: .* 2 %/);
+  // A share that nobody knows is no share of 0 %.
+  const unknown = bottleneckOfDatabase({ requests: 500, latency_share: null });
+  assert.deepEqual([unknown.component, unknown.latency_share], [null, null]);
+  assert.match(unknown.reason, /is unknown/);
+  assert.doesNotMatch(unknown.reason, / 0 %|Not the database/);
 });
 
 test('statement digests: what came in between, the longest first', () => {

@@ -134,7 +134,7 @@ func readInto(t *testing.T, path string, value any) {
 func TestRefusals(t *testing.T) {
 	root := checkout(t)
 	own := madeup.Run(t, root, "own", 1, 1, nil)
-	madeup.Run(t, root, "other", 2, 1, func(r *result.Result) { r.Run.Host.CPUs = 64 })
+	madeup.Run(t, root, "other", 2, 1, func(r *result.Result) { r.Run.Host.CPUs = new(64) })
 	otava := standIn(t, 1)
 	file := filepath.Join(root, "one.jsonl")
 	var out bytes.Buffer

@@ -85,6 +85,9 @@ func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 	if why := refusal(resultsA, resultsB, common, beds); why != "" {
 		return why
 	}
+	if why := unknownRefused(a, b); why != "" {
+		return why
+	}
 	if why := repeated(a, b); why != "" {
 		return "these runs cannot be compared: " + why
 	}
@@ -196,10 +199,13 @@ func systemVersions(r result.Result) map[string]string {
 	return versions
 }
 
+// ofGenerator are versions of ours that need not be the same.
+var ofGenerator = []string{"windtunnel_revision", "k6"}
+
 // generatorDiffers names what else of ours differs between runs: it is told, not refused.
 func generatorDiffers(all []result.Result) []string {
 	var notes []string
-	for _, name := range []string{"windtunnel_revision", "k6"} {
+	for _, name := range ofGenerator {
 		for _, r := range all[1:] {
 			if first, own := all[0].Run.Versions[name], r.Run.Versions[name]; first != own {
 				notes = append(notes, fmt.Sprintf("the runs differ in %s (%s and %s)", strings.ReplaceAll(name, "_", " "), orDash(first), orDash(own)))
@@ -214,14 +220,19 @@ func generatorDiffers(all []result.Result) []string {
 func streamingDiffers(runs []Measured) []string {
 	words := map[bool]string{true: "streamed", false: "not streamed"}
 	var first *bool
+	var unknown []string
 	for _, m := range runs {
 		switch {
 		case m.Streamed == nil:
+			unknown = append(unknown, m.File)
 		case first == nil:
 			first = m.Streamed
 		case *first != *m.Streamed:
 			return []string{fmt.Sprintf("the runs differ in streaming to InfluxDB (%s and %s)", words[*first], words[*m.Streamed])}
 		}
+	}
+	if first != nil && len(unknown) > 0 {
+		return []string{fmt.Sprintf("some runs were %s; whether %s were is unknown", words[*first], files(unknown))}
 	}
 	return nil
 }

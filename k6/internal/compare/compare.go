@@ -57,6 +57,7 @@ func Make(q Request) Comparison {
 		c.about(all[0])
 		c.Notes = append(c.Notes, generatorDiffers(all)...)
 		c.Notes = append(c.Notes, streamingDiffers(runs)...)
+		c.Notes = append(c.Notes, unknownNotes(q)...)
 	}
 	c.Interleaved, c.kept = !q.Kept && interleaved(q.A, q.B), q.Kept
 	c.DurationS = duration(all)

@@ -114,7 +114,11 @@ func impossibleMemory(r result.Result) string {
 		if p.PeakAnonBytes == nil || p.Role != "total" {
 			continue
 		}
-		if host := r.Run.Host; *p.PeakAnonBytes <= 0 || host != nil && *p.PeakAnonBytes > host.MemoryBytes {
+		most := int64(math.MaxInt64) // of a host whose memory is unknown
+		if host := r.Run.Host; host != nil && host.Memory() > 0 {
+			most = host.Memory()
+		}
+		if *p.PeakAnonBytes <= 0 || *p.PeakAnonBytes > most {
 			return fmt.Sprintf("the system's own memory is %d bytes", *p.PeakAnonBytes)
 		}
 	}

@@ -314,7 +314,7 @@ func (c Comparison) same() [][]string {
 		table = append(table, []string{"Placement", placementText(*p)})
 	}
 	if h := c.Host; h != nil {
-		table = append(table, []string{"Host", fmt.Sprintf("%s, %d CPUs, %s, %s %s", h.CPUModel, h.CPUs, format.GiB(h.MemoryBytes), h.OS, h.Kernel)})
+		table = append(table, []string{"Host", fmt.Sprintf("%s, %s CPUs, %s RAM, %s %s", h.CPUModel, h.Cores(), h.RAM(), h.OS, h.Kernel)})
 		if settings := h.Settings.Text(); settings != "" {
 			table = append(table, []string{"Kernel settings", settings})
 		}

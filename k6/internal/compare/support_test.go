@@ -61,7 +61,7 @@ func oneRun(second int, factor, control float64) *result.Result {
 	r.Run = result.Run{ID: fmt.Sprintf("r%d", second), Start: start, End: start.Add(time.Second), System: "dataplane", Scenario: "socks-tcp",
 		Profile: "quick", Parameters: map[string]any{"payload_bytes": 1024.0},
 		Testbed:   &result.Testbed{Name: "pair", Variables: map[string]any{"queue": 64.0, "socks_port": float64(second)}},
-		Host:      &result.Host{OS: "o", Kernel: "k", CPUModel: "m", CPUs: 2, MemoryBytes: 16 << 30},
+		Host:      &result.Host{OS: "o", Kernel: "k", CPUModel: "m", CPUs: new(2), MemoryBytes: new(int64(16 << 30))},
 		Placement: &result.Placement{Name: "shared", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "1", Wait: "block"},
 		Versions:  map[string]string{"windtunnel": "0.1.0", "proxy": "1"}}
 	return r

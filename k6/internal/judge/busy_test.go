@@ -136,7 +136,7 @@ func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T
 // A link that was too slow beside others is measured again, one that died is not.
 func TestALinkThatOthersHeldUpIsMeasuredAgain(t *testing.T) {
 	died := "the device is gone"
-	slow := carried("trojan", LinkCounts{Sent: 100, Delivered: 98, OwnUnread: 2})
+	slow := carried("trojan", LinkCounts{Sent: 100, Delivered: 98, OwnUnread: new(int64(2))})
 	for _, c := range []struct {
 		use   LinkUse
 		busy  bool

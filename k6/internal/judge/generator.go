@@ -33,8 +33,9 @@ const (
 type Usage struct {
 	DurationS float64 `json:"duration_s"`
 	Host      struct {
-		CPUs        float64    `json:"cpus"`
-		BusyPercent float64    `json:"busy_percent"`
+		// Nil where the sidecar cannot tell.
+		CPUs        *float64   `json:"cpus"`
+		BusyPercent *float64   `json:"busy_percent"`
 		ByCPU       []CPUUsage `json:"by_cpu"`
 	} `json:"host"`
 	Processes []ProcessUsage `json:"processes"`
@@ -113,7 +114,10 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 	if usage.DurationS == 0 {
 		return open("nothing was measured")
 	}
-	cpus, busy := usage.Host.CPUs, usage.Host.BusyPercent
+	if usage.Host.CPUs == nil || usage.Host.BusyPercent == nil {
+		return open("how many cores the machine has and how busy they were is unknown")
+	}
+	cpus, busy := *usage.Host.CPUs, *usage.Host.BusyPercent
 	others := 0.0
 	if !placed {
 		others = math.Max(0, busy*cpus-all-100*unseen/usage.DurationS)

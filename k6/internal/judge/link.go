@@ -63,8 +63,9 @@ type LinkCounts struct {
 	Delivered  int64 `json:"delivered"`
 	OwnOverrun int64 `json:"own_overrun"`
 	OwnRefused int64 `json:"own_refused"`
-	OwnUnread  int64 `json:"own_unread"`
-	LateSumNS  int64 `json:"late_sum_ns"`
+	// OwnUnread is nil where the sidecar cannot tell.
+	OwnUnread *int64 `json:"own_unread"`
+	LateSumNS int64  `json:"late_sum_ns"`
 }
 
 // UnmarshalJSON takes what it knows of the sidecar's counts.
@@ -108,7 +109,13 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 		counts LinkCounts
 		wayNS  int64
 	}{{"up", use.Up, l.About.Settings.Up.DelayNS}, {"down", use.Down, l.About.Settings.Down.DelayNS}} {
-		if own := side.counts.OwnOverrun + side.counts.OwnRefused + side.counts.OwnUnread; own > 0 {
+		own := side.counts.OwnOverrun + side.counts.OwnRefused
+		if unread := side.counts.OwnUnread; unread != nil {
+			own += *unread
+		} else if use.Failed == nil {
+			wrong = append(wrong, side.name+": how many packets it lost by itself is unknown")
+		}
+		if own > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s: it lost %d of %d packets by itself: it was too slow", side.name, own, side.counts.Sent))
 		}
 		if side.counts.Delivered == 0 {

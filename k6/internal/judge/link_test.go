@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,10 @@ func linkOver(uses ...LinkUse) *Link {
 }
 
 func carried(name string, counts LinkCounts) LinkUse {
-	return LinkUse{Name: name, Links: 1, Up: counts, Down: LinkCounts{Sent: 100, Delivered: 100}}
+	if counts.OwnUnread == nil {
+		counts.OwnUnread = new(int64(0))
+	}
+	return LinkUse{Name: name, Links: 1, Up: counts, Down: LinkCounts{Sent: 100, Delivered: 100, OwnUnread: new(int64(0))}}
 }
 
 func faults(l *Link) (texts []string) {
@@ -46,7 +50,7 @@ func TestALinkIsBelievedWhereItWasAsAskedAndCarriedAll(t *testing.T) {
 			l.Calibration.OK, l.Calibration.Wrong = false, []string{"up: the link itself is the bottleneck"}
 			return l
 		}(), "link far: up: the link itself is the bottleneck"},
-		"own loss":                 {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 97, OwnUnread: 2, OwnRefused: 1})), "link: trojan: up: it lost 3 of 100 packets by itself"},
+		"own loss":                 {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 97, OwnUnread: new(int64(2)), OwnRefused: 1})), "link: trojan: up: it lost 3 of 100 packets by itself"},
 		"late":                     {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 100, LateSumNS: 100 * 1_000_000})), "link: trojan: up: its packets came 1.000 ms after their time"},
 		"late, yet within the way": {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 100, LateSumNS: 100 * 800_000})), ""},
 		"died":                     {linkOver(LinkUse{Name: "trojan", Failed: &died}), "link: trojan: it died: the device is gone"},
@@ -103,5 +107,17 @@ func TestARowThatItsLinkHasSpoiltIsNoFailureAndAnotherOneIs(t *testing.T) {
 	}
 	if !slices.Contains(causes, meter) {
 		t.Error("what a link did is a cause")
+	}
+}
+
+// TestLossesThatNobodyCouldReadAreNotNone has a sidecar that cannot read what its device dropped.
+func TestLossesThatNobodyCouldReadAreNotNone(t *testing.T) {
+	use := carried("trojan", LinkCounts{Sent: 100, Delivered: 100})
+	if err := json.Unmarshal([]byte(`{"sent": 100, "delivered": 100, "own_unread": null}`), &use.Up); err != nil {
+		t.Fatal(err)
+	}
+	const want = "link: trojan: up: how many packets it lost by itself is unknown"
+	if got := faults(linkOver(use)); !slices.Contains(got, want) {
+		t.Errorf("no %q in %q", want, got)
 	}
 }

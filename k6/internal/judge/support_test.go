@@ -73,7 +73,7 @@ func sendOperation() Operation {
 // usage is of a relay and a generator on two CPUs; exit "" is that the relay lives.
 func usage(generatorPercent, busyPercent, relayPercent float64, exit string) *Usage {
 	u := &Usage{DurationS: 2}
-	u.Host.CPUs, u.Host.BusyPercent = 2, busyPercent
+	u.Host.CPUs, u.Host.BusyPercent = p(2.0), p(busyPercent)
 	u.Processes = []ProcessUsage{
 		{Process: result.Process{Name: "relay", Role: "system", CPUS: 1, CPUPercent: relayPercent, PeakRSSBytes: 1e6}},
 		{Process: result.Process{Name: "k6", Role: "generator", CPUS: 1, CPUPercent: generatorPercent, PeakRSSBytes: 1e6}},

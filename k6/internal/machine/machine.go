@@ -41,7 +41,7 @@ func Of(r result.Result) Class {
 		return c
 	}
 	major, _, _ := strings.Cut(host.Kernel, ".")
-	c.CPUModel, c.CPUs, c.Kernel = known(host.CPUModel), host.CPUs, known(major)
+	c.CPUModel, c.CPUs, c.Kernel = known(host.CPUModel), count(host.CPUs), known(major)
 	if s := host.Settings; s != nil && s.CongestionControl != nil {
 		c.CongestionControl = *s.CongestionControl
 	}
@@ -59,6 +59,34 @@ func known(text string) string {
 		return unknown
 	}
 	return text
+}
+
+// count is 0 where it is unknown.
+func count(cpus *int) int {
+	if cpus == nil {
+		return 0
+	}
+	return *cpus
+}
+
+// Unknown names the facts of a host that its result does not tell. Such a fact equals no other host's.
+func Unknown(host *result.Host) []string {
+	if host == nil {
+		return []string{"the host"}
+	}
+	var all []string
+	for _, fact := range []struct {
+		name  string
+		known bool
+	}{
+		{"OS", known(host.OS) != unknown}, {"kernel", known(host.Kernel) != unknown}, {"CPU model", known(host.CPUModel) != unknown},
+		{"number of CPUs", count(host.CPUs) > 0}, {"memory", host.Memory() > 0},
+	} {
+		if !fact.known {
+			all = append(all, "the host's "+fact.name)
+		}
+	}
+	return all
 }
 
 func cpus(list string) string {

@@ -15,7 +15,7 @@ import (
 func ofHost(change func(*result.Result)) Class {
 	cubic := "cubic"
 	r := result.Result{Run: result.Run{Versions: map[string]string{"windtunnel": "0.1.0", "k6": "1.8.1", "proxy": "1"},
-		Host: &result.Host{OS: "Debian 12", Kernel: "6.1.0-9", CPUModel: "EPYC", CPUs: 2, MemoryBytes: 1 << 30,
+		Host: &result.Host{OS: "Debian 12", Kernel: "6.1.0-9", CPUModel: "EPYC", CPUs: new(2), MemoryBytes: new(int64(1 << 30)),
 			Settings: &result.Settings{NetworkSettings: result.NetworkSettings{CongestionControl: &cubic}}},
 		Placement: &result.Placement{Name: "split", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "0", Wait: "block"}}}
 	change(&r)
@@ -30,11 +30,11 @@ func TestClass(t *testing.T) {
 		named  string // "" where the class stays
 	}{
 		"a patch of the kernel": {func(r *result.Result) { r.Run.Host.Kernel = "6.12.1" }, ""},
-		"memory":                {func(r *result.Result) { r.Run.Host.MemoryBytes *= 2 }, ""},
+		"memory":                {func(r *result.Result) { r.Run.Host.MemoryBytes = new(2 * *r.Run.Host.MemoryBytes) }, ""},
 		"system under test":     {func(r *result.Result) { r.Run.Versions["proxy"] = "2" }, ""},
 		"kernel":                {func(r *result.Result) { r.Run.Host.Kernel = "5.10" }, "kernel's major version (6 and 5)"},
 		"CPU":                   {func(r *result.Result) { r.Run.Host.CPUModel = "Xeon" }, "CPU model (EPYC and Xeon)"},
-		"CPUs":                  {func(r *result.Result) { r.Run.Host.CPUs = 4 }, "CPUs (2 and 4)"},
+		"CPUs":                  {func(r *result.Result) { r.Run.Host.CPUs = new(4) }, "CPUs (2 and 4)"},
 		"placement":             {func(r *result.Result) { r.Run.Placement = nil }, "placement ("},
 		"congestion control":    {func(r *result.Result) { r.Run.Host.Settings.CongestionControl = &bbr }, "congestion control (cubic and bbr)"},
 		"no settings":           {func(r *result.Result) { r.Run.Host.Settings = nil }, "congestion control (cubic and unknown)"},
@@ -74,7 +74,7 @@ func TestHere(t *testing.T) {
 	if differ := own.Excludes(read(t.TempDir())); len(differ) != 4 {
 		t.Errorf("a machine that tells nothing differs in %v", differ)
 	}
-	other := ofHost(func(r *result.Result) { r.Run.Host.CPUs, r.Run.Host.CPUModel = 8, "Xeon" })
+	other := ofHost(func(r *result.Result) { r.Run.Host.CPUs, r.Run.Host.CPUModel = new(8), "Xeon" })
 	if differ := other.Excludes(read(proc)); len(differ) != 2 || differ[0] != "CPU model (Xeon and EPYC)" || differ[1] != "CPUs (8 and 2)" {
 		t.Errorf("another machine differs in %v", differ)
 	}
@@ -102,7 +102,7 @@ func TestUnknownIsNoClass(t *testing.T) {
 	for name, change := range map[string]func(*result.Result){
 		"no model":         func(r *result.Result) { r.Run.Host.CPUModel = "" },
 		"its architecture": func(r *result.Result) { r.Run.Host.CPUModel = "aarch64" },
-		"no CPUs":          func(r *result.Result) { r.Run.Host.CPUs = 0 },
+		"no CPUs":          func(r *result.Result) { r.Run.Host.CPUs = nil },
 		"no host":          func(r *result.Result) { r.Run.Host = nil },
 		"no version of k6": func(r *result.Result) { delete(r.Run.Versions, "k6") },
 	} {

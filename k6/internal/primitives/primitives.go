@@ -129,7 +129,7 @@ func (e Evidence) notes() []string {
 		versions = append(versions, name+" "+e.Versions[name])
 	}
 	return []string{
-		fmt.Sprintf("%s, %d cores, CPU %d of them; %s, kernel %s; %s", e.Host.CPUModel, e.Host.CPUs, e.CPU, e.Host.OS, e.Host.Kernel, e.Rustc),
+		fmt.Sprintf("%s, %s cores, CPU %d of them; %s, kernel %s; %s", e.Host.CPUModel, e.Host.Cores(), e.CPU, e.Host.OS, e.Host.Kernel, e.Rustc),
 		fmt.Sprintf("load average %.2f at the start, %.2f at the end", e.Load[0], e.Load[1]),
 		"CPU extensions: " + features,
 		strings.Join(versions, ", "),

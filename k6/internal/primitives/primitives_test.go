@@ -126,7 +126,7 @@ func answer(copied float64) Evidence {
 	}
 	e := Evidence{StartUnixS: 1_700_000_000, DurationS: 2.5, Mode: "quick", Rustc: "rustc 1.95.0", KnownAnswers: 1234,
 		Versions: map[string]string{"ring": "0.17.14"}, CPUFeatures: []string{"aes"}, CPU: 1,
-		Host: result.Host{OS: "Debian", Kernel: "6.1", CPUModel: "AMD EPYC", CPUs: 2, MemoryBytes: 1 << 32}}
+		Host: result.Host{OS: "Debian", Kernel: "6.1", CPUModel: "AMD EPYC", CPUs: new(2), MemoryBytes: new(int64(1 << 32))}}
 	e.Parameters = Parameters{Rounds: 1, Rules: []int64{1000, 100_000}}
 	e.Measurements = []judge.Primitive{
 		control("empty", 0.3), control("work", 1000), control("work twice", 2000), control("work again", 1001),

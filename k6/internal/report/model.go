@@ -155,8 +155,8 @@ func environmentTable(set Set) Table {
 	add("OS", host(func(h result.Host) string { return h.OS }))
 	add("Kernel", host(func(h result.Host) string { return h.Kernel }))
 	add("CPU", host(func(h result.Host) string { return h.CPUModel }))
-	add("Cores", host(func(h result.Host) string { return fmt.Sprint(h.CPUs) }))
-	add("RAM", host(func(h result.Host) string { return format.GiB(h.MemoryBytes) }))
+	add("Cores", host(result.Host.Cores))
+	add("RAM", host(result.Host.RAM))
 	if settings := host(func(h result.Host) string { return h.Settings.Text() }); settings != format.None {
 		add("Kernel settings", settings)
 	}

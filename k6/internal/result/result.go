@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/schema"
 )
 
@@ -82,13 +84,38 @@ type Testbed struct {
 
 // Host is the generator's machine.
 type Host struct {
-	OS          string `json:"os"`
-	Kernel      string `json:"kernel"`
-	CPUModel    string `json:"cpu_model"`
-	CPUs        int    `json:"cpus"`
-	MemoryBytes int64  `json:"memory_bytes"`
+	OS       string `json:"os"`
+	Kernel   string `json:"kernel"`
+	CPUModel string `json:"cpu_model"`
+	// CPUs and MemoryBytes are nil where they cannot be told. MemoryBytes was 0 for that in older results.
+	CPUs        *int   `json:"cpus"`
+	MemoryBytes *int64 `json:"memory_bytes"`
 	// Settings is nil in results from before they were recorded.
 	Settings *Settings `json:"settings,omitempty"`
+}
+
+// Cores is how many CPUs there are, in words.
+func (h Host) Cores() string {
+	if h.CPUs == nil {
+		return "unknown"
+	}
+	return strconv.Itoa(*h.CPUs)
+}
+
+// Memory is how much there is, 0 where that is unknown.
+func (h Host) Memory() int64 {
+	if h.MemoryBytes == nil {
+		return 0
+	}
+	return *h.MemoryBytes
+}
+
+// RAM is the memory in words.
+func (h Host) RAM() string {
+	if h.Memory() == 0 {
+		return "unknown"
+	}
+	return format.GiB(h.Memory())
 }
 
 // Settings are those of the host's kernel that make figures; nil: it could not be told.

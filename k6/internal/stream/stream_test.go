@@ -43,9 +43,9 @@ func process(name string, cpuS float64, rss int64, exit ...string) Process {
 }
 
 func TestUseIsOfTheTimeBetweenTwoLooks(t *testing.T) {
-	before := Usage{DurationS: 10, Host: Host{CPUs: 4, BusyS: 20}, Processes: []Process{
+	before := Usage{DurationS: 10, Host: Host{CPUs: 4, BusyS: new(20.0)}, Processes: []Process{
 		process("client", 1, 50), process("ended", 2, 70), process("long-gone", 3, 80, "signal 9")}}
-	now := Usage{DurationS: 12, Host: Host{CPUs: 4, BusyS: 26}, Processes: []Process{
+	now := Usage{DurationS: 12, Host: Host{CPUs: 4, BusyS: new(26.0)}, Processes: []Process{
 		process("client", 2, 60), process("ended", 2.5, 70, "exit status 0"), process("long-gone", 3, 80, "signal 9"), process("new", 0.2, 5)}}
 	// A second testbed, that the scenario itself has started.
 	other := Span{Before: Usage{DurationS: 1, Processes: []Process{process("client", 5, 1)}},
@@ -62,7 +62,7 @@ func TestUseIsOfTheTimeBetweenTwoLooks(t *testing.T) {
 
 func TestTooShortATimeSaysNothing(t *testing.T) {
 	var b influx.Batch
-	used(&b, of, []Span{{Usage{DurationS: 1}, Usage{DurationS: 1.1, Host: Host{CPUs: 2, BusyS: 1}, Processes: []Process{process("client", 1, 1)}}}}, at)
+	used(&b, of, []Span{{Usage{DurationS: 1}, Usage{DurationS: 1.1, Host: Host{CPUs: 2, BusyS: new(1.0)}, Processes: []Process{process("client", 1, 1)}}}}, at)
 	wantLines(t, &b, "")
 }
 
@@ -291,7 +291,7 @@ func TestSecondsOfProcessesGoFirst(t *testing.T) {
 	s := Open(config, func(string) { close(warned) }, strings.TrimSpace)
 	s.RunStarted(of, "")
 	<-warned
-	span := Span{Usage{DurationS: 1}, Usage{DurationS: 2, Host: Host{CPUs: 2}}}
+	span := Span{Usage{DurationS: 1, Host: Host{CPUs: 2, BusyS: new(0.0)}}, Usage{DurationS: 2, Host: Host{CPUs: 2, BusyS: new(0.0)}}}
 	for n := range int64(2 * limits.Batches) {
 		s.Used(of, Look{Spans: []Span{span}}, time.Unix(1000+n, 0), true)
 	}

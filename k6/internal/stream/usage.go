@@ -16,10 +16,10 @@ type Usage struct {
 	Processes []Process `json:"processes"`
 }
 
-// Host is the whole machine; BusyS is of all its CPUs together.
+// Host is the whole machine; BusyS is of all its CPUs together. CPUs is 0 and BusyS nil where they cannot be told.
 type Host struct {
-	CPUs  int64   `json:"cpus"`
-	BusyS float64 `json:"busy_s"`
+	CPUs  int64    `json:"cpus"`
+	BusyS *float64 `json:"busy_s"`
 }
 
 // Process is one process with its descendants; RSSBytes is of now, Exit nil while it lives.
@@ -96,10 +96,17 @@ func (s Span) addTo(all map[string]use) {
 }
 
 func (s Span) host(b *influx.Batch, of Of, at time.Time) {
-	cpus := s.Now.Host.CPUs
-	if cpus == 0 || s.TooShort() {
+	cpus, now, before := s.Now.Host.CPUs, s.Now.Host.BusyS, s.Before.Host.BusyS
+	if cpus == 0 || now == nil || s.TooShort() {
 		return
 	}
-	busy := (s.Now.Host.BusyS - s.Before.Host.BusyS) / s.seconds() / float64(cpus) * 100
+	sofar := 0.0
+	switch {
+	case before != nil:
+		sofar = *before
+	case s.Before.DurationS > 0:
+		return
+	}
+	busy := (*now - sofar) / s.seconds() / float64(cpus) * 100
 	b.Add("host", of.tags(), influx.Fields{"cpus": cpus, "busy_percent": min(100, busy)}, at)
 }

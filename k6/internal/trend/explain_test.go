@@ -57,6 +57,12 @@ func TestAStepIsToldAsAChange(t *testing.T) {
 	if lines := g.Lines(); len(lines) == 0 || !strings.HasPrefix(lines[0], "pulsar/ingest quick, testbed pulsar-relay workers=1, messages 1000: p50 +") {
 		t.Errorf("%q", lines)
 	}
+	for i := range g.Points {
+		g.Points[i].Versions, g.Points[i].Commit = nil, ""
+	}
+	if lines := g.Lines(); !strings.Contains(lines[0], "(version unknown; before it version unknown)") {
+		t.Errorf("a system without a version: %q", lines)
+	}
 }
 
 // A flat series whose points depend on each other is withheld, and the same proposals hold where points are independent.

@@ -132,6 +132,9 @@ func (g Group) Label() string {
 	return fmt.Sprintf("%s %s, %s, %s", p.Name(), p.Profile, bed, cmp.Or(parametersOf(p), "no parameters"))
 }
 
+// noVersion stands for the version of a system that tells none.
+const noVersion = "version unknown"
+
 // Lines describe a group's changes and creeps. Each line names the group.
 func (g Group) Lines() []string {
 	var lines []string
@@ -139,7 +142,7 @@ func (g Group) Lines() []string {
 		for _, c := range s.Changes {
 			before, after := g.Between(s, c)
 			lines = append(lines, fmt.Sprintf("%s: %s %s, since %s (%s; before it %s); %s", g.Label(), s.Figure.Title, changeText(s, c),
-				after.Start.Format("2006-01-02 15:04"), after.Version(), before.Version(), s.Dependence))
+				after.Start.Format("2006-01-02 15:04"), cmp.Or(after.Version(), noVersion), cmp.Or(before.Version(), noVersion), s.Dependence))
 		}
 		for _, line := range g.remarks(s) {
 			lines = append(lines, fmt.Sprintf("%s: %s %s", g.Label(), s.Figure.Title, line))

@@ -88,7 +88,7 @@ fn far_end(supervisor: &Supervisor, echoes: &Echoes, plan: &Plan) -> Result<Opti
     let udp = matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns);
     let echo = match &spec.far_end {
         Some(id) => Some(echoes.get(id)?),
-        None => echoes.at(plan.target_address, udp, instance),
+        None => echoes.at(plan.target_at.address, udp, instance),
     };
     let over_link = match instance {
         Some(id) => supervisor.instance(id)?.link().is_ok(),

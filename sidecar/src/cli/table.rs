@@ -67,12 +67,21 @@ pub fn usage(usage: &Usage) -> String {
         text.push_str(line.join("  ").trim_end());
         text.push('\n');
     }
-    let host = &usage.host;
     text.push_str(&format!(
-        "over {:.2} s; the host's {} cores were {:.1} % busy; CPU times are exact, but those of children that ended, which are exact to 0.01 s each\n",
-        usage.duration_s, host.cpus, host.busy_percent
+        "over {:.2} s; {}; CPU times are exact, but those of children that ended, which are exact to 0.01 s each\n",
+        usage.duration_s,
+        busy(usage.host.cpus, usage.host.busy_percent)
     ));
     text
+}
+
+/// How busy the host was, in words.
+fn busy(cpus: Option<usize>, percent: Option<f64>) -> String {
+    let cores = cpus.map_or("cores".to_owned(), |cpus| format!("{cpus} cores"));
+    match percent {
+        Some(percent) => format!("the host's {cores} were {percent:.1} % busy"),
+        None => format!("how busy the host's {cores} were is not known"),
+    }
 }
 
 fn role(role: Role) -> &'static str {

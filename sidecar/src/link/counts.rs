@@ -33,7 +33,8 @@ pub struct Counts {
     /// the device at this end in time. None of them is asked for: a link that has any was too slow.
     pub own_overrun: u64,
     pub own_refused: u64,
-    pub own_unread: u64,
+    /// Null where the device's count cannot be read.
+    pub own_unread: Option<u64>,
     /// Handed over more than 0.2 ms after their time; the most of all, ns.
     pub late: u64,
     pub late_most_ns: u64,
@@ -67,9 +68,9 @@ impl Carried {
 }
 
 impl Counts {
-    /// The link's own losses together.
-    pub fn own(&self) -> u64 {
-        self.own_overrun + self.own_refused + self.own_unread
+    /// The link's own losses together; none where one of them is unknown.
+    pub fn own(&self) -> Option<u64> {
+        Some(self.own_overrun + self.own_refused + self.own_unread?)
     }
 
     /// Notes how much later than its time a packet was handed over.
@@ -77,5 +78,31 @@ impl Counts {
         self.late += u64::from(late_ns > LATE_NS);
         self.late_most_ns = self.late_most_ns.max(late_ns);
         self.late_sum_ns += late_ns;
+    }
+}
+
+/// How much a count grew; none where one of both looks failed.
+pub fn since(before: Option<u64>, now: Option<u64>) -> Option<u64> {
+    Some(now?.saturating_sub(before?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_that_cannot_be_read_are_unknown() {
+        assert_eq!(since(Some(3), Some(5)), Some(2));
+        assert_eq!(since(None, Some(5)), None);
+        assert_eq!(since(Some(3), None), None);
+        let own = |own_unread| Counts {
+            own_overrun: 1,
+            own_unread,
+            ..Counts::default()
+        };
+        assert_eq!(own(Some(2)).own(), Some(3));
+        assert_eq!(own(None).own(), None);
+        let told = serde_json::to_value(own(None)).unwrap();
+        assert!(told["own_unread"].is_null(), "{told}");
     }
 }

@@ -47,7 +47,7 @@ pub struct Link {
     waker: Arc<Waker>,
     thread: Option<JoinHandle<()>>,
     /// What the devices had dropped before the last restart.
-    unread_before: Mutex<[u64; 2]>,
+    unread_before: Mutex<[Option<u64>; 2]>,
 }
 
 /// What a link is and has done, as JSON has it.
@@ -135,7 +135,7 @@ impl Link {
             orders: Mutex::new(orders),
             waker,
             thread: Some(thread),
-            unread_before: Mutex::default(),
+            unread_before: Mutex::new([Some(0); 2]),
         })
     }
 
@@ -153,8 +153,8 @@ impl Link {
         let ever = self.ever(&seen);
         let before = *self.unread_before();
         let now = self.ends.each_ref().map(End::unread);
-        up.own_unread = now[0].saturating_sub(before[0]);
-        down.own_unread = now[1].saturating_sub(before[1]);
+        up.own_unread = counts::since(before[0], now[0]);
+        down.own_unread = counts::since(before[1], now[1]);
         State {
             text: self.spec.text.clone(),
             title: self.spec.title.clone(),
@@ -246,7 +246,7 @@ impl Link {
         *self.unread_before() = self.ends.each_ref().map(End::unread);
     }
 
-    fn unread_before(&self) -> MutexGuard<'_, [u64; 2]> {
+    fn unread_before(&self) -> MutexGuard<'_, [Option<u64>; 2]> {
         self.unread_before
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

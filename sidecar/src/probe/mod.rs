@@ -16,6 +16,7 @@ mod many;
 pub mod observer;
 pub mod outcome;
 pub mod plan;
+mod reach;
 pub mod recorder;
 pub mod registry;
 pub mod socks5;

@@ -1,8 +1,9 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use super::reach::{self, Reached};
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, ProbeKind, ProxySpec, Spec};
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
@@ -52,7 +53,7 @@ impl Reach<'_> {
 pub struct Proxy {
     /// As it was written, without the port and brackets.
     pub host: String,
-    pub address: SocketAddr,
+    pub at: Reached,
     /// User name and password.
     pub login: Option<(String, String)>,
 }
@@ -63,7 +64,7 @@ pub struct Plan {
     /// As the proxy is asked for it; a domain name stays one.
     pub target: Address,
     /// The same, resolved, for a direct connection.
-    pub target_address: SocketAddr,
+    pub target_at: Reached,
     pub proxy: Option<Proxy>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,
@@ -94,7 +95,9 @@ impl Plan {
     fn checked(spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
         placement::check(&spec.cpus)?;
-        let (target, target_address) = address("target", &spec.target, reach)?;
+        let over_tcp = !matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns);
+        let dialled = over_tcp && spec.proxy.is_none();
+        let (target, target_at) = address("target", &spec.target, reach, dialled)?;
         let proxy = spec
             .proxy
             .as_ref()
@@ -130,7 +133,7 @@ impl Plan {
         };
         Ok(Self {
             target,
-            target_address,
+            target_at,
             proxy,
             allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
@@ -147,10 +150,10 @@ impl Plan {
     }
 
     /// Where the first TCP connection goes: the proxy, or the target.
-    pub fn dial_address(&self) -> SocketAddr {
+    pub fn first_hop(&self) -> &Reached {
         self.proxy
             .as_ref()
-            .map_or(self.target_address, |proxy| proxy.address)
+            .map_or(&self.target_at, |proxy| &proxy.at)
     }
 
     pub fn pattern(&self) -> Pattern {
@@ -348,7 +351,7 @@ fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Fai
 }
 
 fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
-    let (_, address) = address("proxy.address", &spec.address, reach)?;
+    let (_, at) = address("proxy.address", &spec.address, reach, true)?;
     let (host, _) = spec.address.rsplit_once(':').unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let login = match (&spec.username, &spec.password) {
@@ -373,13 +376,13 @@ fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
     };
     Ok(Proxy {
         host: host.to_owned(),
-        address,
+        at,
         login,
     })
 }
 
-/// Reads HOST:PORT, resolves it, and refuses what is out of reach.
-fn address(field: &str, text: &str, reach: Reach<'_>) -> Result<(Address, SocketAddr)> {
+/// Reads HOST:PORT, resolves it, and refuses what is out of reach. The addresses of a name that is `dialled` are tried.
+fn address(field: &str, text: &str, reach: Reach<'_>, dialled: bool) -> Result<(Address, Reached)> {
     let malformed = || {
         // What is in front of an @ may be a password.
         let quoted = if text.contains('@') {
@@ -423,7 +426,7 @@ fn address(field: &str, text: &str, reach: Reach<'_>) -> Result<(Address, Socket
                 )
             })?;
             let address = SocketAddr::new(ip, port);
-            return Ok((Address::Ip(address), address));
+            return Ok((Address::Ip(address), Reached::given(address)));
         }
     };
     let by_name = allowed.0.iter().any(|host| host.eq_ignore_ascii_case(name));
@@ -437,31 +440,24 @@ fn address(field: &str, text: &str, reach: Reach<'_>) -> Result<(Address, Socket
     if !is_local && !by_name {
         return Err(not_loopback());
     }
-    let resolved = match ip {
-        Some(ip) => SocketAddr::new(ip, port),
-        // IPv4 first: what listens on "localhost" listens there more often.
-        None => {
-            let mut found: Vec<SocketAddr> = (host, port)
-                .to_socket_addrs()
-                .map_err(|error| {
-                    Failure::invalid(
-                        format!("{field}: {host}: {error}"),
-                        "give a name that resolves",
-                    )
-                })?
-                .collect();
-            found.sort_by_key(SocketAddr::is_ipv6);
-            *found.first().ok_or_else(malformed)?
-        }
-    };
-    if !by_name && !resolved.ip().is_loopback() {
-        return Err(not_loopback());
+    if let Some(ip) = ip {
+        let address = SocketAddr::new(ip, port);
+        return Ok((Address::Ip(address), Reached::given(address)));
     }
-    let target = match ip {
-        Some(_) => Address::Ip(resolved),
-        None => Address::Domain(host.to_owned(), port),
-    };
-    Ok((target, resolved))
+    let mut found = reach::addresses_of(host, port).map_err(|error| {
+        Failure::invalid(
+            format!("{field}: {host}: {error}"),
+            "give a name that resolves",
+        )
+    })?;
+    if !by_name {
+        found.retain(|address| address.ip().is_loopback());
+    }
+    if !dialled {
+        found.truncate(1);
+    }
+    let reached = Reached::first_that_answers(found).ok_or_else(not_loopback)?;
+    Ok((Address::Domain(host.to_owned(), port), reached))
 }
 
 #[cfg(test)]

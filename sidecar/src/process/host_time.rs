@@ -10,11 +10,9 @@ pub struct HostTime {
 }
 
 impl HostTime {
-    pub fn now() -> Self {
-        let Ok(stat) = KernelStats::current() else {
-            return Self::default();
-        };
-        let time = stat.total;
+    /// None where the kernel does not tell.
+    pub fn now() -> Option<Self> {
+        let time = KernelStats::current().ok()?.total;
         let waiting = time.idle + time.iowait.unwrap_or(0);
         // Guests' time is in user and nice already.
         let busy = time.user
@@ -23,20 +21,29 @@ impl HostTime {
             + time.irq.unwrap_or(0)
             + time.softirq.unwrap_or(0)
             + time.steal.unwrap_or(0);
-        Self {
+        Some(Self {
             busy,
             all: busy + waiting,
-        }
+        })
     }
 
-    pub fn since(self, before: Self) -> Self {
+    /// This sum with the stretch from `before` to `now`; none where any of them is unknown.
+    pub fn with_stretch(
+        sum: Option<Self>,
+        before: Option<Self>,
+        now: Option<Self>,
+    ) -> Option<Self> {
+        Some(sum?.plus(now?.since(before?)))
+    }
+
+    fn since(self, before: Self) -> Self {
         Self {
             busy: self.busy.saturating_sub(before.busy),
             all: self.all.saturating_sub(before.all),
         }
     }
 
-    pub fn plus(self, other: Self) -> Self {
+    fn plus(self, other: Self) -> Self {
         Self {
             busy: self.busy + other.busy,
             all: self.all + other.all,
@@ -47,12 +54,13 @@ impl HostTime {
         self.busy as f64 / procfs::ticks_per_second() as f64
     }
 
-    pub fn busy_percent(self) -> f64 {
+    /// None where the kernel's clock did not move.
+    pub fn busy_percent(self) -> Option<f64> {
         if self.all == 0 {
-            return 0.0;
+            return None;
         }
         let share = self.busy as f64 / self.all as f64;
-        (share * 1e4).round() / 100.0
+        Some((share * 1e4).round() / 100.0)
     }
 }
 
@@ -70,11 +78,21 @@ mod tests {
             busy: 150,
             all: 1200,
         };
-        assert_eq!(after.since(before).busy_percent(), 25.0);
-        assert_eq!(before.since(before).busy_percent(), 0.0);
+        assert_eq!(after.since(before).busy_percent(), Some(25.0));
+        assert_eq!(before.since(before).busy_percent(), None);
         let ticks = procfs::ticks_per_second() as f64;
         assert_eq!(after.since(before).busy_s(), 50.0 / ticks);
         let twice = after.since(before).plus(before);
         assert_eq!((twice.busy, twice.all), (150, 1200));
+        let sum = HostTime::with_stretch(Some(before), Some(before), Some(after));
+        assert_eq!(sum.map(|sum| sum.all), Some(1200));
+        for (sum, then, now) in [
+            (None, Some(before), Some(after)),
+            (Some(before), None, Some(after)),
+            (Some(before), Some(before), None),
+        ] {
+            let unknown = HostTime::with_stretch(sum, then, now);
+            assert!(unknown.is_none(), "{unknown:?}");
+        }
     }
 }

@@ -25,7 +25,7 @@ pub struct Part {
 #[derive(Debug, Clone)]
 pub struct Before {
     pub elapsed: Duration,
-    pub host: HostTime,
+    pub host: Option<HostTime>,
     pub targets: Vec<TargetBefore>,
     pub interference: Option<Interference>,
 }

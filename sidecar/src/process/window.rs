@@ -37,11 +37,12 @@ pub struct Usage {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct HostUsage {
-    pub cpus: usize,
+    /// Null where it cannot be told, as the next two are.
+    pub cpus: Option<usize>,
     /// Of all cores, 0 to 100.
-    pub busy_percent: f64,
+    pub busy_percent: Option<f64>,
     /// Of all cores together.
-    pub busy_s: f64,
+    pub busy_s: Option<f64>,
     /// Who used each CPU, also while it was only watched; empty where it was not asked for.
     pub by_cpu: Vec<CpuUsage>,
 }
@@ -77,14 +78,15 @@ pub struct Window {
     id: String,
     opened: Instant,
     /// Since when it runs; none while it is paused.
-    running: Option<(Instant, HostTime)>,
+    running: Option<(Instant, Option<HostTime>)>,
     /// Who resumed it and has not paused it: it runs until the last one does.
     resumed: usize,
     /// Who wants to know who uses each CPU, while it may be paused.
     watched: usize,
     /// Of earlier stretches.
     elapsed: Duration,
-    host: HostTime,
+    /// None once a look at the host failed.
+    host: Option<HostTime>,
     targets: Vec<Target>,
     peaks: bool,
     interference: Option<Interference>,
@@ -104,7 +106,7 @@ impl Window {
             resumed: 0,
             watched: 0,
             elapsed: Duration::ZERO,
-            host: HostTime::default(),
+            host: Some(HostTime::default()),
             targets,
             peaks,
             interference: None,
@@ -176,7 +178,7 @@ impl Window {
             return;
         };
         self.elapsed += since.elapsed();
-        self.host = self.host.plus(HostTime::now().since(host));
+        self.host = HostTime::with_stretch(self.host, host, HostTime::now());
         if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.pause();
         }
@@ -331,7 +333,7 @@ impl Window {
         if let Some((since, host_then)) = self.running {
             self.targets.iter_mut().for_each(Target::look);
             elapsed += since.elapsed();
-            host = host.plus(HostTime::now().since(host_then));
+            host = HostTime::with_stretch(host, host_then, HostTime::now());
         }
         if let Some(interference) = &mut self.interference {
             interference.look();
@@ -356,8 +358,8 @@ impl Window {
         };
         let host = HostUsage {
             cpus: crate::host::cpus(),
-            busy_percent: host.busy_percent(),
-            busy_s: host.busy_s(),
+            busy_percent: host.and_then(HostTime::busy_percent),
+            busy_s: host.map(HostTime::busy_s),
             by_cpu: self
                 .interference
                 .as_ref()

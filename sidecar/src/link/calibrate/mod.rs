@@ -18,7 +18,7 @@ use super::counts::Counts;
 use super::ends::End;
 use super::settings::{Settings, Side};
 use super::{Link, State};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// How far a delay may be from what was asked for, ms.
 const DELAY_WITHIN_MS: f64 = 0.2;
@@ -93,7 +93,7 @@ fn measured(link: &Link, ways: &[Way<'_>; 2]) -> Result<[Measured; 2]> {
         Ok(at_share(&delays(&flow.arrivals), 0.5))
     })?;
     let state = link.state();
-    let own_lost = ways.each_ref().map(|way| (way.counts)(&state).own());
+    let lost_before = [own_lost(&ways[0], &state)?, own_lost(&ways[1], &state)?];
 
     let fill = |way: &Way<'_>, base_ms: f64| match way.side.rate_bit_s {
         None => Ok(None),
@@ -120,11 +120,12 @@ fn measured(link: &Link, ways: &[Way<'_>; 2]) -> Result<[Measured; 2]> {
     })?;
     let flows = at_once(ways, |way| loss_flow(link, way.from, way.to, way.side))?;
     let state = link.state();
+    let lost_after = [own_lost(&ways[0], &state)?, own_lost(&ways[1], &state)?];
     let [up, down] = filled;
     let of = |index: usize, filled: Option<Filled>| {
         let way = &ways[index];
         let found = (way.counts)(&state);
-        let lost = own_lost[index] + found.own();
+        let lost = lost_before[index] + lost_after[index];
         Measured::of(
             way.side,
             base_ms[index],
@@ -133,6 +134,16 @@ fn measured(link: &Link, ways: &[Way<'_>; 2]) -> Result<[Measured; 2]> {
         )
     };
     Ok([of(0, up), of(1, down)])
+}
+
+/// What the link lost by itself in one direction.
+fn own_lost(way: &Way<'_>, state: &State) -> Result<u64> {
+    (way.counts)(state).own().ok_or_else(|| {
+        Failure::setup(
+            "the link cannot be calibrated: what its device dropped is unknown",
+            "look whether /proc/net/dev can be read",
+        )
+    })
 }
 
 /// One direction, and the fastest that its line was asked to be while it was filled.

@@ -175,7 +175,7 @@ fn addresses_in_all_their_forms() {
     ] {
         let plan =
             check("tcp", "target", json!(text)).unwrap_or_else(|failure| panic!("{failure}"));
-        assert_eq!(plan.target_address.to_string(), resolved);
+        assert_eq!(plan.target_at.address.to_string(), resolved);
         assert_eq!(
             matches!(plan.target, Address::Domain(..)),
             text.starts_with('l')
@@ -211,4 +211,38 @@ fn no_error_quotes_what_may_be_a_password() {
         assert!(!failure.to_string().contains("secret"), "{failure}");
         assert!(failure.to_string().contains("HOST:PORT"), "{failure}");
     }
+}
+
+/// A listener at ::1 alone; none where the machine has no IPv6.
+fn only_at_ipv6() -> Option<(std::net::TcpListener, u16)> {
+    let listener = std::net::TcpListener::bind("[::1]:0").ok()?;
+    let port = listener.local_addr().ok()?.port();
+    std::net::TcpStream::connect(("127.0.0.1", port))
+        .is_err()
+        .then_some((listener, port))
+}
+
+#[test]
+fn a_proxy_at_localhost_is_reached_where_it_listens() {
+    let Some((listener, port)) = only_at_ipv6() else {
+        return;
+    };
+    let named = format!("localhost:{port}");
+    let hop = |kind: &str, field: &str, value: Value| {
+        let plan = check(kind, field, value).unwrap_or_else(|failure| panic!("{failure}"));
+        plan.first_hop().clone()
+    };
+    let by_v6 = format!("[::1]:{port}");
+    for kind in ["tcp", "udp", "handshake"] {
+        let reached = hop(kind, "proxy", json!({"address": named}));
+        assert_eq!(reached.address.to_string(), by_v6, "{kind}");
+    }
+    let target = hop("tcp", "target", json!(named));
+    assert_eq!(target.address.to_string(), by_v6);
+    drop(listener);
+    let told = hop("tcp", "proxy", json!({"address": named})).to_string();
+    assert!(
+        told.contains(&format!("127.0.0.1:{port}, [::1]:{port}")),
+        "{told}"
+    );
 }

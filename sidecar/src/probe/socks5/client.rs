@@ -11,6 +11,7 @@ use crate::net::clock::now_ns;
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::{Plan, Proxy};
+use crate::probe::reach::Reached;
 
 /// A wait in the kernel is no longer than this at once, so that a cancel is seen.
 const SLICE: Duration = Duration::from_millis(100);
@@ -63,8 +64,9 @@ impl<'a> Deadline<'a> {
 
 /// A TCP connection with TCP_NODELAY and with [`SLICE`] as the time of each wait in the kernel, and
 /// the moment at which its connect began.
-pub fn dial(address: SocketAddr, deadline: &Deadline<'_>) -> Result<(TcpStream, u64), ProbeError> {
-    let failed = |error: &io::Error| ProbeError::io(format_args!("dial {address}"), error);
+pub fn dial(to: &Reached, deadline: &Deadline<'_>) -> Result<(TcpStream, u64), ProbeError> {
+    let address = to.address;
+    let failed = |error: &io::Error| ProbeError::io(format_args!("dial {to}"), error);
     let open = || -> io::Result<Socket> {
         let socket = Socket::new(
             Domain::for_address(address),
@@ -105,7 +107,7 @@ fn waits_on(error: &io::Error) -> bool {
 
 /// Opens a tunnel to the plan's target through its proxy, or a connection to it where there is none.
 pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(TcpStream, Stages), ProbeError> {
-    let (stream, began) = dial(plan.dial_address(), deadline)?;
+    let (stream, began) = dial(plan.first_hop(), deadline)?;
     let mut stages = Stages {
         began,
         dialled: now_ns(),
@@ -129,9 +131,9 @@ pub struct Association {
 
 /// Asks the proxy for UDP. Where it says that datagrams go is not checked. The client's own address is told as unknown (RFC 1928, section 7).
 pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, ProbeError> {
-    let (control, _) = dial(proxy.address, deadline)?;
+    let (control, _) = dial(&proxy.at, deadline)?;
     enter(&control, proxy, deadline, &mut Stages::default())?;
-    let unknown = Address::Ip(match proxy.address {
+    let unknown = Address::Ip(match proxy.at.address {
         SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
         SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
     });
@@ -157,7 +159,7 @@ pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, 
         ));
     }
     let relay = if relay.ip().is_unspecified() {
-        SocketAddr::new(proxy.address.ip(), relay.port())
+        SocketAddr::new(proxy.at.address.ip(), relay.port())
     } else {
         relay
     };
@@ -167,10 +169,10 @@ pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, 
 /// A proxy may name its relay, and nothing is looked up for that: a lookup has no deadline.
 fn relay_ip(name: &str, proxy: &Proxy) -> Option<IpAddr> {
     if name.eq_ignore_ascii_case(&proxy.host) {
-        return Some(proxy.address.ip());
+        return Some(proxy.at.address.ip());
     }
     if name.eq_ignore_ascii_case("localhost") {
-        return Some(match proxy.address {
+        return Some(match proxy.at.address {
             SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
             SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         });

@@ -49,7 +49,8 @@ pub struct Opening {
 impl Opening {
     /// Begins to dial.
     pub fn begin(plan: &Plan) -> Result<Self, ProbeError> {
-        let address = plan.dial_address();
+        let hop = plan.first_hop();
+        let address = hop.address;
         let dial = || -> io::Result<Socket> {
             let socket = Socket::new(
                 Domain::for_address(address),
@@ -62,8 +63,7 @@ impl Opening {
                 _ => Ok(socket),
             }
         };
-        let socket =
-            dial().map_err(|error| ProbeError::io(format_args!("dial {address}"), &error))?;
+        let socket = dial().map_err(|error| ProbeError::io(format_args!("dial {hop}"), &error))?;
         Ok(Self {
             stream: socket.into(),
             stage: Stage::Dial,
@@ -190,7 +190,7 @@ impl Opening {
 
     fn failed(&self, plan: &Plan, error: &io::Error) -> ProbeError {
         match self.stage {
-            Stage::Dial => ProbeError::io(format_args!("dial {}", plan.dial_address()), error),
+            Stage::Dial => ProbeError::io(format_args!("dial {}", plan.first_hop()), error),
             stage => ProbeError::io(stage.name(), error),
         }
     }

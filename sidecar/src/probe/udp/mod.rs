@@ -109,11 +109,11 @@ fn open(
     content: &impl Content,
 ) -> Result<(Transport, Option<Control>), ProbeError> {
     let (peer, header, control) = match &plan.proxy {
-        None => (plan.target_address, Vec::new(), None),
+        None => (plan.target_at.address, Vec::new(), None),
         Some(proxy) => {
             let deadline = Deadline::of_handshake(plan, context);
             let association = client::associate(proxy, &deadline)?;
-            if !may_relay(association.relay.ip(), proxy.address.ip(), &plan.allowed) {
+            if !may_relay(association.relay.ip(), proxy.at.address.ip(), &plan.allowed) {
                 return Err(ProbeError::new(
                     ErrorKind::SocksGarbage,
                     format!(
