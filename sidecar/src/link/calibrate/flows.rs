@@ -81,7 +81,7 @@ pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow>
             duration: Duration::from_secs(60),
             count: LOSSES,
             silence: silence(side, 0.0),
-            once: false,
+            once: side.duplicate == 0.0,
         },
     )
 }
