@@ -174,6 +174,9 @@ function versionsOf(instance) {
 export const isForeignTo = ({ environment, ownInstances }) =>
   isForeign(environment, Boolean(ownInstances || __ENV.INSTANCE));
 
+/** The instance that was given, where it has the load. @param {Pick<Definition, 'ownInstances'>} definition */
+const loadedOf = ({ ownInstances }) => (ownInstances ? null : __ENV.INSTANCE);
+
 /** @param {Definition} definition @param {Begun} begun @param {number} durationMs @returns {import('k6/x/windtunnel/judge').Run} */
 function runOf(definition, begun, durationMs) {
   const instance = sidecar.instance();
@@ -212,7 +215,7 @@ function watchedOf(definition, begun, restFor) {
     cpus: own ? sidecar.cpusOverTime(begun.window) : [],
     placement: own ? definition.placement : undefined,
     rest_before: begun.rest,
-    rest_after: usage?.at_rest ?? sidecar.atRest(__ENV.INSTANCE, restFor),
+    rest_after: usage?.at_rest ?? sidecar.atRest(loadedOf(definition), restFor),
   };
 }
 
@@ -356,7 +359,7 @@ export function defineScenario(definition) {
           ...make(),
           link: definition.link ? calibrated(definition.link) : null,
           runId: idOfRun(),
-          rest: sidecar.atRest(__ENV.INSTANCE, restSeconds()),
+          rest: sidecar.atRest(loadedOf(definition), restSeconds()),
         }),
       );
       const quiet = !MEASURED_AGAIN || awaitQuiet(definition.placement, PATIENCE_S * 1000);

@@ -4,6 +4,7 @@
  */
 import { given, readBy } from '../variables.js';
 import { ask, startEcho } from '../dataplane/meter.js';
+import { currentProfile } from '../profiles.js';
 
 /**
  * One direction, ns and bits a second; sidecar/README.md has the rest.
@@ -38,12 +39,17 @@ export const linkOf = (scenario, fallback = '') =>
 export const wantedLink = (text) => (text ? { link: { text } } : {});
 
 /**
- * In setup(): measures a link of its own that is made as the text says, and lets it go.
+ * In setup(): measures a link of its own that is made as the text says, and lets it go. A smoke takes fewer packets, within the same bounds.
  * @param {string} text
  * @returns {Calibrated}
  */
 export function calibrated(text) {
-  const { link, calibration } = ask('POST', '/links/calibrate', { text }, CALIBRATION_MOST_MS);
+  const { link, calibration } = ask(
+    'POST',
+    '/links/calibrate',
+    { text, brief: currentProfile() === 'smoke' },
+    CALIBRATION_MOST_MS,
+  );
   const { title, seed, mtu, settings, near, far } = link;
   return { about: { text, title, seed, mtu, settings, near, far }, calibration };
 }

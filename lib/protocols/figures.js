@@ -134,11 +134,11 @@ function aboutFigures(found) {
     further.length > 0
       ? `, and further ones of rows that these did not decide: ${further.join(', ')}; all`
       : '';
-  const many = (tunnelCounts(namesIn(found)).at(-1) ?? 0) >= MANY_TUNNELS;
-  const fewer = many ? `, ${MANY_TUNNELS} tunnels or more of ${Math.ceil(extra / 2)}` : '';
+  const most = tunnelCounts(namesIn(found)).at(-1) ?? 0;
+  const fewer = most >= MANY_TUNNELS ? `, ${MANY_TUNNELS} tunnels or more of ${Math.ceil(extra / 2)}` : '';
   const others =
     extra > 0
-      ? `these, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents`
+      ? `${most > 0 ? 'these' : 'none were opened'}, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents`
       : 'these, datagrams, uploads, 1 KiB and 1 MiB are not measured in this profile';
   return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; ${others}. Writes of 1 KiB are bound by the sender's system calls. CPU of the turn is all CPU time from the first probe to the end of the quiet period after the last one, the probes for many tunnels apart. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
 }

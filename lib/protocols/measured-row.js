@@ -23,7 +23,7 @@ import { lookAt } from './wire.js';
  * @property {(sides: SideBySide, number: number) => void} turn
  * @property {(turn: Turn, number: number) => void} tunnels through processes of their own: the others have grown by what
  *   they carried
- * @property {number} extra the first turns so many, of which each opens tunnels
+ * @property {number} tunnelTurns the first turns so many, of which each opens tunnels
  * @property {number} quietS seconds of the quiet period at the end of each turn
  */
 
@@ -102,7 +102,7 @@ export class MeasuredRow {
       measured.end();
       return measured;
     });
-    if (number < this.measures.extra) this.openTunnels(both, number);
+    if (number < this.measures.tunnelTurns) this.openTunnels(both, number);
   }
 
   /** At each side's hop, before what is timed and after it. @param {SideBySide} both @param {number} number @param {boolean} fresh */

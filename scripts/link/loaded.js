@@ -23,7 +23,7 @@ import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 /** Its deep queue sets apart what fills it and what does not: links/throttled.toml. */
 const LINK = currentProfile() === 'smoke' ? 'throttled,queue:200kb' : 'throttled';
 const PROFILES = {
-  smoke: { transfers: '1', warmup_s: 0.7, seconds: 1, tail_s: 0.5 },
+  smoke: { transfers: '1', warmup_s: 0.7, seconds: 1, tail_s: 0.3 },
   quick: { transfers: '1,8', warmup_s: 4, seconds: 5, tail_s: 5 },
   full: { transfers: '1,8', warmup_s: 8, seconds: 20, tail_s: 10 },
 };

@@ -19,6 +19,7 @@ import { MeasuredRow } from '../../lib/protocols/measured-row.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { namedProgram, selectedRows, sidesOf, smokeRows, targetsOf } from '../../lib/protocols/sides.js';
 import { secondsOver } from '../../lib/protocols/transfer.js';
+import { given } from '../../lib/variables.js';
 
 /** Turns of each side, `alone` or `compared`. In the first, `extra`, other sizes of writes, datagrams and tunnels are measured, too. */
 const TURNS = {
@@ -61,7 +62,9 @@ const extra = brief && overLink ? 0 : Math.min(turns, base.extra);
 /** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
 const minutes =
   candidate && !__ENV.TURNS ? envCount('MINUTES', furtherMinutes(currentProfile(), rows.length)) : 0;
-const tunnels = envList('TUNNELS', base.tunnels).map(Number);
+/** Many tunnels meet processes of their own: a smoke without a candidate leaves them out, unless it is asked for some. */
+const opensTunnels = !brief || given('TUNNELS') !== undefined;
+const tunnels = opensTunnels ? envList('TUNNELS', base.tunnels).map(Number) : [];
 const fewestFirst = tunnels.toSorted((a, b) => a - b);
 const asked = { rows, baseline, candidate, turns, extraTurns: extra, targets: targetsOf(), digests };
 
@@ -69,7 +72,7 @@ const asked = { rows, baseline, candidate, turns, extraTurns: extra, targets: ta
 const measured = [];
 /** What is sent in a turn, and in which order. @type {import('../../lib/protocols/measured-row.js').Measures} */
 const measures = {
-  extra,
+  tunnelTurns: tunnels.length > 0 ? extra : 0,
   quietS,
   turn(both, number) {
     if (number === 0) both.each((turn) => turn.rest());
@@ -107,7 +110,7 @@ const script = planeScenario({
     ...sizes,
     round_trips: passes * sizes.round_trips,
     transfer_s: passes * sizes.transfer_s,
-    tunnels: tunnels.join(','),
+    tunnels: tunnels.join(',') || 'none',
     quiet_s: quietS,
     ...(candidate ? asked.targets : {}),
   },

@@ -11,7 +11,6 @@ use super::answer::{blocking, read};
 use crate::failure::{Failure, Result};
 use crate::link::calibrate::{self, Calibration};
 use crate::link::{self, Link, OverTime, spec};
-use crate::testbed::hop::Wanted;
 use crate::testbed::supervisor::Supervisor;
 
 type Shared = State<Arc<Supervisor>>;
@@ -77,9 +76,22 @@ pub async fn calibrate(
 ) -> Result<Json<Calibration>> {
     blocking(move || {
         let link = supervisor.instance(&id)?.link()?;
-        calibrate::calibrate(&link).map(Json)
+        calibrate::calibrate(&link, calibrate::WHOLE).map(Json)
     })
     .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fresh {
+    /// A name of `links/`, items, or both, such as `far,loss:2%`.
+    text: String,
+    /// CPUs of the link's thread; none: any.
+    #[serde(default)]
+    cpus: Vec<usize>,
+    /// In half the time, by fewer packets.
+    #[serde(default)]
+    brief: bool,
 }
 
 #[derive(Serialize)]
@@ -90,11 +102,16 @@ pub struct Calibrated {
 
 /// The same of a fresh link of its own, which ends with it: what links of this text are on this machine. `link` is as it begins.
 pub async fn calibrate_fresh(State(supervisor): Shared, body: Bytes) -> Result<Json<Calibrated>> {
-    let Wanted { text, cpus } = read(&body)?;
+    let Fresh { text, cpus, brief } = read(&body)?;
+    let amount = if brief {
+        calibrate::BRIEF
+    } else {
+        calibrate::WHOLE
+    };
     blocking(move || {
         let link = Link::start(spec::read(&supervisor.catalogue.root, &text)?, &cpus)?;
         let state = link.state();
-        let calibration = calibrate::calibrate(&link)?;
+        let calibration = calibrate::calibrate(&link, amount)?;
         Ok(Json(Calibrated {
             link: state,
             calibration,

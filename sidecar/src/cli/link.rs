@@ -6,7 +6,7 @@ use serde_json::json;
 use super::up::Interrupts;
 use super::{Place, say};
 use crate::failure::Result;
-use crate::link::calibrate::{Calibration, Figure, calibrate};
+use crate::link::calibrate::{Calibration, Figure, WHOLE, calibrate};
 use crate::link::{End, Link, spec};
 use crate::testbed::catalogue::Catalogue;
 
@@ -98,7 +98,7 @@ pub struct Calibrate {
 impl Calibrate {
     /// 3 where the link is not what was asked for.
     pub fn run(self) -> Result<u8> {
-        let calibration = calibrate(&self.which.start()?)?;
+        let calibration = calibrate(&self.which.start()?, WHOLE)?;
         if self.json {
             say(serde_json::to_string(&calibration).unwrap_or_default());
         } else {

@@ -3,7 +3,7 @@
 use std::io::{IoSlice, IoSliceMut};
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::cmsg_space;
@@ -47,7 +47,12 @@ pub struct Plan {
     pub count: u64,
     /// The receiver ends after so long a silence.
     pub silence: Duration,
+    /// The link doubles nothing: the receiver ends as soon as all have arrived.
+    pub once: bool,
 }
+
+/// The sender has not ended.
+const SENDING: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
@@ -73,11 +78,12 @@ pub fn run(from: &End, to: &End, plan: &Plan) -> std::io::Result<Flow> {
         socket.connect(target)?;
         Ok(socket)
     })??;
-    let (arrived, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (arrived, all) = (AtomicU64::new(0), AtomicU64::new(SENDING));
     std::thread::scope(|scope| {
-        let receiving = scope.spawn(|| receive(&receiver, plan.silence, &arrived, &done));
+        let receiving = scope.spawn(|| receive(&receiver, plan, &arrived, &all));
         let sent = send(&sender, plan, &arrived);
-        done.store(true, Ordering::SeqCst);
+        let count = sent.as_ref().map_or(0, Vec::len) as u64;
+        all.store(count, Ordering::SeqCst);
         let arrivals = receiving
             .join()
             .map_err(|_| std::io::Error::other("the receiver failed"))??;
@@ -169,12 +175,15 @@ fn hand_over(socket: &UdpSocket, bytes: &[u8], size: usize) -> std::io::Result<(
     Ok(())
 }
 
+/// `all`: how many were sent, once the sender has ended.
 fn receive(
     socket: &UdpSocket,
-    silence: Duration,
+    plan: &Plan,
     arrived: &AtomicU64,
-    done: &AtomicBool,
+    all: &AtomicU64,
 ) -> std::io::Result<Vec<Arrival>> {
+    let complete =
+        |arrivals: &[Arrival]| plan.once && arrivals.len() as u64 == all.load(Ordering::SeqCst);
     let mut arrivals = Vec::new();
     let mut last = Instant::now();
     let mut bytes = [0; 2_048];
@@ -198,9 +207,9 @@ fn receive(
             Ok(_) | Err(Errno::EINTR) => continue,
             Err(Errno::EAGAIN) => {
                 // The silence counts from the sender's end.
-                if !done.load(Ordering::SeqCst) {
+                if all.load(Ordering::SeqCst) == SENDING {
                     last = Instant::now();
-                } else if last.elapsed() > silence {
+                } else if complete(&arrivals) || last.elapsed() > plan.silence {
                     return Ok(arrivals);
                 }
                 continue;
@@ -215,5 +224,8 @@ fn receive(
             arrived_ns: stamp.unwrap_or_else(wall_ns),
         });
         arrived.fetch_add(1, Ordering::Release);
+        if complete(&arrivals) {
+            return Ok(arrivals);
+        }
     }
 }

@@ -10,21 +10,45 @@ use crate::link::Link;
 use crate::link::ends::End;
 use crate::link::settings::{Settings, Side};
 
-/// Datagrams of the delay and of the loss.
-const DELAYS: u64 = 100;
+/// Datagrams of the loss.
 const LOSSES: u64 = 2_000;
 /// At most so many a second of these, and at most this share of the line.
 const LOSSES_PER_S: f64 = 5_000.0;
 const LOSSES_OF_LINE: f64 = 0.5;
-/// How long it is measured what the link carries.
-const CARRY_FOR: Duration = Duration::from_millis(300);
 /// On their way at once where it is measured what the link carries: fewer than its device keeps.
 const WINDOW: u64 = 1_000;
 /// After the last arrival, besides delay and queue.
 const SILENCE: Duration = Duration::from_millis(150);
 
+/// How much is measured. The bounds are the same.
+#[derive(Debug, Clone, Copy)]
+pub struct Amount {
+    /// Datagrams of the delay.
+    delays: u64,
+    /// How long the rate is measured once the queue is full.
+    pub rate_for: Duration,
+    /// How long it is measured what the link carries, with each size of packets.
+    carry_for: Duration,
+}
+
+pub const WHOLE: Amount = Amount {
+    delays: 100,
+    rate_for: Duration::from_millis(600),
+    carry_for: Duration::from_millis(300),
+};
+pub const BRIEF: Amount = Amount {
+    delays: 40,
+    rate_for: Duration::from_millis(300),
+    carry_for: Duration::from_millis(100),
+};
+
 /// So few datagrams that none waits for another.
-pub fn delay_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow> {
+pub fn delay_flow(
+    link: &Link,
+    from: &End,
+    to: &End,
+    (side, amount): (&Side, Amount),
+) -> Result<Flow> {
     run(
         link,
         from,
@@ -34,8 +58,9 @@ pub fn delay_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow
             together: 1,
             pace: Pace::Each(5.0 * MS),
             duration: Duration::from_secs(30),
-            count: DELAYS,
+            count: amount.delays,
             silence: silence(side, 0.0),
+            once: true,
         },
     )
 }
@@ -56,12 +81,13 @@ pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow>
             duration: Duration::from_secs(60),
             count: LOSSES,
             silence: silence(side, 0.0),
+            once: side.duplicate == 0.0,
         },
     )
 }
 
 /// In packets of full size and of the smallest.
-pub fn carries(link: &Link) -> Result<Carries> {
+pub fn carries(link: &Link, amount: Amount) -> Result<Carries> {
     let free = |side: &Side| Side {
         rate_bit_s: None,
         delay_ns: 0,
@@ -81,12 +107,13 @@ pub fn carries(link: &Link) -> Result<Carries> {
                 payload,
                 together: usize::MAX,
                 pace: Pace::Window(WINDOW),
-                duration: CARRY_FOR,
+                duration: amount.carry_for,
                 count: u64::MAX,
                 silence: SILENCE,
+                once: true,
             },
         )?;
-        Ok(flow.arrivals.len() as f64 / CARRY_FOR.as_secs_f64())
+        Ok(flow.arrivals.len() as f64 / amount.carry_for.as_secs_f64())
     };
     let mtu = link.spec.mtu as usize;
     Ok(Carries {

@@ -28,8 +28,6 @@ const CERTAIN_MS: f64 = 0.5;
 const STRETCH_LEAST: usize = 20;
 /// Of the delays while the queue is full as a rule, the one that is taken for that of the full queue.
 const FULL_SHARE: f64 = 0.95;
-/// How long the rate is measured once the queue is full.
-const RATE_FOR: Duration = Duration::from_millis(600);
 
 /// What a line did while more came than it takes.
 pub struct Filled {
@@ -44,7 +42,7 @@ impl Filled {
         from: &End,
         to: &End,
         (side, rate): (&Side, u64),
-        base_ms: f64,
+        (base_ms, rate_for): (f64, Duration),
     ) -> Result<Self> {
         let packet = link.spec.mtu as usize;
         let packet_ms = (packet * 8) as f64 / rate as f64 * 1e3;
@@ -62,16 +60,17 @@ impl Filled {
                 payload: packet - HEADERS,
                 together: (held / OF_QUEUE) as usize,
                 pace: Pace::Each(packet_ms * MS / over),
-                duration: full_after + RATE_FOR,
+                duration: full_after + rate_for,
                 count: u64::MAX,
                 silence: silence(side, queue_ms),
+                once: true,
             },
         )?;
         let arrivals = &flow.arrivals;
         if arrivals.is_empty() {
             return Err(nothing_came(link));
         }
-        let offered_s = (full_after + RATE_FOR).as_secs_f64();
+        let offered_s = (full_after + rate_for).as_secs_f64();
         let offered_mbit_s = (flow.sent as usize * packet * 8) as f64 / offered_s / 1e6;
         let certain_ns = (CERTAIN_MS.min(queue_ms / 4.0) * MS) as u64;
         let found = rate_of(&stretches(&flow, side.delay_ns + certain_ns));

@@ -10,6 +10,7 @@ use std::panic::resume_unwind;
 use std::time::Instant;
 
 use self::flow::{Arrival, Flow, HEADERS, LEAST_PAYLOAD};
+pub use self::flows::{Amount, BRIEF, WHOLE};
 use self::flows::{alive, carries, clean, delay_flow, loss_flow};
 use self::line::{FAST, Filled};
 pub use self::result::{Calibration, Figure};
@@ -28,7 +29,7 @@ const MS: f64 = 1e6;
 
 /// Measures a link through which nothing else goes, and leaves it as it was at its start. Both directions at once, as each has a line of
 /// its own; fast lines are filled one after the other, since a sender's own work is a matter there.
-pub fn calibrate(link: &Link) -> Result<Calibration> {
+pub fn calibrate(link: &Link, amount: Amount) -> Result<Calibration> {
     let began = Instant::now();
     let asked = &link.spec.settings;
     let ways = [
@@ -45,8 +46,8 @@ pub fn calibrate(link: &Link) -> Result<Calibration> {
             counts: |state| state.down,
         },
     ];
-    let [up, down] = measured(link, &ways)?;
-    let carries = carries(link)?;
+    let [up, down] = measured(link, &ways, amount)?;
+    let carries = carries(link, amount)?;
     link.restart()?;
     let mut wrong = Vec::new();
     for (name, measured, side) in [("up", &up, &asked.up), ("down", &down, &asked.down)] {
@@ -86,10 +87,10 @@ fn at_once<'a, T: Send>(
     })
 }
 
-fn measured(link: &Link, ways: &[Way<'_>; 2]) -> Result<[Measured; 2]> {
+fn measured(link: &Link, ways: &[Way<'_>; 2], amount: Amount) -> Result<[Measured; 2]> {
     link.measure(clean(&link.spec.settings))?;
     let base_ms = at_once(ways, |way| {
-        let flow = delay_flow(link, way.from, way.to, way.side)?;
+        let flow = delay_flow(link, way.from, way.to, (way.side, amount))?;
         Ok(at_share(&delays(&flow.arrivals), 0.5))
     })?;
     let state = link.state();
@@ -97,7 +98,10 @@ fn measured(link: &Link, ways: &[Way<'_>; 2]) -> Result<[Measured; 2]> {
 
     let fill = |way: &Way<'_>, base_ms: f64| match way.side.rate_bit_s {
         None => Ok(None),
-        Some(rate) => Filled::measure(link, way.from, way.to, (way.side, rate), base_ms).map(Some),
+        Some(rate) => {
+            let known = (base_ms, amount.rate_for);
+            Filled::measure(link, way.from, way.to, (way.side, rate), known).map(Some)
+        }
     };
     link.measure(clean(&link.spec.settings))?;
     let slow = |way: &Way<'_>| way.side.rate_bit_s.is_none_or(|rate| rate <= FAST / 2);
