@@ -1,6 +1,6 @@
 /** Data-plane scenarios through the real sing-box to a far end whose faults are known. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { startEcho } from '../support/echo.js';
 import { within } from '../support/faulty.js';
@@ -13,6 +13,8 @@ import { timely, undisturbed } from '../support/timely.js';
 const folder = temporaryFolder('dataplane');
 after(folder.remove);
 
+const LOGIN = { mode: 'password', username: 'u', password_env: 'PROXY_PASSWORD' };
+
 /**
  * Runs one scenario and gives its result.
  * @param {string} scenario
@@ -20,7 +22,7 @@ after(folder.remove);
  * @param {Record<string, string>} variables
  */
 async function run(scenario, entry, variables) {
-  const ENV = writeEnvironment(folder.path, { auth: { mode: 'none' }, ...entry }, 'dataplane');
+  const ENV = writeEnvironment(folder.fresh(), { auth: { mode: 'none' }, ...entry }, 'dataplane');
   const bench = startBench({ ENV, ONLY: `dataplane/${scenario}`, ...variables });
   try {
     const code = await bench.ended;
@@ -40,195 +42,201 @@ async function withEcho(faults, what) {
   }
 }
 
-for (const [scenario, row] of [
-  ['socks-tcp', 'tcp'],
-  ['socks-udp', 'udp'],
-]) {
+describe('a far end with faults, where all wait for it', { concurrency: 4 }, () => {
+  for (const [scenario, row] of [
+    ['socks-tcp', 'tcp'],
+    ['socks-udp', 'udp'],
+  ]) {
+    test(
+      `${scenario} reports an injected delay, through the proxy and direct`,
+      undisturbed(async () => {
+        await withEcho(['--delay-ms', '60'], async (entry) => {
+          const thresholds = { [scenario]: { [row]: { 'p(95)': 2000 } } };
+          const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
+          // That others use the machine is told, and is no fault of what is tested.
+          assert.deepEqual(faultsOf(result), []);
+          assert.equal(code, reasonsOf(result).length > 0 ? 3 : 0);
+          for (const name of [row, `${row}_direct`]) {
+            const { latency_ms: latency, success } = operation(result, name);
+            assert.equal(success, 40);
+            within(latency.p50, 60, 0.1);
+          }
+        });
+      }),
+    );
+  }
+
+  test('socks-udp counts exactly what is lost and what comes twice', async () => {
+    await withEcho(['--loss', '0.1', '--duplicate', '0.05', '--seed', '7'], async (entry) => {
+      const { code, result } = await run('socks-udp', entry, {
+        ROUND_TRIPS: '1000',
+        TIMEOUT_MS: '150',
+        WINDOW: '8',
+      });
+      const [row, direct] = [operation(result, 'udp'), operation(result, 'udp_direct')];
+      // The far end drops exactly 100 of each 1,000 that reach it; 50 a probe are warm-up, in four probes.
+      // What came late, on a busy machine, did come.
+      const dropped = (/** @type {any} */ { errors }) => (errors.lost ?? 0) - (errors.late ?? 0);
+      const lost = dropped(row) + dropped(direct);
+      assert.ok(lost >= 200 - 40 && lost <= 220, `${lost} of 2,000 lost`);
+      assert.equal(row.requests, 1000);
+      assert.equal(row.success, 1000 - row.errors.lost);
+      assert.ok(
+        row.errors.duplicated > 20 && row.errors.duplicated < 80,
+        `${row.errors.duplicated} duplicated`,
+      );
+      // The control loses as much: it is not the proxy that does.
+      assertVerdict(result, 'inconclusive');
+      assert.equal(code, 3);
+      assert.match(reasonsOf(result).join('\n'), /udp: \d+ × lost/);
+      assert.match(reasonsOf(result).join('\n'), /controls: udp_direct failed without the system/);
+    });
+  });
+
   test(
-    `${scenario} reports an injected delay, through the proxy and direct`,
+    'a stall of half a second shows in the open loop’s p99',
     undisturbed(async () => {
-      await withEcho(['--delay-ms', '60'], async (entry) => {
-        const thresholds = { [scenario]: { [row]: { 'p(95)': 2000 } } };
-        const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
-        // That others use the machine is told, and is no fault of what is tested.
-        assert.deepEqual(faultsOf(result), []);
-        assert.equal(code, reasonsOf(result).length > 0 ? 3 : 0);
-        for (const name of [row, `${row}_direct`]) {
-          const { latency_ms: latency, success } = operation(result, name);
-          assert.equal(success, 40);
-          within(latency.p50, 60, 0.1);
-        }
+      await withEcho(['--stall-after', '1500', '--stall-ms', '500'], async (entry) => {
+        const { result } = await run('socks-tcp', entry, { PROFILE: 'soak', DURATION: '20s', RATE: '200' });
+        const rows = ['tcp_open', 'tcp_open_direct'].map((name) => operation(result, name).latency_ms);
+        // One of the two loops met it: 100 of its 2,000 requests fall into the stall.
+        const stalled = rows.filter((latency) => latency.p99 > 300 && latency.max > 450);
+        assert.ok(stalled.length > 0, JSON.stringify(rows));
+        timely(stalled.length === 1 && stalled[0].max < 900, JSON.stringify(rows));
       });
     }),
   );
-}
-
-test('socks-udp counts exactly what is lost and what comes twice', async () => {
-  await withEcho(['--loss', '0.1', '--duplicate', '0.05', '--seed', '7'], async (entry) => {
-    const { code, result } = await run('socks-udp', entry, {
-      ROUND_TRIPS: '1000',
-      TIMEOUT_MS: '150',
-      WINDOW: '8',
-    });
-    const [row, direct] = [operation(result, 'udp'), operation(result, 'udp_direct')];
-    // The far end drops exactly 100 of each 1,000 that reach it; 50 a probe are warm-up, in four probes.
-    // What came late, on a busy machine, did come.
-    const dropped = (/** @type {any} */ { errors }) => (errors.lost ?? 0) - (errors.late ?? 0);
-    const lost = dropped(row) + dropped(direct);
-    assert.ok(lost >= 200 - 40 && lost <= 220, `${lost} of 2,000 lost`);
-    assert.equal(row.requests, 1000);
-    assert.equal(row.success, 1000 - row.errors.lost);
-    assert.ok(
-      row.errors.duplicated > 20 && row.errors.duplicated < 80,
-      `${row.errors.duplicated} duplicated`,
-    );
-    // The control loses as much: it is not the proxy that does.
-    assertVerdict(result, 'inconclusive');
-    assert.equal(code, 3);
-    assert.match(reasonsOf(result).join('\n'), /udp: \d+ × lost/);
-    assert.match(reasonsOf(result).join('\n'), /controls: udp_direct failed without the system/);
-  });
 });
 
-test(
-  'a stall of half a second shows in the open loop’s p99',
-  undisturbed(async () => {
-    await withEcho(['--stall-after', '1500', '--stall-ms', '500'], async (entry) => {
-      const { result } = await run('socks-tcp', entry, { PROFILE: 'soak', DURATION: '20s', RATE: '200' });
-      const rows = ['tcp_open', 'tcp_open_direct'].map((name) => operation(result, name).latency_ms);
-      // One of the two loops met it: 100 of its 2,000 requests fall into the stall.
-      const stalled = rows.filter((latency) => latency.p99 > 300 && latency.max > 450);
-      assert.ok(stalled.length > 0, JSON.stringify(rows));
-      timely(stalled.length === 1 && stalled[0].max < 900, JSON.stringify(rows));
+describe("a proxy's answers", { concurrency: 3 }, () => {
+  for (const [behaviour, kind] of /** @type {[import('../support/socks-server.js').Behaviour, string][]} */ ([
+    [{ reply: 1 }, 'socks_general_failure'],
+    [{ reply: 2 }, 'socks_not_allowed'],
+    [{ reply: 5 }, 'socks_connection_refused'],
+    [{ reply: 7 }, 'socks_command_not_supported'],
+    ['garbage', 'socks_garbage'],
+    ['reset', 'connection_reset'],
+    ['close', 'closed'],
+  ])) {
+    test(`a proxy that answers ${JSON.stringify(behaviour)} in mid-run is named ${kind}`, async () => {
+      const server = await startSocksServer(behaviour, 1);
+      try {
+        const { code, result } = await run('socks-tcp', { url: server.url }, {});
+        assert.deepEqual(Object.keys(operation(result, 'tcp').errors), [kind]);
+        assertVerdict(result, 'fail', code);
+      } finally {
+        server.stop();
+      }
     });
-  }),
-);
+  }
+});
 
-for (const [behaviour, kind] of /** @type {[import('../support/socks-server.js').Behaviour, string][]} */ ([
-  [{ reply: 1 }, 'socks_general_failure'],
-  [{ reply: 2 }, 'socks_not_allowed'],
-  [{ reply: 5 }, 'socks_connection_refused'],
-  [{ reply: 7 }, 'socks_command_not_supported'],
-  ['garbage', 'socks_garbage'],
-  ['reset', 'connection_reset'],
-  ['close', 'closed'],
-])) {
-  test(`a proxy that answers ${JSON.stringify(behaviour)} in mid-run is named ${kind}`, async () => {
-    const server = await startSocksServer(behaviour, 1);
-    try {
-      const { code, result } = await run('socks-tcp', { url: server.url }, {});
-      assert.deepEqual(Object.keys(operation(result, 'tcp').errors), [kind]);
-      assertVerdict(result, 'fail', code);
-    } finally {
-      server.stop();
-    }
-  });
-}
+describe('a proxy that is late', { concurrency: 3 }, () => {
+  test(
+    'answers that wait for delayed acknowledgements are named so',
+    undisturbed(async () => {
+      const server = await startSocksServer('nagle');
+      const ENV = writeEnvironment(folder.fresh(), { auth: { mode: 'none' }, url: server.url }, 'dataplane');
+      const bench = startBench({ ENV, ONLY: 'dataplane/socks-tcp', ROUND_TRIPS: '100' });
+      try {
+        await bench.ended;
+        const { latency_ms: latency, success } = operation(bench.result('dataplane-socks-tcp'), 'tcp');
+        assert.equal(success, 100);
+        within(latency.p50, 42, 0.1);
+        const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+        assert.match(
+          report,
+          /TCP round trip: P50 4\d\.\d ms \(one wait\): as long as delayed acknowledgements/,
+        );
+      } finally {
+        bench.remove();
+        server.stop();
+      }
+    }),
+  );
 
-test(
-  'answers that wait for delayed acknowledgements are named so',
-  undisturbed(async () => {
-    const server = await startSocksServer('nagle');
-    const ENV = writeEnvironment(folder.path, { auth: { mode: 'none' }, url: server.url }, 'dataplane');
-    const bench = startBench({ ENV, ONLY: 'dataplane/socks-tcp', ROUND_TRIPS: '100' });
+  test('a handshake that is grossly longer than without the proxy fails, whatever the bounds are', async () => {
+    const server = await startSocksServer('late');
+    const thresholds = { handshake: { handshake: { 'p(95)': 1000 } } };
+    const entry = { auth: { mode: 'none' }, url: server.url, thresholds };
+    const ENV = writeEnvironment(folder.fresh(), entry, 'dataplane');
+    const bench = startBench({ ENV, ONLY: 'dataplane/handshake', HANDSHAKES: '40' });
     try {
-      await bench.ended;
-      const { latency_ms: latency, success } = operation(bench.result('dataplane-socks-tcp'), 'tcp');
-      assert.equal(success, 100);
-      within(latency.p50, 42, 0.1);
-      const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
-      assert.match(
-        report,
-        /TCP round trip: P50 4\d\.\d ms \(one wait\): as long as delayed acknowledgements/,
+      const code = await bench.ended;
+      const result = bench.result('dataplane-handshake');
+      // A machine that is busy with something else says nothing of a threshold.
+      const valid = result.validity.every((/** @type {any} */ { ok }) => ok !== false);
+      assert.equal(code, valid ? 99 : 3, bench.output.stdout);
+      assert.ok(
+        reasonsOf(result).some((line) => /^handshake: P50 \d+\.\d ms, at most 20 ms$/.test(line)),
+        reasonsOf(result).join('\n'),
       );
     } finally {
       bench.remove();
       server.stop();
     }
-  }),
-);
+  });
 
-test('a handshake that is grossly longer than without the proxy fails, whatever the bounds are', async () => {
-  const server = await startSocksServer('late');
-  const thresholds = { handshake: { handshake: { 'p(95)': 1000 } } };
-  const entry = { auth: { mode: 'none' }, url: server.url, thresholds };
-  const ENV = writeEnvironment(folder.path, entry, 'dataplane');
-  const bench = startBench({ ENV, ONLY: 'dataplane/handshake', HANDSHAKES: '40' });
-  try {
-    const code = await bench.ended;
-    const result = bench.result('dataplane-handshake');
-    // A machine that is busy with something else says nothing of a threshold.
-    const valid = result.validity.every((/** @type {any} */ { ok }) => ok !== false);
-    assert.equal(code, valid ? 99 : 3, bench.output.stdout);
-    assert.ok(
-      reasonsOf(result).some((line) => /^handshake: P50 \d+\.\d ms, at most 20 ms$/.test(line)),
-      reasonsOf(result).join('\n'),
-    );
-  } finally {
-    bench.remove();
-    server.stop();
-  }
-});
-
-const LOGIN = { mode: 'password', username: 'u', password_env: 'PROXY_PASSWORD' };
-
-test('a login that the proxy never asks for is recorded as not negotiated, and said', async () => {
-  const server = await startSocksServer('late');
-  const ENV = writeEnvironment(folder.path, { auth: LOGIN, url: server.url }, 'dataplane');
-  const bench = startBench({ ENV, ONLY: 'dataplane/handshake', HANDSHAKES: '40', PROXY_PASSWORD: 'word' });
-  try {
-    await bench.ended;
-    const result = bench.result('dataplane-handshake');
-    assert.equal(result.run.parameters.auth, false);
-    assert.match(result.notes.join('\n'), /a login is configured, and the proxy never asked for it/);
-    assert.equal(operation(result, 'handshake').success, 40);
-  } finally {
-    bench.remove();
-    server.stop();
-  }
-});
-
-for (const [
-  what,
-  scenario,
-  behaviour,
-  line,
-  more,
-] of /** @type {[string, string, import('../support/socks-server.js').Behaviour | null, RegExp, object?][]} */ ([
-  ['that is down', 'socks-tcp', null, /Connection refused.*; nothing listens there: start the proxy/],
-  ['that says nothing', 'handshake', 'silent', /no answer in time; .*the port on which it speaks SOCKS5/],
-  ['that speaks HTTP', 'concurrency', 'garbage', /not SOCKS5.*; correct its address/],
-  [
-    'that refuses the password',
-    'throughput',
-    'login',
-    /refused user name or password; .*password_env/,
-    { auth: LOGIN },
-  ],
-  ['that wants a login', 'socks-tcp', 'login', /asks for a login.*; correct auth/],
-  ['whose rules refuse the target', 'socks-tcp', { reply: 2 }, /reply 2 .*do not allow the target/],
-  ['that does no UDP', 'socks-udp', { reply: 7 }, /UDP to .*reply 7 .*turn UDP on in the proxy/],
-])) {
-  test(`a proxy ${what} ends set-up with one line`, async () => {
-    const server = await startSocksServer(behaviour ?? 'silent');
-    if (behaviour === null) server.stop();
-    const entry = { auth: { mode: 'none' }, url: server.url, ...more };
-    const bench = startBench({
-      ENV: writeEnvironment(folder.path, entry, 'dataplane'),
-      ONLY: `dataplane/${scenario}`,
-      PROXY_PASSWORD: 'wrong',
-    });
+  test('a login that the proxy never asks for is recorded as not negotiated, and said', async () => {
+    const server = await startSocksServer('late');
+    const ENV = writeEnvironment(folder.fresh(), { auth: LOGIN, url: server.url }, 'dataplane');
+    const bench = startBench({ ENV, ONLY: 'dataplane/handshake', HANDSHAKES: '40', PROXY_PASSWORD: 'word' });
     try {
-      const code = await bench.ended;
-      const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
-      assert.equal(lines.length, 1, bench.output.stdout);
-      assert.match(lines[0], line);
-      assert.ok(lines[0].includes(server.url), lines[0]);
-      assert.equal(code, 4);
-      assert.ok(!bench.has(`dataplane-${scenario}.json`), 'nothing was measured');
+      await bench.ended;
+      const result = bench.result('dataplane-handshake');
+      assert.equal(result.run.parameters.auth, false);
+      assert.match(result.notes.join('\n'), /a login is configured, and the proxy never asked for it/);
+      assert.equal(operation(result, 'handshake').success, 40);
     } finally {
       bench.remove();
-      if (behaviour !== null) server.stop();
+      server.stop();
     }
   });
-}
+});
+
+describe('a proxy that cannot be used', { concurrency: 3 }, () => {
+  for (const [
+    what,
+    scenario,
+    behaviour,
+    line,
+    more,
+  ] of /** @type {[string, string, import('../support/socks-server.js').Behaviour | null, RegExp, object?][]} */ ([
+    ['that is down', 'socks-tcp', null, /Connection refused.*; nothing listens there: start the proxy/],
+    ['that says nothing', 'handshake', 'silent', /no answer in time; .*the port on which it speaks SOCKS5/],
+    ['that speaks HTTP', 'concurrency', 'garbage', /not SOCKS5.*; correct its address/],
+    [
+      'that refuses the password',
+      'throughput',
+      'login',
+      /refused user name or password; .*password_env/,
+      { auth: LOGIN },
+    ],
+    ['that wants a login', 'socks-tcp', 'login', /asks for a login.*; correct auth/],
+    ['whose rules refuse the target', 'socks-tcp', { reply: 2 }, /reply 2 .*do not allow the target/],
+    ['that does no UDP', 'socks-udp', { reply: 7 }, /UDP to .*reply 7 .*turn UDP on in the proxy/],
+  ])) {
+    test(`a proxy ${what} ends set-up with one line`, async () => {
+      const server = await startSocksServer(behaviour ?? 'silent');
+      if (behaviour === null) server.stop();
+      const entry = { auth: { mode: 'none' }, url: server.url, ...more };
+      const bench = startBench({
+        ENV: writeEnvironment(folder.fresh(), entry, 'dataplane'),
+        ONLY: `dataplane/${scenario}`,
+        PROXY_PASSWORD: 'wrong',
+      });
+      try {
+        const code = await bench.ended;
+        const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
+        assert.equal(lines.length, 1, bench.output.stdout);
+        assert.match(lines[0], line);
+        assert.ok(lines[0].includes(server.url), lines[0]);
+        assert.equal(code, 4);
+        assert.ok(!bench.has(`dataplane-${scenario}.json`), 'nothing was measured');
+      } finally {
+        bench.remove();
+        if (behaviour !== null) server.stop();
+      }
+    });
+  }
+});

@@ -1,6 +1,6 @@
 /** Every data-plane scenario, as `make` runs it, through the real sing-box and the real xray; tests/real/smoke has sing-box-pair. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { assertRefused, errorLines, startBench } from '../support/bench.js';
 import { assertDataplane } from '../support/dataplane-smoke.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
@@ -103,51 +103,53 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
   test(`${JSON.stringify(variables)} is refused in one line`, () => assertRefused(variables, line));
 }
 
-test('a sidecar that is killed in mid-probe ends the run with one line', async () => {
-  const bench = startBench({
-    ONLY: 'dataplane/socks-tcp',
-    PROFILE: 'soak',
-    DURATION: '60s',
-    TESTBED: 'sing-box',
+describe('an end in mid-probe', { concurrency: 2 }, () => {
+  test('a sidecar that is killed in mid-probe ends the run with one line', async () => {
+    const bench = startBench({
+      ONLY: 'dataplane/socks-tcp',
+      PROFILE: 'soak',
+      DURATION: '60s',
+      TESTBED: 'sing-box',
+    });
+    try {
+      const sidecar = () =>
+        descendants(bench.child.pid).find(
+          ({ command }) => /bin\/sidecar.*serve/.test(command) && !/__/.test(command),
+        );
+      await until(() => bench.has('logs/dataplane-socks-tcp.k6.log') && sidecar(), 'the load');
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      process.kill(sidecar().pid, 'SIGKILL');
+      assert.equal(await bench.ended, 4);
+      const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
+      assert.equal(lines.length, 1, bench.output.stdout);
+      assert.match(lines[0], /sidecar/);
+    } finally {
+      bench.remove();
+    }
   });
-  try {
-    const sidecar = () =>
-      descendants(bench.child.pid).find(
-        ({ command }) => /bin\/sidecar.*serve/.test(command) && !/__/.test(command),
-      );
-    await until(() => bench.has('logs/dataplane-socks-tcp.k6.log') && sidecar(), 'the load');
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    process.kill(sidecar().pid, 'SIGKILL');
-    assert.equal(await bench.ended, 4);
-    const lines = errorLines({ stdout: bench.output.stdout, stderr: '' });
-    assert.equal(lines.length, 1, bench.output.stdout);
-    assert.match(lines[0], /sidecar/);
-  } finally {
-    bench.remove();
-  }
-});
 
-test('Ctrl-C in mid-probe keeps what was measured and leaves nothing behind', async () => {
-  const bench = startBench({
-    ONLY: 'dataplane/socks-tcp',
-    PROFILE: 'soak',
-    DURATION: '60s',
-    TESTBED: 'sing-box',
+  test('Ctrl-C in mid-probe keeps what was measured and leaves nothing behind', async () => {
+    const bench = startBench({
+      ONLY: 'dataplane/socks-tcp',
+      PROFILE: 'soak',
+      DURATION: '60s',
+      TESTBED: 'sing-box',
+    });
+    try {
+      await until(() => bench.has('logs/dataplane-socks-tcp.k6.log'), 'k6');
+      await new Promise((resolve) => setTimeout(resolve, 30_000));
+      const before = descendants(bench.child.pid);
+      bench.child.kill('SIGINT');
+      assert.equal(await bench.ended, 130);
+      const result = bench.result('dataplane-socks-tcp');
+      assert.equal(result.verdict, 'inconclusive');
+      assert.ok(
+        result.operations.some(({ success }) => success > 0),
+        'the first probe is kept',
+      );
+      assert.deepEqual(before.filter(isAlive), []);
+    } finally {
+      bench.remove();
+    }
   });
-  try {
-    await until(() => bench.has('logs/dataplane-socks-tcp.k6.log'), 'k6');
-    await new Promise((resolve) => setTimeout(resolve, 30_000));
-    const before = descendants(bench.child.pid);
-    bench.child.kill('SIGINT');
-    assert.equal(await bench.ended, 130);
-    const result = bench.result('dataplane-socks-tcp');
-    assert.equal(result.verdict, 'inconclusive');
-    assert.ok(
-      result.operations.some(({ success }) => success > 0),
-      'the first probe is kept',
-    );
-    assert.deepEqual(before.filter(isAlive), []);
-  } finally {
-    bench.remove();
-  }
 });

@@ -1,6 +1,6 @@
 /** That a row's hop is what its name says: a client that leaves out its transport, TLS, REALITY, Vision or obfs, or has another cipher, gets no echo. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { certificateAt, connectionsTo, fileOf, otherClient } from '../support/hop.js';
 import { temporaryFolder } from '../support/k6.js';
@@ -10,6 +10,8 @@ import { connectTunnel } from '../support/socks5.js';
 
 /** @typedef {import('../../lib/protocols/matrix.js').Row} Row */
 
+/** Rows at once: each mostly waits for an echo that must not come. */
+const AT_ONCE = 5;
 const TUNNELS = 8;
 const TRIES = 12;
 
@@ -143,7 +145,7 @@ async function echoes(proxy, tries = 1) {
 
 /** @param {any} instance @param {(hop: any) => void} change @param {number} [tries] */
 async function echoesFor(instance, change, tries) {
-  const client = await otherClient(instance, logs.path, change);
+  const client = await otherClient(instance, logs.fresh(), change);
   try {
     return await echoes(client.proxy, tries);
   } finally {
@@ -175,32 +177,38 @@ function connectionsWanted(row) {
   return isLayered(row) && ['tcp', 'ws'].includes(row.transport) ? [TUNNELS, Infinity] : null;
 }
 
-for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
-  for (const row of rowsOf(engine)) {
-    const parts = PARTS.filter(({ has }) => has(row));
-    const wanted = connectionsWanted(row);
-    if (parts.length === 0 && !wanted) continue;
+describe('a hop', { concurrency: AT_ONCE }, () => {
+  for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
+    for (const row of rowsOf(engine)) {
+      const parts = PARTS.filter(({ has }) => has(row));
+      const wanted = connectionsWanted(row);
+      if (parts.length === 0 && !wanted) continue;
 
-    test(`${row.row} on ${engine}: its hop is what it says`, async () => {
-      const instance = await sidecar.start('protocols', { ...row.variables, engine, binary: binaryOf(row) });
-      try {
-        const alike = () => echoesFor(instance, () => {}, row.known?.[engine] ? TRIES : 1);
-        assert.ok(parts.length === 0 || (await alike()), 'another client like it');
-        for (const { part, without } of parts)
-          assert.ok(
-            !(await echoesFor(instance, (hop) => without[engine](hop, instance))),
-            `a client without ${part} gets an echo`,
-          );
-        const { server_port: server, site_port: borrowed } = instance.variables;
-        if (row.security === 'reality' || row.variables.protocol === 'shadowtls')
-          assert.equal(await certificateAt(server), await certificateAt(borrowed));
-        if (!wanted) return;
-        const connections = await connectionsOfTunnels(instance);
-        const [least, most] = wanted;
-        assert.ok(connections >= least && connections <= most, `${connections} connections`);
-      } finally {
-        await sidecar.ask('DELETE', `/instances/${instance.id}`);
-      }
-    });
+      test(`${row.row} on ${engine}: its hop is what it says`, async () => {
+        const instance = await sidecar.start('protocols', {
+          ...row.variables,
+          engine,
+          binary: binaryOf(row),
+        });
+        try {
+          const alike = () => echoesFor(instance, () => {}, row.known?.[engine] ? TRIES : 1);
+          assert.ok(parts.length === 0 || (await alike()), 'another client like it');
+          for (const { part, without } of parts)
+            assert.ok(
+              !(await echoesFor(instance, (hop) => without[engine](hop, instance))),
+              `a client without ${part} gets an echo`,
+            );
+          const { server_port: server, site_port: borrowed } = instance.variables;
+          if (row.security === 'reality' || row.variables.protocol === 'shadowtls')
+            assert.equal(await certificateAt(server), await certificateAt(borrowed));
+          if (!wanted) return;
+          const connections = await connectionsOfTunnels(instance);
+          const [least, most] = wanted;
+          assert.ok(connections >= least && connections <= most, `${connections} connections`);
+        } finally {
+          await sidecar.ask('DELETE', `/instances/${instance.id}`);
+        }
+      });
+    }
   }
-}
+});

@@ -1,7 +1,7 @@
 /** The wire of the turns that are judged: a candidate that leaves out TLS later on is found out, and all real rows are what they say. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { CANDIDATE, matrix } from '../support/candidate.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 import { reasonsOf } from '../support/reasons.js';
@@ -49,18 +49,20 @@ const ROWS = {
   xray: 'vless-reality-vision,hysteria2',
 };
 
-for (const [engine, rows] of Object.entries(ROWS)) {
-  test(`rows of ${engine} show the wire that they say, and each turn is checked`, async () => {
-    await matrix(
-      { BASELINE_ENGINE: engine, CANDIDATE: join(ROOT, 'bin', engine), PROTOCOL: rows },
-      ({ result }) => {
-        assert.equal(protocolRows(result).length, rows.split(',').length);
-        for (const { row, baseline, candidate } of protocolRows(result))
-          for (const { outcome, detail } of [baseline, candidate])
-            assert.notEqual(outcome, 'wrong wire', `${row}: ${detail}`);
-        const unchecked = reasonsOf(result).filter((line) => line.includes('the hop was not checked'));
-        assert.deepEqual(unchecked, []);
-      },
-    );
-  });
-}
+describe('a wire', { concurrency: 2 }, () => {
+  for (const [engine, rows] of Object.entries(ROWS)) {
+    test(`rows of ${engine} show the wire that they say, and each turn is checked`, async () => {
+      await matrix(
+        { BASELINE_ENGINE: engine, CANDIDATE: join(ROOT, 'bin', engine), PROTOCOL: rows },
+        ({ result }) => {
+          assert.equal(protocolRows(result).length, rows.split(',').length);
+          for (const { row, baseline, candidate } of protocolRows(result))
+            for (const { outcome, detail } of [baseline, candidate])
+              assert.notEqual(outcome, 'wrong wire', `${row}: ${detail}`);
+          const unchecked = reasonsOf(result).filter((line) => line.includes('the hop was not checked'));
+          assert.deepEqual(unchecked, []);
+        },
+      );
+    });
+  }
+});

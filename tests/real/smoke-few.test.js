@@ -22,7 +22,7 @@ const ONLY = Object.entries(NAMES)
   .join(',');
 const noLink = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
 /** Enough to tell that a row is measured. */
-const SHORT = { TURNS: '2', TUNNELS: '10' };
+const SHORT = { TUNNELS: '10' };
 
 /** @type {import('../support/smoke-run.js').Smoke} */
 let smoke;

@@ -61,7 +61,7 @@ const accepts = (port) =>
 /**
  * Starts another client of an instance's server, with keys, certificate and engine of the instance's own.
  * @param {any} instance
- * @param {string} folder for its configuration
+ * @param {string} folder of its own, for its configuration
  * @param {(hop: any) => void} change of what the outbound `hop` is configured as
  */
 export async function otherClient(instance, folder, change) {

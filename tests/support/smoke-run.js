@@ -9,8 +9,14 @@ import { temporaryFolder } from './k6.js';
 import { watch } from './processes.js';
 import { startSidecar } from './sidecar.js';
 
-/** Of protocols, so that the run stays short; our own build as candidate. */
-const FEW_ROWS = { PROTOCOL: 'trojan', CANDIDATE: 'sing-box', CHAINS: 'trojan+socks', SECONDS: '1' };
+/** Of protocols, so that the run stays short; our own build as candidate. tests/real/protocols-judged.test.js has further turns. */
+const FEW_ROWS = {
+  PROTOCOL: 'trojan',
+  CANDIDATE: 'sing-box',
+  CHAINS: 'trojan+socks',
+  SECONDS: '1',
+  TURNS: '2',
+};
 const SECRETS = {
   PULSAR_PASSWORD: 'correct-horse-battery-staple-42',
   PANEL_PASSWORD: 'correct-horse-battery-staple-43',

@@ -3,6 +3,10 @@ import assert from 'node:assert/strict';
 import { faultsOf, isOfABusyOne, isOfTheMachine, reasonsOf } from './reasons.js';
 import { Spoilt } from './timely.js';
 
+/** Whether only a crowded machine has prevented a failure. @param {any} result */
+const isSpoilt = ({ verdict, reasons }) =>
+  verdict === 'inconclusive' && reasons.some(isOfTheMachine) && reasons.every(isOfABusyOne);
+
 /**
  * The verdict, and where it is told the exit code, are the expected ones; else the result's reasons are printed. A pass
  * may be inconclusive on a crowded machine, for nothing but that. Another verdict that only a crowded machine has prevented is spoilt, so
@@ -15,16 +19,26 @@ export function assertVerdict(result, verdict, code) {
   const reasons = reasonsOf(result).join('\n') || 'it gives no reasons';
   const crowded =
     result.verdict === 'inconclusive' && result.reasons.length > 0 && faultsOf(result).length === 0;
-  const spoilt =
-    result.verdict === 'inconclusive' &&
-    result.reasons.some(isOfTheMachine) &&
-    result.reasons.every(isOfABusyOne);
   const message = `the verdict is ${result.verdict}, not ${verdict}: ${reasons}`;
-  if (verdict === 'fail' && spoilt) throw new Spoilt(message);
+  if (verdict === 'fail' && isSpoilt(result)) throw new Spoilt(message);
   assert.ok(result.verdict === verdict || (verdict === 'pass' && crowded), message);
   // k6 itself knows no inconclusive.
   const expected = verdict === 'fail' ? 99 : 0;
   if (code !== undefined) assert.equal(code, expected, `exit code ${code}, not ${expected}: ${reasons}`);
+}
+
+/**
+ * An operation fails more than its bound allows, and the result says so. The verdict is a failure, but on a crowded machine it may be
+ * inconclusive for nothing but that.
+ * @param {any} result @param {string} operation @param {number} code that the run ended with
+ */
+export function assertTooManyFailed(result, operation, code) {
+  const reasons = reasonsOf(result);
+  const told = (/** @type {string} */ line) =>
+    line.startsWith(`${operation}: `) && / failed, at most /.test(line);
+  assert.ok(reasons.some(told), reasons.join('\n'));
+  if (isSpoilt(result)) assert.equal(code, 3);
+  else assertVerdict(result, 'fail', code);
 }
 
 /** What requests meet when the system dies: stopped at once, a load may see nothing but the end of its connections. */

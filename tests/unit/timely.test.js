@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { within } from '../support/faulty.js';
 import { SPOILT, timely, undisturbed } from '../support/timely.js';
-import { assertVerdict } from '../support/verdict.js';
+import { assertTooManyFailed, assertVerdict } from '../support/verdict.js';
 
 /**
  * @param {(tries: number) => void} body
@@ -71,4 +71,25 @@ test('a verdict that only the machine prevents is a time; another one is not', a
   assert.equal((await triesOf(both))[0], 5, 'others can have caused all of it');
   assert.deepEqual(await tried('machine', 'pass'), [1, null]);
   assert.equal((await tried('samples', 'pass'))[0], 1);
+});
+
+test('an operation that fails too much is told on any machine, and excused on a crowded one alone', async () => {
+  const told = { kind: 'error', busy_machine: true, text: 'tcp: 5.00% failed, at most 0.1%' };
+  const machine = { kind: 'machine', text: 'crowded' };
+  const tried = (
+    /** @type {string} */ verdict,
+    /** @type {object[]} */ reasons,
+    /** @type {number} */ code,
+  ) => triesOf(() => assertTooManyFailed({ verdict, reasons }, 'tcp', code));
+  assert.deepEqual(await tried('fail', [told], 99), [1, null]);
+  assert.deepEqual(await tried('inconclusive', [told, machine], 3), [1, null]);
+  for (const [verdict, reasons, code] of /** @type {[string, object[], number][]} */ ([
+    ['fail', [told], 3],
+    ['inconclusive', [told, machine], 99],
+    ['inconclusive', [told], 3],
+    ['inconclusive', [machine], 3],
+    ['inconclusive', [told, machine, { kind: 'error', text: 'wrong' }], 3],
+    ['pass', [], 0],
+  ]))
+    assert.notEqual((await tried(verdict, reasons, code))[1], null, `${verdict}, ${JSON.stringify(reasons)}`);
 });
