@@ -1,6 +1,7 @@
 /** What must hold for a panel so that it can be read. */
 import { widthOf } from './boards/columns.js';
 import { readable } from './boards/panels.js';
+import { clashingNames } from './names.js';
 
 /** @typedef {import('./types.js').Panel} Panel */
 /** @typedef {(true | string)[]} Findings true where all is well, else what is not */
@@ -76,6 +77,7 @@ function ofTable(where, panel) {
     ...titlesOf(panel)
       .filter((title, index, all) => all.indexOf(title) !== index)
       .map((title) => `${where}: two columns are titled ${title}: all their cells would show the last one`),
+    ...clashingNames(panel).map((name) => `${where}: two of its queries have a column ${name}`),
     ofNothing(where, panel),
     ofCells(where, panel),
   ];

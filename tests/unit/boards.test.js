@@ -177,6 +177,15 @@ const FAULTS = [
     /panel 107 Thresholds: two columns are titled bound/,
   ],
   [
+    'a column that two joined queries have',
+    (board) => {
+      const [run, baseline] = panelOf(board, 601).targets;
+      baseline.query = baseline.query.replace('AS "Rate base"', 'AS "Rate"');
+      assert.match(run.query, /AS "Rate"/);
+    },
+    /panel 601 Figures of both runs: two of its queries have a column Rate/,
+  ],
+  [
     'columns that are too wide for their panel',
     (board) => (propertyOf(board, 107, 'threshold', 'custom.width').value = 1200),
     /panel 107 Thresholds: its columns take \d+ pixels of 1536/,
