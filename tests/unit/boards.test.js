@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { DATASOURCE } from '../../grafana/boards/influx.js';
 import { committed, outdated } from '../../grafana/generate.js';
 import { problemsOf } from '../../grafana/lint.js';
+import { cellsOf } from '../../grafana/stand-in-table.js';
 import { expanded, resolve, standing } from '../../grafana/stand-in.js';
 import { ROOT, start, temporaryFolder } from '../support/k6.js';
 
@@ -186,6 +187,11 @@ const FAULTS = [
     /panel 601 Figures of both runs: two of its queries have a column Rate/,
   ],
   [
+    'a title without its statistic',
+    (board) => propertiesOf(board, 107, 'value').push({ id: 'unit', value: 'ms' }),
+    /panel 107 Thresholds: the title value has no statistic/,
+  ],
+  [
     'columns that are too wide for their panel',
     (board) => (propertyOf(board, 107, 'threshold', 'custom.width').value = 1200),
     /panel 107 Thresholds: its columns take \d+ pixels of 1536/,
@@ -273,6 +279,17 @@ test('each row of the table of scenarios leads to its own time, on its system’
       /"began_ms" - \d+ AS "from", "ended_ms" \+ \d+ AS "to"/,
     );
   }
+});
+
+test('a link to a run begins two seconds before the run', () => {
+  const panel = panelOf(boards()['overview.json'], 151);
+  const [cells] = cellsOf(panel, {
+    begin: [{ Time: 100_000, testid: 'a', profile: 'quick', text: '' }],
+    end: [{ Time: 160_000, testid: 'a', verdict: 'pass' }],
+  });
+  assert.equal(cells.from, 98_000);
+  const [show, watch] = propertyOf(boards()['overview.json'], 151, 'testid', 'links').value;
+  for (const { url } of [show, watch]) assert.match(url, /&from=\$\{__data\.fields\.from\.numeric\}&to=/);
 });
 
 test('the trend shows one class of machine at a time, and no run', () => {

@@ -17,7 +17,7 @@ const throughput = () =>
     id: 701,
     title: 'Throughput',
     description:
-      'Payload in one direction, a point for each probe at its end, the controls (direct) too. A handshake carries nothing, and interop asks for no throughput.',
+      'Mean payload in one direction of each probe, a point for each probe at its end, the controls (direct) too. A handshake carries nothing, and interop asks for no throughput.',
     unit: units.mbit,
     w: 12,
   })
