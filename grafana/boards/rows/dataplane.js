@@ -9,6 +9,7 @@ import { units } from '../units.js';
 export const throughputRow = () => ({
   id: 700,
   title: 'Throughput and loss, with the direct control beside',
+  collapsed: true,
   panels: [throughput(), loss(), latency('P50', 703), latency('P95', 704)],
 });
 

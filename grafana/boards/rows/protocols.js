@@ -13,6 +13,7 @@ const ROWS = [...CHOSEN, `"system" = 'protocols' AND "scenario" =~ /^(matrix|cha
 export const protocolRow = () => ({
   id: 800,
   title: 'Protocols, row by row',
+  collapsed: true,
   panels: [turns(), soFar(), results(), candidate()],
 });
 

@@ -32,7 +32,7 @@ const runs = () =>
     description: `The newest ${MOST} runs. A click on a run offers to show it at its time, or to watch one that has not ended; the other way is to choose it above, and the time by hand. A run without a verdict is running, or was killed.`,
     unit: units.none,
     w: 24,
-    empty: 'no run has been streamed yet',
+    empty: 'no run is in this database',
     transformations: [
       renamed({ Time: 'began' }, 'begin'),
       renamed({ Time: 'ended' }, 'end'),

@@ -21,30 +21,26 @@ const BOARDS = mapped(
 const UNKNOWN = thresholds([[null, 'gray']]);
 const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'red'] });
 
-/** Tiles of one figure each, in a line of 24. */
-const [BESIDE_VERDICT, ALONE] = [4, 6];
+/** Widths of the tiles, which fill one line of 24. */
+const [VERDICT, FIGURE, SLOWEST] = [5, 4, 7];
 
 /**
- * @param {{ board: string, whole?: boolean }} of the board's name; whole: one verdict on the whole run, beside the other
- *   tiles, in place of a line of verdicts
+ * @param {{ whole?: boolean }} [of] whole: one verdict on the whole run, in place of the count of each verdict
  * @returns {import('../board.js').Row}
  */
-export const statusRow = ({ board, whole = false }) => {
-  const w = whole ? BESIDE_VERDICT : ALONE;
-  return {
-    id: 100,
-    title: 'Status',
-    panels: [
-      whole ? verdict() : verdicts(),
-      trust(w),
-      requests(w),
-      failed(w),
-      slowest(w),
-      scenarios(board),
-      thresholdTable(),
-    ],
-  };
-};
+export const statusRow = ({ whole = false } = {}) => ({
+  id: 100,
+  title: 'Status',
+  panels: [whole ? verdict() : verdicts(), trust(), requests(), failed(), slowest()],
+});
+
+/** @param {string} board its name @returns {import('../board.js').Row} */
+export const resultRow = (board) => ({
+  id: 130,
+  title: 'Verdicts and thresholds of the scenarios that have ended',
+  collapsed: true,
+  panels: [scenarios(board), thresholdTable()],
+});
 
 const verdicts = () =>
   stat({
@@ -53,7 +49,7 @@ const verdicts = () =>
     description:
       'The verdict on each scenario, once it has ended. Inconclusive: the generator was the bottleneck, or too few samples.',
     unit: units.none,
-    w: 24,
+    w: VERDICT,
     noValue: 'running',
     names: true,
   })
@@ -76,7 +72,7 @@ const verdict = () =>
     description:
       'The verdict on the whole run, once it has ended. Those on its scenarios are in the table below.',
     unit: units.none,
-    w: 8,
+    w: VERDICT,
     noValue: 'running',
   })
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('/^verdict$/').values(false))
@@ -91,15 +87,14 @@ const verdict = () =>
       ),
     );
 
-/** @param {number} w */
-const trust = (w) =>
+const trust = () =>
   stat({
     id: 102,
     title: 'Trust',
     description:
       'Whether the figures can be trusted: doubtful where a check of validity failed: see the table of checks below. Known when a scenario has ended.',
     unit: units.none,
-    w,
+    w: FIGURE,
     noValue: 'running',
   })
     .mappings(TRUST)
@@ -114,14 +109,13 @@ const trust = (w) =>
       ),
     );
 
-/** @param {number} w */
-const requests = (w) =>
+const requests = () =>
   stat({
     id: 103,
     title: 'Requests',
     description: "Requests so far, within the board's time.",
     unit: units.count,
-    w,
+    w: FIGURE,
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
@@ -129,14 +123,13 @@ const requests = (w) =>
       series('A', overall({ select: 'sum("count")', from: ['operation_failed'], where: CHOSEN }), 'requests'),
     );
 
-/** @param {number} w */
-const failed = (w) =>
+const failed = () =>
   stat({
     id: 104,
     title: 'Failed',
     description: "Share of the requests that failed so far, within the board's time.",
     unit: units.share,
-    w,
+    w: FIGURE,
   })
     .thresholds(
       thresholds([
@@ -149,15 +142,14 @@ const failed = (w) =>
       series('A', overall({ select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN }), 'failed'),
     );
 
-/** @param {number} w */
-const slowest = (w) =>
+const slowest = () =>
   stat({
     id: 105,
     title: 'P95 of the slowest second',
     description:
       "The highest P95 of a second and an operation, within the board's time. Which one: see the rows below.",
     unit: units.ms,
-    w,
+    w: SLOWEST,
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
