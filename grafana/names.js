@@ -28,6 +28,10 @@ function askedBy({ id, options }) {
       return [options.byField];
     case 'organize':
       return [...Object.keys(options.indexByName), ...Object.keys(options.renameByName)];
+    case 'configFromData':
+      return options.mappings.map((/** @type {{ fieldName: string }} */ { fieldName }) => fieldName);
+    case 'groupBy':
+      return Object.keys(options.fields);
     case 'sortBy':
       return options.sort.map((/** @type {{ field: string }} */ { field }) => field);
     case 'calculateField': {
@@ -42,8 +46,16 @@ function askedBy({ id, options }) {
 
 /** Names that a transformation makes. @param {Transformation} transformation @returns {string[]} */
 function madeBy({ id, options }) {
-  if (id === 'calculateField') return [options.alias];
-  return id === 'organize' ? Object.values(options.renameByName) : [];
+  switch (id) {
+    case 'calculateField':
+      return [options.alias];
+    case 'organize':
+      return Object.values(options.renameByName);
+    case 'reduce':
+      return ['Field', 'Max'];
+    default:
+      return [];
+  }
 }
 
 /** @param {Panel} panel @returns {string[]} */

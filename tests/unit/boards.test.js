@@ -86,6 +86,36 @@ test('a board of a run opens on its last five minutes: tiles in one line, then r
   }
 });
 
+test('the tile of failures is red from the bound on, and blue without a bound', () => {
+  for (const [name, board] of boardsOfRuns()) {
+    const { fieldConfig, transformations, targets } = panelOf(board, 104);
+    assert.deepEqual(fieldConfig.defaults.thresholds.steps, [{ value: null, color: 'blue' }], name);
+    assert.deepEqual(transformations[0].options, {
+      configRefId: 'bound',
+      mappings: [
+        {
+          fieldName: 'bound',
+          handlerKey: 'threshold1',
+          reducerId: 'lastNotNull',
+          handlerArguments: { threshold: { color: 'red' } },
+        },
+      ],
+    });
+    const bound = targets.find((/** @type {any} */ { refId }) => refId === 'bound').query;
+    assert.match(bound, /^SELECT min\("bound"\) \+ 0\.000000001 FROM "bounds" .*\^operation_failed /, name);
+  }
+});
+
+test('the tile of the slowest second names each operation, and a doubtful scenario has its own mark', () => {
+  for (const [name, board] of boardsOfRuns()) {
+    const slowest = panelOf(board, 105);
+    assert.match(slowest.targets[0].query, /GROUP BY "scenario", "operation"$/, name);
+    assert.equal(slowest.options.textMode, 'value_and_name', name);
+    assert.match(panelOf(board, 102).targets[0].query, /GROUP BY "system", "scenario"\)$/, name);
+    assert.match(panelOf(board, 106).targets[0].query, /"trusted"/, name);
+  }
+});
+
 test('the trend names no group, which is a hash, and one graph has one unit', () => {
   const { panels } = boards()['trend.json'];
   const graphs = panels

@@ -5,6 +5,7 @@ import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from
 import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, rows, series } from '../influx.js';
 import { BOARD_OF_SYSTEM, linkTo } from '../links.js';
 import { stat, table } from '../panels.js';
+import { countedByValue, highestSeries, redFrom } from '../transformations.js';
 
 /** Around a scenario, so that its marks are not on the graphs' edges. */
 const MARGIN_MS = 2000;
@@ -19,8 +20,13 @@ const BOARDS = mapped(
 
 /** Of what is not known yet: without it Grafana shows it on green. */
 const UNKNOWN = thresholds([[null, 'gray']]);
-const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'red'] });
+/** How many scenarios are doubtful. */
+const DOUBTFUL = mapped({ 0: ['trusted', 'green'] });
+const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'orange'] });
 
+/** More than a bound, in a query. */
+const LEAST_OVER = '0.000000001';
+const SLOWEST_SHOWN = 2;
 /** Widths of the tiles, which fill one line of 24. */
 const [VERDICT, FIGURE, SLOWEST] = [5, 4, 7];
 
@@ -47,21 +53,35 @@ const verdicts = () =>
     id: 101,
     title: 'Verdicts',
     description:
-      'The verdict on each scenario, once it has ended. Inconclusive: the generator was the bottleneck, or too few samples.',
-    unit: units.none,
+      'How many of the scenarios that have ended have which verdict. Inconclusive: the generator was the bottleneck, or too few samples.',
+    unit: units.count,
     w: VERDICT,
     noValue: 'running',
     names: true,
   })
-    .mappings(VERDICT_CODES)
     .thresholds(UNKNOWN)
     .colorScheme(byThresholds())
+    .transformations(countedByValue())
     .withTarget(
       series(
         'A',
-        points({ select: 'last("code")', from: ['verdicts'], where: CHOSEN_SCENARIOS, by: ['scenario'] }),
-        '$tag_scenario',
+        points({
+          select: 'last("code")',
+          from: ['verdicts'],
+          where: CHOSEN_SCENARIOS,
+          by: ['system', 'scenario'],
+        }),
+        '$tag_system $tag_scenario',
       ),
+    )
+    .overrides(
+      Object.entries(VERDICT_CODES).map(([code, [text, colour]]) => ({
+        matcher: { id: 'byRegexp', options: `/^${code}$/` },
+        properties: [
+          { id: 'displayName', value: text },
+          { id: 'color', value: { mode: 'fixed', fixedColor: colour } },
+        ],
+      })),
     );
 
 /** Text, which Grafana only shows where it is asked for by name. */
@@ -92,20 +112,21 @@ const trust = () =>
     id: 102,
     title: 'Trust',
     description:
-      'Whether the figures can be trusted: doubtful where a check of validity failed: see the table of checks below. Known when a scenario has ended.',
-    unit: units.none,
+      'How many of the scenarios that have ended are doubtful: a check of validity failed. The table of scenarios says which, the table of checks says why.',
+    unit: 'suffix: doubtful',
     w: FIGURE,
     noValue: 'running',
   })
-    .mappings(TRUST)
-    .thresholds(UNKNOWN)
+    .mappings(DOUBTFUL)
+    .thresholds(thresholds([[null, 'orange']]))
     .colorScheme(byThresholds())
     .withTarget(
       // A check that could not be made is -1: its square is 1, since it is no failure either.
       series(
         'A',
-        `SELECT min("held") FROM (SELECT "ok" * "ok" AS "held" FROM "validity" WHERE ${CHOSEN_SCENARIOS.join(' AND ')})`,
-        'trusted',
+        'SELECT sum("doubtful") FROM (SELECT 1 - min("held") AS "doubtful" FROM (SELECT "ok" * "ok" AS "held" FROM "validity" ' +
+          `WHERE ${CHOSEN_SCENARIOS.join(' AND ')}) GROUP BY "system", "scenario")`,
+        'doubtful',
       ),
     );
 
@@ -127,33 +148,54 @@ const failed = () =>
   stat({
     id: 104,
     title: 'Failed',
-    description: "Share of the requests that failed so far, within the board's time.",
+    description:
+      "Share of the requests that failed so far, within the board's time. Red from the strictest bound on failures that a threshold sets; blue without such a threshold.",
     unit: units.share,
     w: FIGURE,
   })
-    .thresholds(
-      thresholds([
-        [null, 'green'],
-        [1e-9, 'red'],
-      ]),
-    )
+    .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
+    .transformations([redFrom('bound', 'bound')])
     .withTarget(
       series('A', overall({ select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN }), 'failed'),
+    )
+    .withTarget(
+      series(
+        'bound',
+        points({
+          // A bound of 0 holds at 0.
+          select: `min("bound") + ${LEAST_OVER}`,
+          from: ['bounds'],
+          where: [...CHOSEN, '"threshold" =~ /^operation_failed /'],
+        }),
+        'bound',
+      ),
     );
 
 const slowest = () =>
   stat({
     id: 105,
     title: 'P95 of the slowest second',
-    description:
-      "The highest P95 of a second and an operation, within the board's time. Which one: see the rows below.",
+    description: `The highest P95 of any second within the board's time, of the ${SLOWEST_SHOWN} slowest operations.`,
     unit: units.ms,
     w: SLOWEST,
+    names: true,
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
-    .withTarget(series('A', overall({ select: 'max("p95")', from: ['operation_ms'], where: CHOSEN }), 'P95'));
+    .transformations(highestSeries(SLOWEST_SHOWN))
+    .withTarget(
+      series(
+        'A',
+        overall({
+          select: 'max("p95")',
+          from: ['operation_ms'],
+          where: CHOSEN,
+          by: ['scenario', 'operation'],
+        }),
+        '$tag_scenario $tag_operation',
+      ),
+    );
 
 /** @param {string} board that it is on */
 const scenarios = (board) =>
@@ -180,6 +222,7 @@ const scenarios = (board) =>
         ],
       },
       { name: 'verdict', width: 120, colours: VERDICTS },
+      { name: 'trusted', title: 'figures', width: 100, colours: TRUST },
       {
         name: 'began_ms',
         title: 'began',
@@ -202,7 +245,7 @@ const scenarios = (board) =>
       'A',
       points({
         select:
-          '"system", "scenario", "verdict", "began_ms", "seconds", "reasons", ' +
+          '"system", "scenario", "verdict", "trusted", "began_ms", "seconds", "reasons", ' +
           `"began_ms" - ${MARGIN_MS} AS "from", "ended_ms" + ${MARGIN_MS} AS "to"`,
         from: ['verdicts'],
         where: CHOSEN_SCENARIOS,

@@ -90,7 +90,11 @@ func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result,
 		if measuredResult != nil && len(measuredResult.Reasons) > 0 {
 			reasons = strings.Join(result.Texts(measuredResult.Reasons), "\n")
 		}
-		outcome(b, of, entry.Outcome, s.clean(reasons), took, at)
+		var checks []result.Validity
+		if measuredResult != nil {
+			checks = measuredResult.Validity
+		}
+		outcome(b, of, entry.Outcome, s.clean(reasons), checks, took, at)
 		if measuredResult != nil {
 			measured(b, of, *measuredResult, at)
 		}
