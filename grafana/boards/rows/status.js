@@ -102,7 +102,7 @@ const verdict = () =>
     .withTarget(
       series(
         'A',
-        points({ select: 'last("verdict")', from: ['events'], where: [RUN, `"kind" = 'run_end'`] }),
+        points({ select: 'last("verdict")', from: ['events'], where: [RUN, `"kind" =~ /^(run|turn)_end$/`] }),
         'verdict',
       ),
     );

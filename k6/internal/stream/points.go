@@ -46,6 +46,9 @@ const (
 	scenario = "scenario"
 	runEnd   = "run_end"
 	gap      = "gap"
+	// A run of a comparison has its own kinds: it is no run that anyone asked for by itself.
+	turnStart = "turn_start"
+	turnEnd   = "turn_end"
 )
 
 func event(b *influx.Batch, of Of, kind, title, text string, at time.Time) {
