@@ -1,6 +1,7 @@
 /** All systems of a run at once; where one finds runs. Grafana's home. */
 import { boardOf } from './board.js';
 import { baselineRow } from './rows/baseline.js';
+import { comparisonRow } from './rows/comparisons.js';
 import { generatorRow } from './rows/generator.js';
 import { liveRow } from './rows/live.js';
 import { processRow } from './rows/processes.js';
@@ -19,6 +20,7 @@ export const overview = () =>
       statusRow({ whole: true }),
       liveRow({ whole: true }),
       runRow(),
+      comparisonRow(),
       resultRow('overview'),
       generatorRow(),
       processRow(),
