@@ -89,7 +89,7 @@ const changes = () =>
   );
 
 /**
- * A line for each history, which the group tells apart: the group is a hash, and no line is named by it.
+ * A line for each history. The group separates histories, but names no line: the group is a hash.
  * @param {string[]} by tags beside
  * @param {string} condition
  * @param {string} name
