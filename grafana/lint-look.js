@@ -1,6 +1,8 @@
 /** What must hold for a panel so that it can be read. */
 import { widthOf } from './boards/columns.js';
 import { readable } from './boards/panels.js';
+import { units } from './boards/units.js';
+import { clashingNames } from './names.js';
 
 /** @typedef {import('./types.js').Panel} Panel */
 /** @typedef {(true | string)[]} Findings true where all is well, else what is not */
@@ -11,6 +13,10 @@ const OVER_TIME = ['timeseries', 'heatmap', 'stat'];
 const COLUMN_PX = 64;
 /** A column that shares what is left should have room for this much. */
 const LEAST_SHARE_PX = 90;
+/** Units of what is measured many times, of which a column shows a statistic. */
+const OF_MANY = [units.ms, units.mbit, units.mebibytes];
+/** How titles of columns call statistics. */
+const STATISTIC = /\b(P\d+|mean|average|max)\b/i;
 /** The least letters that are read without effort. */
 const LEAST_LETTER_PX = 14;
 
@@ -59,7 +65,7 @@ function columnsOf(panel) {
   return orderOf(panel)
     .map((name) => ({ name, of: propertiesOf(panel, name) }))
     .filter(({ of }) => !of['custom.hidden'])
-    .map(({ name, of }) => ({ title: of.displayName ?? name, width: of['custom.width'] }));
+    .map(({ name, of }) => ({ title: of.displayName ?? name, width: of['custom.width'], unit: of.unit }));
 }
 
 /** @param {string} where @param {Panel & { type: 'table' }} panel @returns {Findings} */
@@ -73,9 +79,14 @@ function ofTable(where, panel) {
     columns.filter(({ width }) => width === undefined).length <= 1 ||
       `${where}: more than one column has no width`,
     ...columns.map(({ title, width }) => ofColumn(where, title, width)),
+    ...columns.map(
+      ({ title, unit }) =>
+        !OF_MANY.includes(unit) || STATISTIC.test(title) || `${where}: the title ${title} has no statistic`,
+    ),
     ...titlesOf(panel)
       .filter((title, index, all) => all.indexOf(title) !== index)
       .map((title) => `${where}: two columns are titled ${title}: all their cells would show the last one`),
+    ...clashingNames(panel).map((name) => `${where}: two of its queries have a column ${name}`),
     ofNothing(where, panel),
     ofCells(where, panel),
   ];

@@ -18,6 +18,10 @@ import { unknownNames } from './names.js';
 const SCHEMA_VERSION = 42;
 /** Of Grafana, not of a board. */
 const BUILT_IN = ['timeFilter', '__interval', '__interval_ms', '__url_time_range', '__data'];
+/** Panels in sight when a board opens. */
+const MOST_OPEN = 30;
+/** Where the first graph is at the latest, in units of about 38 pixels. */
+const FIRST_GRAPH = 8;
 /** As `k6 x bench` names runs. */
 const RUN_ID = /\d{8}-\d{6}/;
 /** Systems whose board has their own name. */
@@ -61,7 +65,25 @@ function ofBoard(name, board) {
     Boolean(board.title && board.description && board.tags?.length) || 'has no title, description or tags',
     !RUN_ID.test(JSON.stringify(board)) || 'names a run',
     ...repeated(idsOf(board)).map((id) => `panel id ${id} is used twice`),
+    ...ofSight(board),
     ...rowsOf(board).flatMap(({ title, repeat }) => ofRepeat(title ?? '', repeat, board)),
+  ];
+}
+
+/** What is in sight when a board opens: graphs first, no long tail, nothing that only says that it is empty. @param {Board} board */
+function ofSight(board) {
+  const open = board.panels.flatMap((panel) => (panel.type === 'row' ? [] : [panel]));
+  const graph = open.find(({ type }) => type === 'timeseries')?.gridPos?.y ?? 0;
+  return [
+    open.length <= MOST_OPEN || `${open.length} panels are open, more than ${MOST_OPEN}`,
+    graph <= FIRST_GRAPH || `the first graph is ${graph} units down, more than ${FIRST_GRAPH}`,
+    ...rowsOf(board).map(
+      ({ title, repeat, collapsed }) =>
+        !repeat || collapsed === true || `row ${title} repeats and is open: it may have any length`,
+    ),
+    ...open
+      .filter(({ fieldConfig }) => /\byet\b/.test(fieldConfig.defaults.noValue ?? ''))
+      .map(({ id, title }) => `panel ${id} ${title} is open and may have nothing yet: fold its row`),
   ];
 }
 

@@ -9,12 +9,16 @@
 /** What stands in double quotes. @param {string} text */
 const quoted = (text) => [...text.matchAll(/"([^"]*)"/g)].map(([, name]) => name);
 
+/** A comma that is in no quotes. */
+const BETWEEN_COLUMNS = /, (?=(?:[^"]*"[^"]*")*[^"]*$)/;
+
 /** Columns of a table; names of series: the alias, or measurements where it is theirs. @param {Target} target */
-function namesOf({ query, resultFormat, alias = '' }) {
+export function namesOf({ query, resultFormat, alias = '' }) {
   const [, select, from, groups = ''] =
     /^SELECT (.*) FROM (.*?) WHERE .*?(?: GROUP BY (.*))?$/.exec(query) ?? [];
   if (resultFormat !== 'table') return ['Time', ...(alias === '$m' ? quoted(from) : [alias])];
-  return ['Time', ...quoted(select.replace(/"[^"]*"\)? AS /g, '')), ...quoted(groups)];
+  const columns = select.split(BETWEEN_COLUMNS).flatMap((column) => quoted(column).slice(-1));
+  return ['Time', ...columns, ...quoted(groups)];
 }
 
 /** Names that a transformation asks for. @param {Transformation} transformation @returns {string[]} */
@@ -24,6 +28,10 @@ function askedBy({ id, options }) {
       return [options.byField];
     case 'organize':
       return [...Object.keys(options.indexByName), ...Object.keys(options.renameByName)];
+    case 'configFromData':
+      return options.mappings.map((/** @type {{ fieldName: string }} */ { fieldName }) => fieldName);
+    case 'groupBy':
+      return Object.keys(options.fields);
     case 'sortBy':
       return options.sort.map((/** @type {{ field: string }} */ { field }) => field);
     case 'calculateField': {
@@ -38,8 +46,16 @@ function askedBy({ id, options }) {
 
 /** Names that a transformation makes. @param {Transformation} transformation @returns {string[]} */
 function madeBy({ id, options }) {
-  if (id === 'calculateField') return [options.alias];
-  return id === 'organize' ? Object.values(options.renameByName) : [];
+  switch (id) {
+    case 'calculateField':
+      return [options.alias];
+    case 'organize':
+      return Object.values(options.renameByName);
+    case 'reduce':
+      return ['Field', 'Max'];
+    default:
+      return [];
+  }
 }
 
 /** @param {Panel} panel @returns {string[]} */
@@ -54,4 +70,18 @@ export function unknownNames({ targets, transformations = [], fieldConfig }) {
     .filter(({ matcher }) => matcher.id === 'byName')
     .map(({ matcher }) => String(matcher.options));
   return [...unknown, ...overridden.filter((name) => !known.has(name))];
+}
+
+/**
+ * Columns of a table that two of its joined queries bring, beside the one that joins them: Grafana would number them.
+ * @param {Panel} panel
+ * @returns {string[]}
+ */
+export function clashingNames({ targets, transformations = [] }) {
+  const join = transformations.find(({ id }) => id === 'joinByField');
+  if (!join) return [];
+  const columns = targets.flatMap((target) => [...new Set(namesOf(target))]);
+  return columns.filter(
+    (name, index) => !['Time', join.options.byField].includes(name) && columns.indexOf(name) !== index,
+  );
 }

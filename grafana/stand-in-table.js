@@ -23,6 +23,13 @@ const only = (row, keeps) => Object.fromEntries(Object.entries(row).filter(([nam
 const each = (frames, change) =>
   Object.fromEntries(Object.entries(frames).map(([refId, rows]) => [refId, rows.map(change)]));
 
+/** Changes the rows of the one query that a transformation is about, or of all. @param {Transformation} of @param {Frames} frames */
+function transformed({ filter, ...transformation }, frames) {
+  if (!filter) return changed(frames, transformation);
+  const { [filter.options]: own = [], ...others } = frames;
+  return { ...others, ...changed({ [filter.options]: own }, transformation) };
+}
+
 /** @param {Frames} frames @param {{ byField: string, mode?: string }} options @returns {Frames} */
 function joined(frames, { byField, mode }) {
   const all = Object.values(frames);
@@ -47,7 +54,7 @@ function calculated(row, { alias, binary: { left, operator, right } }) {
 }
 
 /** @param {Frames} frames @param {Transformation} transformation @returns {Frames} */
-function transformed(frames, { id, options }) {
+function changed(frames, { id, options }) {
   switch (id) {
     case 'joinByField':
       return joined(frames, options);
@@ -76,7 +83,7 @@ function transformed(frames, { id, options }) {
  * @returns {Row[]} values by the titles of their columns
  */
 export function cellsOf({ transformations = [], fieldConfig }, frames) {
-  const [rows] = Object.values(transformations.reduce(transformed, frames));
+  const [rows] = Object.values(transformations.reduce((all, one) => transformed(one, all), frames));
   const order = transformations.findLast(({ id }) => id === 'organize')?.options.indexByName ?? {};
   const titleOf = (/** @type {string} */ name) =>
     fieldConfig.overrides

@@ -1,6 +1,10 @@
-/** Marks on every graph: how long scenarios lasted, in their verdicts' colours, and what could not be streamed. */
-import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
+/** Marks on a strip of their own: how long scenarios lasted, in their verdicts' colours, and what could not be streamed. */
+import {
+  AnnotationPanelFilterBuilder,
+  AnnotationQueryBuilder,
+} from '@grafana/grafana-foundation-sdk/dashboard';
 import { CHOSEN_SCENARIOS, DATASOURCE, OF_TREND, RUN } from './influx.js';
+import { MARKS } from './rows/live.js';
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/cog').Dataquery} Dataquery */
 
@@ -43,6 +47,7 @@ const events = ({ name, colour, where, region = false, enable = true }) =>
     .datasource(DATASOURCE)
     .enable(enable)
     .iconColor(colour)
+    .filter(new AnnotationPanelFilterBuilder().exclude(false).ids([MARKS]))
     .target({
       build: () =>
         asked({

@@ -25,7 +25,7 @@ import { links, uidOf } from './links.js';
  * @property {string} description
  * @property {import('@grafana/grafana-foundation-sdk/cog').Builder<import('@grafana/grafana-foundation-sdk/dashboard').VariableModel>[]} variables
  * @property {Row[]} rows
- * @property {import('@grafana/grafana-foundation-sdk/dashboard').AnnotationQueryBuilder[]} [marks] on every graph, in place of those of a run
+ * @property {import('@grafana/grafana-foundation-sdk/dashboard').AnnotationQueryBuilder[]} [marks] in place of those of a run
  * @property {string} [from] where its time begins
  * @property {string} [refresh] how often it asks
  */
@@ -41,7 +41,7 @@ export function boardOf({
   variables,
   rows,
   marks = annotations(),
-  from = 'now-15m',
+  from = 'now-5m',
   refresh = '5s',
 }) {
   const board = new DashboardBuilder(title)

@@ -30,15 +30,15 @@ export const mapped = (texts) => [
   },
 ];
 
-/** Of the measurement `verdicts`. */
-export const VERDICT_CODES = mapped({
+/** Codes of the measurement `verdicts`, in words and colours. @type {Record<string, [text: string, color: string]>} */
+export const VERDICT_CODES = {
   0: ['pass', 'green'],
   1: ['fail', 'red'],
   2: ['inconclusive', 'orange'],
   3: ['set-up failed', 'red'],
   4: ['interrupted', 'orange'],
   5: ['left out', 'gray'],
-});
+};
 
 export const VERDICTS = mapped({
   pass: ['pass', 'green'],

@@ -1,13 +1,13 @@
 import { boardOf } from './board.js';
 import { baselineRow } from './rows/baseline.js';
 import { throughputRow } from './rows/dataplane.js';
-import { errorRow } from './rows/errors.js';
 import { generatorRow } from './rows/generator.js';
 import { linkRow } from './rows/link.js';
+import { liveRow } from './rows/live.js';
 import { processRow } from './rows/processes.js';
 import { protocolRow } from './rows/protocols.js';
 import { requestRow } from './rows/requests.js';
-import { statusRow } from './rows/status.js';
+import { resultRow, statusRow } from './rows/status.js';
 import { dataplanes } from './variables.js';
 
 export const dataplane = () =>
@@ -17,14 +17,14 @@ export const dataplane = () =>
     description: 'SOCKS data planes and proxy protocols: latency, throughput and loss beside their controls.',
     variables: dataplanes(['dataplane', 'protocols']),
     rows: [
-      statusRow({ board: 'dataplane' }),
+      statusRow(),
+      liveRow(),
+      resultRow('dataplane'),
       throughputRow(),
       protocolRow(),
-      errorRow(),
       generatorRow(),
       processRow(),
-      // Few runs have one.
-      linkRow({ collapsed: true }),
+      linkRow(),
       // As many as there are operations: what is there once comes before.
       requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),

@@ -1,12 +1,13 @@
 /** All systems of a run at once; where one finds runs. Grafana's home. */
 import { boardOf } from './board.js';
 import { baselineRow } from './rows/baseline.js';
-import { errorRow } from './rows/errors.js';
+import { comparisonRow } from './rows/comparisons.js';
 import { generatorRow } from './rows/generator.js';
+import { liveRow } from './rows/live.js';
 import { processRow } from './rows/processes.js';
 import { requestRow } from './rows/requests.js';
 import { runRow } from './rows/runs.js';
-import { statusRow } from './rows/status.js';
+import { resultRow, statusRow } from './rows/status.js';
 import { allSystems } from './variables.js';
 
 export const overview = () =>
@@ -16,13 +17,15 @@ export const overview = () =>
     description: 'Runs, verdicts and thresholds; each scenario of the chosen run, live.',
     variables: allSystems(),
     rows: [
-      statusRow({ board: 'overview', whole: true }),
+      statusRow({ whole: true }),
+      liveRow({ whole: true }),
       runRow(),
-      errorRow(),
+      comparisonRow(),
+      resultRow('overview'),
       generatorRow(),
       processRow(),
       // As many as there are scenarios: what is there once comes before.
       requestRow({ each: 'scenario', line: 'operation' }),
-      baselineRow({ collapsed: true }),
+      baselineRow(),
     ],
   });

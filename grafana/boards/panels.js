@@ -117,7 +117,7 @@ const [NAME_PX, VALUE_PX] = [14, 20];
 
 /** @param {Spec & { noValue?: string, names?: boolean }} spec names of the series are shown beside their values */
 export const stat = ({ noValue = '–', names = false, ...spec }) => {
-  const panel = usual(new stats.PanelBuilder(), { h: 5, ...spec });
+  const panel = usual(new stats.PanelBuilder(), { h: 4, ...spec });
   if (names) panel.text(new VizTextDisplayOptionsBuilder().titleSize(NAME_PX).valueSize(VALUE_PX));
   return panel
     .interval(LEAST_INTERVAL)

@@ -3,26 +3,27 @@ import { boardOf } from './board.js';
 import { baselineRow } from './rows/baseline.js';
 import { componentRow } from './rows/components.js';
 import { deliveryRow } from './rows/deliveries.js';
-import { errorRow } from './rows/errors.js';
 import { generatorRow } from './rows/generator.js';
 import { linkRow } from './rows/link.js';
+import { liveRow } from './rows/live.js';
 import { processRow } from './rows/processes.js';
 import { requestRow } from './rows/requests.js';
-import { statusRow } from './rows/status.js';
+import { resultRow, statusRow } from './rows/status.js';
 import { oneSystem } from './variables.js';
 
 /** What may be on it, by the names that scripts/SYSTEM/board.json has. @type {Record<string, (board: string) => import('./board.js').Row>} */
 const ROWS = {
-  status: (board) => statusRow({ board }),
+  status: () => statusRow(),
+  live: () => liveRow(),
+  results: resultRow,
   components: componentRow,
   deliveries: deliveryRow,
-  errors: errorRow,
-  link: () => linkRow(),
+  link: linkRow,
   generator: generatorRow,
   processes: processRow,
   // As many as there are operations: what is there once comes before.
   requests: () => requestRow({ each: 'operation', line: 'scenario' }),
-  baseline: () => baselineRow(),
+  baseline: baselineRow,
 };
 
 /** @param {import('./described.js').Described} of */

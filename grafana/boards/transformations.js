@@ -69,6 +69,54 @@ export const highest = (name, most) => [
   { id: 'limit', options: { limitField: most } },
 ];
 
+/** Series become rows of a name and the highest value, in the columns `Field` and `Max`. @type {Transformation} */
+const highestOfSeries = {
+  id: 'reduce',
+  options: { reducers: ['max'], mode: 'seriesToRows', includeTimeField: false, labelsToFields: false },
+};
+
+/** Rows become fields, named by the values of the first column. @type {Transformation} */
+const fieldsOfRows = { id: 'transpose', options: {} };
+
+/** The series with the highest values, each a field. @param {number} most @returns {Transformation[]} */
+export const highestSeries = (most) => [highestOfSeries, ...highest('Max', most), fieldsOfRows];
+
+/** How many series have which value: a field for each value, named by the value. @returns {Transformation[]} */
+export const countedByValue = () => [
+  highestOfSeries,
+  {
+    id: 'groupBy',
+    options: {
+      fields: {
+        Max: { operation: 'groupby', aggregations: [] },
+        Field: { operation: 'aggregate', aggregations: ['count'] },
+      },
+    },
+  },
+  // Only texts become names.
+  {
+    id: 'convertFieldType',
+    options: { fields: {}, conversions: [{ targetField: 'Max', destinationType: 'string' }] },
+  },
+  fieldsOfRows,
+];
+
+/** The panel is red from a value on that a query answers. @param {string} refId @param {string} name @returns {Transformation} */
+export const redFrom = (refId, name) => ({
+  id: 'configFromData',
+  options: {
+    configRefId: refId,
+    mappings: [
+      {
+        fieldName: name,
+        handlerKey: 'threshold1',
+        reducerId: 'lastNotNull',
+        handlerArguments: { threshold: { color: 'red' } },
+      },
+    ],
+  },
+});
+
 /** @param {string[]} names */
 export const inOrder = (names) => ({
   id: 'organize',

@@ -1,7 +1,7 @@
 /** The histories that `k6 x trend --stream` wrote: figures of kept runs over months, and where they changed. */
 import { changes } from './annotations.js';
 import { boardOf } from './board.js';
-import { changeRow, metricRow } from './rows/trend.js';
+import { allRow, changeRow, scenarioRow } from './rows/trend.js';
 import { ofTrend } from './variables.js';
 
 export const trend = () =>
@@ -13,5 +13,5 @@ export const trend = () =>
     marks: changes(),
     from: 'now-90d',
     refresh: '5m',
-    rows: [changeRow(), metricRow()],
+    rows: [allRow(), changeRow(), scenarioRow()],
   });

@@ -7,6 +7,7 @@ export const units = {
   timeOfDay: 'time:HH:mm:ss',
   count: sdk.Short,
   ms: sdk.Milliseconds,
+  microseconds: sdk.Microseconds,
   seconds: sdk.Seconds,
   share: sdk.PercentUnit,
   percent: sdk.Percent,

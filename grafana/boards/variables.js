@@ -122,8 +122,11 @@ export const ofTrend = () => [
     ).label('Operation'),
   ),
   several(
-    tagValues('metric', 'Metrics, a graph for each.', ['trend'], [CLASS, SYSTEM, SCENARIO, OPERATION]).label(
-      'Metric',
-    ),
+    tagValues(
+      'metric',
+      'Metrics of these operations.',
+      ['trend'],
+      [CLASS, SYSTEM, SCENARIO, OPERATION],
+    ).label('Metric'),
   ),
 ];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { committed } from '../../grafana/generate.js';
 import { panelsOf } from '../../grafana/lint.js';
+import { namesOf } from '../../grafana/names.js';
 import { cellsOf } from '../../grafana/stand-in-table.js';
 
 /** @returns {[string, any][]} */
@@ -42,4 +43,28 @@ test('each cell of a candidate shows its own figure', () => {
   });
   assert.equal(cells.row, 'vless');
   assert.deepEqual(new Set(Object.values(cells)), new Set(['vless', ...Object.values(row)]));
+});
+
+/** A row of each query of a table, each value another one but that of the column that joins them. @param {any} panel */
+function distinct({ targets, transformations = [] }) {
+  const by = transformations.find((/** @type {any} */ { id }) => id === 'joinByField')?.options.byField;
+  let last = 0;
+  const valueOf = (/** @type {string} */ name) => (name === by ? 'joined' : (last += 1));
+  return Object.fromEntries(
+    targets.map((/** @type {any} */ target) => [
+      target.refId,
+      [Object.fromEntries(namesOf(target).map((name) => [name, valueOf(name)]))],
+    ]),
+  );
+}
+
+test('each cell of each table shows its own column', () => {
+  for (const [name, board] of boards())
+    for (const panel of panelsOf(board).filter(({ type }) => type === 'table')) {
+      const columns = Object.keys(panel.transformations?.at(-1)?.options.indexByName ?? {});
+      const [cells] = cellsOf(panel, distinct(panel));
+      const where = `${name}: ${panel.title}: ${JSON.stringify(cells)}`;
+      assert.equal(Object.keys(cells).length, columns.length, where);
+      assert.equal(new Set(Object.values(cells)).size, columns.length, where);
+    }
 });

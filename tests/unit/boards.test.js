@@ -7,12 +7,13 @@ import { parse } from 'yaml';
 import { DATASOURCE } from '../../grafana/boards/influx.js';
 import { committed, outdated } from '../../grafana/generate.js';
 import { problemsOf } from '../../grafana/lint.js';
+import { cellsOf } from '../../grafana/stand-in-table.js';
 import { expanded, resolve, standing } from '../../grafana/stand-in.js';
+import { boards, panelOf, propertyOf } from '../support/boards.js';
 import { ROOT, start, temporaryFolder } from '../support/k6.js';
 
-/** @returns {Record<string, any>} */
-const boards = () =>
-  Object.fromEntries(Object.entries(committed()).map(([name, text]) => [name, JSON.parse(text)]));
+/** The panel that has the marks. */
+const STRIP = 123;
 
 /** Those that show a run: the trend is of all runs. */
 const boardsOfRuns = () => Object.entries(boards()).filter(([name]) => name !== 'trend.json');
@@ -53,184 +54,6 @@ test('the provisioned data source is the boards’ own, and its boards cannot be
   );
 });
 
-/** @param {any} board @param {number} id */
-const panelOf = (board, id) =>
-  [...board.panels, ...board.panels.flatMap((/** @type {any} */ { panels = [] }) => panels)].find(
-    (panel) => panel.id === id,
-  );
-
-/** @param {any} board @param {number} id @param {string} column @returns {any[]} */
-const propertiesOf = (board, id, column) =>
-  panelOf(board, id).fieldConfig.overrides.find(
-    (/** @type {any} */ { matcher }) => matcher.options === column,
-  ).properties;
-
-/** @param {any} board @param {number} id @param {string} column @param {string} property */
-const propertyOf = (board, id, column, property) =>
-  propertiesOf(board, id, column).find((one) => one.id === property);
-
-/** What is done to the board overview, and what the linter says of it. @type {[string, (board: any) => void, RegExp][]} */
-const FAULTS = [
-  ['another uid', (board) => (board.uid = 'overview'), /uid overview is not that of the file/],
-  ['another schema', (board) => (board.schemaVersion = 36), /schemaVersion 36/],
-  ['a panel twice', ({ panels }) => panels.push(panels[1]), /panel id 101 is used twice/],
-  ['no unit', ({ panels }) => delete panels[1].fieldConfig.defaults.unit, /panel 101 Verdict has no unit/],
-  ['no description', ({ panels }) => (panels[1].description = ''), /panel 101 Verdict has no description/],
-  ['no title', ({ panels }) => (panels[1].title = ''), /panel 101 {2}has no title/],
-  [
-    'another data source of a query',
-    ({ panels }) => (panels[1].targets[0].datasource.uid = 'mine'),
-    /panel 101 Verdict, query A has another data source/,
-  ],
-  [
-    'another data source of a variable',
-    ({ templating }) => delete templating.list[0].datasource,
-    /variable testid has another data source/,
-  ],
-  [
-    'another data source of an annotation',
-    ({ annotations }) => delete annotations.list[0].datasource,
-    /annotation Passed has another data source/,
-  ],
-  [
-    'a run in a query',
-    ({ panels }) => (panels[1].targets[0].query = `SELECT "a" FROM "b" WHERE "testid" = 'mine'`),
-    /panel 101 Verdict, query A: names a run/,
-  ],
-  [
-    'a run by default',
-    ({ templating }) => (templating.list[0].current = { text: 'mine', value: 'mine' }),
-    /variable testid has a value/,
-  ],
-  [
-    'a variable that is not declared',
-    ({ templating }) => templating.list.pop(),
-    /variable operation is not declared/,
-  ],
-  [
-    'a variable without a format',
-    ({ panels }) => (panels[1].targets[0].query += ' AND "scenario" = \'$scenario\''),
-    /query A: variable scenario has no format/,
-  ],
-  [
-    'an alias of a tag that the query has not',
-    ({ panels }) => (panels[1].targets[0].alias = '$tag_operation'),
-    /the alias has tag operation, the query has not/,
-  ],
-  [
-    'a link to nowhere',
-    ({ links }) => (links[0].url = '/d/windtunnel-protocols'),
-    /there is no board windtunnel-protocols/,
-  ],
-  [
-    'a link with a variable that the other board has not',
-    ({ links }) => (links[0].url += '&var-driver=x'),
-    /has no variable driver/,
-  ],
-  [
-    'an override of nothing',
-    ({ panels }) => (panels[6].fieldConfig.overrides[1].matcher.options = 'systm'),
-    /panel 106 Scenarios: nothing is called systm/,
-  ],
-  [
-    'a calculation with nothing',
-    ({ panels }) =>
-      (panels.at(-1).panels[0].transformations[2].options.binary.right.matcher.options = 'Rat base'),
-    /panel 601 Figures of both runs: nothing is called Rat base/,
-  ],
-  [
-    'marks of all systems',
-    ({ annotations }) =>
-      (annotations.list[0].target.query = annotations.list[0].target.query.replace(
-        /"system" \S+ \S+ AND /,
-        '',
-      )),
-    /annotation Passed: marks of other systems or scenarios/,
-  ],
-  [
-    'a region whose end no column has',
-    ({ annotations }) =>
-      (annotations.list[0].target.query = annotations.list[0].target.query.replace(', "ended_ms"', '')),
-    /annotation Passed: its query has no column events\.ended_ms/,
-  ],
-  [
-    'a region whose end is not called as Grafana calls it',
-    ({ annotations }) => (annotations.list[0].target.timeEndColumn = 'ended_ms'),
-    /annotation Passed: Grafana calls no column ended_ms/,
-  ],
-  [
-    'a legend that takes half of a graph',
-    (board) => {
-      const { legend } = panelOf(board, 501).options;
-      Object.assign(legend, { displayMode: 'table', placement: 'bottom' });
-    },
-    /panel 501 CPU: its legend is a table beneath the graph/,
-  ],
-  [
-    'a title that is cut off',
-    (board) => (propertyOf(board, 107, 'ok', 'custom.width').value = 60),
-    /panel 107 Thresholds: the title holds is cut off/,
-  ],
-  [
-    'two columns with one title',
-    (board) => propertiesOf(board, 107, 'value').push({ id: 'displayName', value: 'bound' }),
-    /panel 107 Thresholds: two columns are titled bound/,
-  ],
-  [
-    'columns that are too wide for their panel',
-    (board) => (propertyOf(board, 107, 'threshold', 'custom.width').value = 1200),
-    /panel 107 Thresholds: its columns take \d+ pixels of 1536/,
-  ],
-  [
-    'columns without widths',
-    (board) => (propertyOf(board, 107, 'threshold', 'custom.width').id = 'custom.minWidth'),
-    /panel 107 Thresholds: more than one column has no width/,
-  ],
-  [
-    'an empty panel without words',
-    (board) => (panelOf(board, 106).fieldConfig.defaults.noValue = '–'),
-    /panel 106 Scenarios: it has no words for where it is empty/,
-  ],
-  [
-    'an empty cell that speaks for the whole table',
-    (board) => panelOf(board, 106).fieldConfig.overrides.shift(),
-    /panel 106 Scenarios: a cell without a value shows what a table without rows does/,
-  ],
-  [
-    'bars that stand',
-    (board) => (panelOf(board, 602).options.orientation = 'auto'),
-    /panel 602 Latencies of both runs: its bars stand/,
-  ],
-  [
-    'bars in no order',
-    (board) => panelOf(board, 602).transformations.splice(-2, 1),
-    /panel 602 Latencies of both runs: its bars are not sorted/,
-  ],
-  [
-    'more bars than can be read',
-    (board) => (panelOf(board, 602).transformations.at(-1).options.limitField = 100),
-    /panel 602 Latencies of both runs: it has no room for 100 bars/,
-  ],
-  [
-    'letters of any size',
-    (board) => (panelOf(board, 105).options.textMode = 'value_and_name'),
-    /panel 105 P95 of the slowest second: the letters of its tiles may be any size/,
-  ],
-  [
-    'a coarser interval',
-    ({ panels }) => (panels[1].interval = '10s'),
-    /panel 101 Verdict: its least interval is not 1s/,
-  ],
-];
-
-for (const [what, change, line] of FAULTS) {
-  test(`the linter finds ${what}`, () => {
-    const all = boards();
-    change(all['overview.json']);
-    assert.match(problemsOf(all).join('\n'), line);
-  });
-}
-
 test('by default marks are verdicts, as regions, and seconds that are missing', () => {
   for (const [name, { annotations }] of boardsOfRuns()) {
     const shown = annotations.list.filter((/** @type {any} */ { enable }) => enable);
@@ -244,6 +67,65 @@ test('by default marks are verdicts, as regions, and seconds that are missing', 
       ],
       name,
     );
+    for (const { filter } of annotations.list)
+      assert.deepEqual(filter, { exclude: false, ids: [STRIP] }, `${name}: marks lie on a strip alone`);
+  }
+});
+
+test('a board of a run opens on its last five minutes: tiles in one line, then rate, latency and errors', () => {
+  for (const [name, { time, panels }] of boardsOfRuns()) {
+    assert.deepEqual(time, { from: 'now-5m', to: 'now' }, name);
+    const open = panels.filter((/** @type {any} */ { type }) => type !== 'row');
+    const tiles = open.filter((/** @type {any} */ { type }) => type === 'stat');
+    assert.equal(new Set(tiles.map((/** @type {any} */ { gridPos }) => gridPos.y)).size, 1, name);
+    assert.deepEqual(
+      open.slice(tiles.length, tiles.length + 4).map((/** @type {any} */ { title }) => title),
+      ['Rate', 'P95 latency', 'Errors by kind', 'Requests and failures'],
+      name,
+    );
+  }
+});
+
+test('the tile of failures is red from the bound on, and blue without a bound', () => {
+  for (const [name, board] of boardsOfRuns()) {
+    const { fieldConfig, transformations, targets } = panelOf(board, 104);
+    assert.deepEqual(fieldConfig.defaults.thresholds.steps, [{ value: null, color: 'blue' }], name);
+    assert.deepEqual(transformations[0].options, {
+      configRefId: 'bound',
+      mappings: [
+        {
+          fieldName: 'bound',
+          handlerKey: 'threshold1',
+          reducerId: 'lastNotNull',
+          handlerArguments: { threshold: { color: 'red' } },
+        },
+      ],
+    });
+    const bound = targets.find((/** @type {any} */ { refId }) => refId === 'bound').query;
+    assert.match(bound, /^SELECT min\("bound"\) \+ 0\.000000001 FROM "bounds" .*\^operation_failed /, name);
+  }
+});
+
+test('the tile of the slowest second names each operation, and a doubtful scenario has its own mark', () => {
+  for (const [name, board] of boardsOfRuns()) {
+    const slowest = panelOf(board, 105);
+    assert.match(slowest.targets[0].query, /GROUP BY "scenario", "operation"$/, name);
+    assert.equal(slowest.options.textMode, 'value_and_name', name);
+    assert.match(panelOf(board, 102).targets[0].query, /GROUP BY "system", "scenario"\)$/, name);
+    assert.match(panelOf(board, 106).targets[0].query, /"trusted"/, name);
+  }
+});
+
+test('the trend names no group, which is a hash, and one graph has one unit', () => {
+  const { panels } = boards()['trend.json'];
+  const graphs = panels
+    .flatMap((/** @type {any} */ panel) => [panel, ...(panel.panels ?? [])])
+    .filter((/** @type {any} */ { type }) => type === 'timeseries');
+  assert.ok(graphs.length > 5);
+  for (const { title, targets, fieldConfig } of graphs) {
+    assert.ok(!targets[0].alias.includes('group'), title);
+    assert.match(targets[0].query, /"(unit|metric)" (=|!~) /, title);
+    assert.equal(fieldConfig.defaults.custom.scaleDistribution.type, 'log', title);
   }
 });
 
@@ -264,6 +146,17 @@ test('each row of the table of scenarios leads to its own time, on its system’
       /"began_ms" - \d+ AS "from", "ended_ms" \+ \d+ AS "to"/,
     );
   }
+});
+
+test('a link to a run begins two seconds before the run', () => {
+  const panel = panelOf(boards()['overview.json'], 151);
+  const [cells] = cellsOf(panel, {
+    begin: [{ Time: 100_000, testid: 'a', profile: 'quick', text: '' }],
+    end: [{ Time: 160_000, testid: 'a', verdict: 'pass' }],
+  });
+  assert.equal(cells.from, 98_000);
+  const [show, watch] = propertyOf(boards()['overview.json'], 151, 'testid', 'links').value;
+  for (const { url } of [show, watch]) assert.match(url, /&from=\$\{__data\.fields\.from\.numeric\}&to=/);
 });
 
 test('the trend shows one class of machine at a time, and no run', () => {
@@ -364,7 +257,7 @@ test('variables are the newest run, the newest other one, and all of what depend
 
 test('a row that repeats stands once for each value', () => {
   const found = standing(boards()['overview.json'], { scenario: ['a', 'b'] });
-  const rates = found.filter(({ panel }) => panel.title === 'Rate');
+  const rates = found.filter(({ panel }) => panel.id === 201);
   assert.deepEqual(
     rates.map(({ values }) => values.scenario),
     ['a', 'b'],

@@ -11,6 +11,7 @@ const NO_ROUTE = `"component" != 'route'`;
 export const componentRow = () => ({
   id: 700,
   title: 'Where the time goes',
+  collapsed: true,
   panels: [shares(), slowest(), wholeRun(), changes()],
 });
 

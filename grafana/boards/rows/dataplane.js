@@ -9,6 +9,7 @@ import { units } from '../units.js';
 export const throughputRow = () => ({
   id: 700,
   title: 'Throughput and loss, with the direct control beside',
+  collapsed: true,
   panels: [throughput(), loss(), latency('P50', 703), latency('P95', 704)],
 });
 
@@ -17,7 +18,7 @@ const throughput = () =>
     id: 701,
     title: 'Throughput',
     description:
-      'Payload in one direction, a point for each probe at its end, the controls (direct) too. A handshake carries nothing, and interop asks for no throughput.',
+      'Mean payload in one direction of each probe, a point for each probe at its end, the controls (direct) too. A handshake carries nothing, and interop asks for no throughput.',
     unit: units.mbit,
     w: 12,
   })

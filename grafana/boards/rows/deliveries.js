@@ -10,6 +10,7 @@ const DELIVERIES = [RUN, SYSTEM, '"operation" =~ /^(deliver|last)$/'];
 export const deliveryRow = () => ({
   id: 700,
   title: 'Deliveries',
+  collapsed: true,
   panels: [rate(), duration(), carried()],
 });
 

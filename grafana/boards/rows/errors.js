@@ -7,9 +7,6 @@ import { units } from '../units.js';
 
 const BY_KIND = /^operation_errors (.*)$/;
 
-/** @returns {import('../board.js').Row} */
-export const errorRow = () => ({ id: 300, title: 'Errors', panels: [kinds(), requests()] });
-
 /** Failed requests count 0 where nothing fails, so that no errors and no data are told apart. */
 const kindsQuery = () => {
   const where = CHOSEN.join(' AND ');
@@ -20,7 +17,7 @@ const kindsQuery = () => {
   );
 };
 
-const kinds = () =>
+export const kinds = () =>
   graph({
     id: 301,
     title: 'Errors by kind',
@@ -38,7 +35,7 @@ const kinds = () =>
     .drawStyle(GraphDrawStyle.Bars)
     .fillOpacity(60);
 
-const requests = () =>
+export const requests = () =>
   table({
     id: 302,
     title: 'Requests and failures',

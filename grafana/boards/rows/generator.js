@@ -9,7 +9,8 @@ const VUS = 'virtual users';
 /** @returns {import('../board.js').Row} */
 export const generatorRow = () => ({
   id: 400,
-  title: 'Generator',
+  title: 'Generator: was it up to the load?',
+  collapsed: true,
   panels: [cpu(), lateness(), iterations(), checks()],
 });
 

@@ -9,11 +9,11 @@ const BY = ['direction'];
 /** How losses are called. @type {Record<string, string>} */
 const LOSSES = { queue_dropped: 'queue full', lost: 'lost as asked', dead: 'link dead' };
 
-/** @param {{ collapsed?: boolean }} [look] @returns {import('../board.js').Row} */
-export const linkRow = ({ collapsed = false } = {}) => ({
+/** @returns {import('../board.js').Row} */
+export const linkRow = () => ({
   id: 1000,
   title: 'Link',
-  collapsed,
+  collapsed: true,
   panels: [rate(), queue(), drops()],
 });
 

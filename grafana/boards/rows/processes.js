@@ -7,6 +7,7 @@ import { units } from '../units.js';
 export const processRow = () => ({
   id: 500,
   title: 'Processes under test',
+  collapsed: true,
   panels: [
     usage('cpu_percent', {
       id: 501,

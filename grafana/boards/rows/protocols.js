@@ -13,6 +13,7 @@ const ROWS = [...CHOSEN, `"system" = 'protocols' AND "scenario" =~ /^(matrix|cha
 export const protocolRow = () => ({
   id: 800,
   title: 'Protocols, row by row',
+  collapsed: true,
   panels: [turns(), soFar(), results(), candidate()],
 });
 
@@ -46,11 +47,11 @@ const turns = () =>
 
 /** What k6 has of each turn, by what it is called here. */
 const FIGURES = {
-  'First reply': { metric: 'protocol_handshake_ms', unit: units.ms },
-  'Round trip': { metric: 'operation_ms', unit: units.ms },
-  Throughput: { metric: 'protocol_mbit_per_s', unit: units.mbit },
-  'CPU for each GiB': { metric: 'protocol_cpu_s_per_gib', unit: units.seconds },
-  'Own memory': { metric: 'protocol_peak_anon_mib', unit: units.mebibytes },
+  'Reply mean': { metric: 'protocol_handshake_ms', unit: units.ms },
+  'Trip mean': { metric: 'operation_ms', unit: units.ms },
+  '64 KiB mean': { metric: 'protocol_mbit_per_s', unit: units.mbit },
+  'CPU/GiB mean': { metric: 'protocol_cpu_s_per_gib', unit: units.seconds },
+  'Memory mean': { metric: 'protocol_peak_anon_mib', unit: units.mebibytes },
 };
 
 /** @param {Record<string, { unit: string }>} figures @returns {import('../columns.js').Column[]} */
@@ -62,7 +63,7 @@ const soFar = () =>
     id: 802,
     title: 'Figures so far',
     description:
-      'Means: of a tunnel’s first reply, a round trip of 1 KiB, throughput in writes of 64 KiB, and what client and server used for it. The report has the medians, and more sizes.',
+      'Means over the turns so far. Reply: the first reply of a tunnel. Trip: a round trip of 1 KiB. 64 KiB: payload in writes of that size. Memory: the peak of client and server. The report has medians and more sizes.',
     unit: units.none,
     w: 15,
     empty: NOTHING,
@@ -84,16 +85,16 @@ const soFar = () =>
 
 /** Of the tables `baseline` and `candidate`, by what it is called here. */
 const MEDIANS = {
-  'First reply': { field: 'handshake_ms', unit: units.ms },
-  'Round trip': { field: 'rtt_ms', unit: units.ms },
-  Datagram: { field: 'udp_rtt_ms', unit: units.ms },
-  '1 KiB': { field: 'mbit_1k', unit: units.mbit },
-  '64 KiB': { field: 'mbit_64k', unit: units.mbit },
-  '1 MiB': { field: 'mbit_1m', unit: units.mbit },
-  '64 KiB up': { field: 'mbit_64k_up', unit: units.mbit },
-  'CPU/GiB': { field: 'cpu_s_per_gib', unit: units.seconds },
-  'Own memory': { field: 'peak_anon_mib', unit: units.mebibytes },
-  'Peak RSS': { field: 'peak_rss_mib', unit: units.mebibytes },
+  'Reply P50': { field: 'handshake_ms', unit: units.ms },
+  'Trip P50': { field: 'rtt_ms', unit: units.ms },
+  'UDP P50': { field: 'udp_rtt_ms', unit: units.ms },
+  '1K P50': { field: 'mbit_1k', unit: units.mbit },
+  '64K P50': { field: 'mbit_64k', unit: units.mbit },
+  '1M P50': { field: 'mbit_1m', unit: units.mbit },
+  '64K up P50': { field: 'mbit_64k_up', unit: units.mbit },
+  'CPU/GiB P50': { field: 'cpu_s_per_gib', unit: units.seconds },
+  'Memory P50': { field: 'peak_anon_mib', unit: units.mebibytes },
+  'RSS P50': { field: 'peak_rss_mib', unit: units.mebibytes },
 };
 
 const results = () =>
@@ -101,14 +102,14 @@ const results = () =>
     id: 803,
     title: 'Rows of the whole run',
     description:
-      'Known when a scenario has ended: each side’s outcome with the reason, and medians of its turns. Datagram: there and back. 1 KiB to 1 MiB: throughput in writes of that size. Impossible here: this machine or program cannot.',
+      'Known when a scenario has ended: each side’s outcome with the reason, and P50 of its turns. Reply: first reply. Trip: round trip of 1 KiB; UDP: of a datagram. 1K to 1M: payload in writes of 1 KiB to 1 MiB. Memory and RSS: peaks. Impossible here: this machine or program cannot.',
     unit: units.none,
     w: 24,
     h: 12,
     empty: 'no scenario with rows of protocols has ended yet',
     transformations: [withoutColumns('Time')],
     columns: [
-      { name: 'row', width: 190 },
+      { name: 'row', width: 170 },
       { name: 'side', width: 90 },
       { name: 'outcome', width: 130, colours: OUTCOMES },
       ...columnsOf(MEDIANS),
@@ -130,7 +131,7 @@ const results = () =>
   );
 
 /** Judged figures, by the short form that the titles beside them have: a table keys its cells by titles. */
-const TARGETS = { throughput: 'thr.', latency: 'lat.', memory: 'mem.' };
+const TARGETS = { throughput: '64K', latency: 'trip', memory: 'memory' };
 /** The columns beside a ratio: the interval and the judgement. */
 const BESIDE = {
   low: { field: 'low', title: 'low', fitted: true },
@@ -143,7 +144,7 @@ const candidate = () =>
     id: 804,
     title: 'The candidate by the baseline',
     description:
-      'Of a run with CANDIDATE, when it has ended: what the candidate is of the baseline, with the confidence interval, and whether the target is met. A dash: too few turns.',
+      'Of a run with CANDIDATE, when it has ended: candidate / baseline of the medians (64K: payload in writes of 64 KiB; trip: round trip), with the confidence interval, and whether the target is met. A dash: too few turns.',
     unit: units.share,
     w: 24,
     h: 6,
@@ -152,7 +153,7 @@ const candidate = () =>
     columns: [
       { name: 'row' },
       ...Object.entries(TARGETS).flatMap(([target, short]) => [
-        { name: target, fitted: true },
+        { name: target, title: `${short} ratio`, fitted: true },
         ...Object.entries(BESIDE).map(([what, { field: _, title, ...look }]) => ({
           name: `${target}, ${what}`,
           title: `${short} ${title}`,

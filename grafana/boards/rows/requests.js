@@ -2,41 +2,11 @@
 import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, aSecond, overTime, series } from '../influx.js';
 import { graph, heatmap } from '../panels.js';
 import { units } from '../units.js';
+import { bounds, dashingBounds } from './bounds.js';
 
 const VUS = 'virtual users';
 /** Slow requests leave seconds without any; longer gaps are gaps. */
 const SPAN_MS = 3000;
-
-/**
- * The bounds that a kind of threshold has, while k6 runs: as series, since Grafana widens no axis for a threshold of
- * its own.
- * @param {string} threshold regular expression
- * @param {string} line
- */
-const bounds = (threshold, line) =>
-  series(
-    'bound',
-    overTime({
-      select: 'last("bound")',
-      from: ['bounds'],
-      where: [...CHOSEN, `"threshold" =~ /^${threshold}/`],
-      by: [line],
-      fill: 'none',
-    }),
-    `bound $tag_${line}`,
-  );
-
-/** @template {import('@grafana/grafana-foundation-sdk/timeseries').PanelBuilder} P @param {P} panel @returns {P} */
-const dashingBounds = (panel) =>
-  panel.overrideByRegexp('/^bound /', [
-    { id: 'color', value: { mode: 'fixed', fixedColor: 'red' } },
-    { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
-    { id: 'custom.fillOpacity', value: 0 },
-    // They are written every ten seconds.
-    { id: 'custom.spanNulls', value: true },
-    { id: 'custom.showPoints', value: 'never' },
-    { id: 'custom.hideFrom', value: { legend: true, tooltip: false, viz: false } },
-  ]);
 
 /**
  * A row for each value of one variable, with a line for each value of the other.
@@ -47,6 +17,7 @@ export const requestRow = ({ each, line }) => ({
   id: 200,
   title: `Requests: $${each}`,
   repeat: each,
+  collapsed: true,
   panels: [rate(line), errors(line), duration(line), latencies()],
 });
 

@@ -3,10 +3,12 @@ import { VERDICTS } from '../colours.js';
 import { points, rows } from '../influx.js';
 import { linkTo } from '../links.js';
 import { table } from '../panels.js';
-import { joinedBy, renamed } from '../transformations.js';
+import { calculated, joinedBy, renamed } from '../transformations.js';
 import { units } from '../units.js';
 
 const MOST = 100;
+/** Before the begin of a run: its first points carry the begin of their second. */
+const MARGIN_MS = 2000;
 
 /** @returns {import('../board.js').Row} */
 export const runRow = () => ({ id: 150, title: 'Runs', panels: [runs()] });
@@ -30,11 +32,12 @@ const runs = () =>
     description: `The newest ${MOST} runs. A click on a run offers to show it at its time, or to watch one that has not ended; the other way is to choose it above, and the time by hand. A run without a verdict is running, or was killed.`,
     unit: units.none,
     w: 24,
-    empty: 'no run has been streamed yet',
+    empty: 'no run is in this database',
     transformations: [
       renamed({ Time: 'began' }, 'begin'),
       renamed({ Time: 'ended' }, 'end'),
       joinedBy('testid'),
+      calculated('from', 'began', '-', MARGIN_MS),
     ],
     columns: [
       {
@@ -45,12 +48,12 @@ const runs = () =>
           linkTo(
             'Show this run',
             'overview',
-            'var-testid=${__data.fields.testid}&from=${__data.fields.began.numeric}&to=${__data.fields.ended.numeric}',
+            'var-testid=${__data.fields.testid}&from=${__data.fields.from.numeric}&to=${__data.fields.ended.numeric}',
           ),
           linkTo(
             'Watch it: it has not ended',
             'overview',
-            'var-testid=${__data.fields.testid}&from=${__data.fields.began.numeric}&to=now',
+            'var-testid=${__data.fields.testid}&from=${__data.fields.from.numeric}&to=now',
           ),
           linkTo(
             'Make it the baseline',
@@ -64,6 +67,7 @@ const runs = () =>
       { name: 'began', width: 190 },
       { name: 'ended', width: 190 },
       { name: 'text' },
+      { name: 'from', hidden: true },
     ],
   })
     .targets([

@@ -5,6 +5,7 @@ import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from
 import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, rows, series } from '../influx.js';
 import { BOARD_OF_SYSTEM, linkTo } from '../links.js';
 import { stat, table } from '../panels.js';
+import { countedByValue, highestSeries, redFrom } from '../transformations.js';
 
 /** Around a scenario, so that its marks are not on the graphs' edges. */
 const MARGIN_MS = 2000;
@@ -19,53 +20,68 @@ const BOARDS = mapped(
 
 /** Of what is not known yet: without it Grafana shows it on green. */
 const UNKNOWN = thresholds([[null, 'gray']]);
-const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'red'] });
+/** How many scenarios are doubtful. */
+const DOUBTFUL = mapped({ 0: ['trusted', 'green'] });
+const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'orange'] });
 
-/** Tiles of one figure each, in a line of 24. */
-const [BESIDE_VERDICT, ALONE] = [4, 6];
+/** More than a bound, in a query. */
+const LEAST_OVER = '0.000000001';
+const SLOWEST_SHOWN = 2;
+/** Widths of the tiles, which fill one line of 24. */
+const [VERDICT, FIGURE, SLOWEST] = [5, 4, 7];
 
 /**
- * @param {{ board: string, whole?: boolean }} of the board's name; whole: one verdict on the whole run, beside the other
- *   tiles, in place of a line of verdicts
+ * @param {{ whole?: boolean }} [of] whole: one verdict on the whole run, in place of the count of each verdict
  * @returns {import('../board.js').Row}
  */
-export const statusRow = ({ board, whole = false }) => {
-  const w = whole ? BESIDE_VERDICT : ALONE;
-  return {
-    id: 100,
-    title: 'Status',
-    panels: [
-      whole ? verdict() : verdicts(),
-      trust(w),
-      requests(w),
-      failed(w),
-      slowest(w),
-      scenarios(board),
-      thresholdTable(),
-    ],
-  };
-};
+export const statusRow = ({ whole = false } = {}) => ({
+  id: 100,
+  title: 'Status',
+  panels: [whole ? verdict() : verdicts(), trust(), requests(), failed(), slowest()],
+});
+
+/** @param {string} board its name @returns {import('../board.js').Row} */
+export const resultRow = (board) => ({
+  id: 130,
+  title: 'Verdicts and thresholds of the scenarios that have ended',
+  collapsed: true,
+  panels: [scenarios(board), thresholdTable()],
+});
 
 const verdicts = () =>
   stat({
     id: 101,
     title: 'Verdicts',
     description:
-      'The verdict on each scenario, once it has ended. Inconclusive: the generator was the bottleneck, or too few samples.',
-    unit: units.none,
-    w: 24,
+      'How many of the scenarios that have ended have which verdict. Inconclusive: the generator was the bottleneck, or too few samples.',
+    unit: units.count,
+    w: VERDICT,
     noValue: 'running',
     names: true,
   })
-    .mappings(VERDICT_CODES)
     .thresholds(UNKNOWN)
     .colorScheme(byThresholds())
+    .transformations(countedByValue())
     .withTarget(
       series(
         'A',
-        points({ select: 'last("code")', from: ['verdicts'], where: CHOSEN_SCENARIOS, by: ['scenario'] }),
-        '$tag_scenario',
+        points({
+          select: 'last("code")',
+          from: ['verdicts'],
+          where: CHOSEN_SCENARIOS,
+          by: ['system', 'scenario'],
+        }),
+        '$tag_system $tag_scenario',
       ),
+    )
+    .overrides(
+      Object.entries(VERDICT_CODES).map(([code, [text, colour]]) => ({
+        matcher: { id: 'byRegexp', options: `/^${code}$/` },
+        properties: [
+          { id: 'displayName', value: text },
+          { id: 'color', value: { mode: 'fixed', fixedColor: colour } },
+        ],
+      })),
     );
 
 /** Text, which Grafana only shows where it is asked for by name. */
@@ -76,7 +92,7 @@ const verdict = () =>
     description:
       'The verdict on the whole run, once it has ended. Those on its scenarios are in the table below.',
     unit: units.none,
-    w: 8,
+    w: VERDICT,
     noValue: 'running',
   })
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('/^verdict$/').values(false))
@@ -86,42 +102,41 @@ const verdict = () =>
     .withTarget(
       series(
         'A',
-        points({ select: 'last("verdict")', from: ['events'], where: [RUN, `"kind" = 'run_end'`] }),
+        points({ select: 'last("verdict")', from: ['events'], where: [RUN, `"kind" =~ /^(run|turn)_end$/`] }),
         'verdict',
       ),
     );
 
-/** @param {number} w */
-const trust = (w) =>
+const trust = () =>
   stat({
     id: 102,
     title: 'Trust',
     description:
-      'Whether the figures can be trusted: doubtful where a check of validity failed: see the table of checks below. Known when a scenario has ended.',
-    unit: units.none,
-    w,
+      'How many of the scenarios that have ended are doubtful: a check of validity failed. The table of scenarios says which, the table of checks says why.',
+    unit: 'suffix: doubtful',
+    w: FIGURE,
     noValue: 'running',
   })
-    .mappings(TRUST)
-    .thresholds(UNKNOWN)
+    .mappings(DOUBTFUL)
+    .thresholds(thresholds([[null, 'orange']]))
     .colorScheme(byThresholds())
     .withTarget(
       // A check that could not be made is -1: its square is 1, since it is no failure either.
       series(
         'A',
-        `SELECT min("held") FROM (SELECT "ok" * "ok" AS "held" FROM "validity" WHERE ${CHOSEN_SCENARIOS.join(' AND ')})`,
-        'trusted',
+        'SELECT sum("doubtful") FROM (SELECT 1 - min("held") AS "doubtful" FROM (SELECT "ok" * "ok" AS "held" FROM "validity" ' +
+          `WHERE ${CHOSEN_SCENARIOS.join(' AND ')}) GROUP BY "system", "scenario")`,
+        'doubtful',
       ),
     );
 
-/** @param {number} w */
-const requests = (w) =>
+const requests = () =>
   stat({
     id: 103,
     title: 'Requests',
     description: "Requests so far, within the board's time.",
     unit: units.count,
-    w,
+    w: FIGURE,
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
@@ -129,39 +144,58 @@ const requests = (w) =>
       series('A', overall({ select: 'sum("count")', from: ['operation_failed'], where: CHOSEN }), 'requests'),
     );
 
-/** @param {number} w */
-const failed = (w) =>
+const failed = () =>
   stat({
     id: 104,
     title: 'Failed',
-    description: "Share of the requests that failed so far, within the board's time.",
-    unit: units.share,
-    w,
-  })
-    .thresholds(
-      thresholds([
-        [null, 'green'],
-        [1e-9, 'red'],
-      ]),
-    )
-    .colorScheme(byThresholds())
-    .withTarget(
-      series('A', overall({ select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN }), 'failed'),
-    );
-
-/** @param {number} w */
-const slowest = (w) =>
-  stat({
-    id: 105,
-    title: 'P95 of the slowest second',
     description:
-      "The highest P95 of a second and an operation, within the board's time. Which one: see the rows below.",
-    unit: units.ms,
-    w,
+      "Share of the requests that failed so far, within the board's time. Red from the strictest bound on failures that a threshold sets; blue without such a threshold.",
+    unit: units.share,
+    w: FIGURE,
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
-    .withTarget(series('A', overall({ select: 'max("p95")', from: ['operation_ms'], where: CHOSEN }), 'P95'));
+    .transformations([redFrom('bound', 'bound')])
+    .withTarget(
+      series('A', overall({ select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN }), 'failed'),
+    )
+    .withTarget(
+      series(
+        'bound',
+        points({
+          // A bound of 0 holds at 0.
+          select: `min("bound") + ${LEAST_OVER}`,
+          from: ['bounds'],
+          where: [...CHOSEN, '"threshold" =~ /^operation_failed /'],
+        }),
+        'bound',
+      ),
+    );
+
+const slowest = () =>
+  stat({
+    id: 105,
+    title: 'P95 of the slowest second',
+    description: `The highest P95 of any second within the board's time, of the ${SLOWEST_SHOWN} slowest operations.`,
+    unit: units.ms,
+    w: SLOWEST,
+    names: true,
+  })
+    .thresholds(thresholds([[null, 'blue']]))
+    .colorScheme(byThresholds())
+    .transformations(highestSeries(SLOWEST_SHOWN))
+    .withTarget(
+      series(
+        'A',
+        overall({
+          select: 'max("p95")',
+          from: ['operation_ms'],
+          where: CHOSEN,
+          by: ['scenario', 'operation'],
+        }),
+        '$tag_scenario $tag_operation',
+      ),
+    );
 
 /** @param {string} board that it is on */
 const scenarios = (board) =>
@@ -188,6 +222,7 @@ const scenarios = (board) =>
         ],
       },
       { name: 'verdict', width: 120, colours: VERDICTS },
+      { name: 'trusted', title: 'figures', width: 100, colours: TRUST },
       {
         name: 'began_ms',
         title: 'began',
@@ -210,7 +245,7 @@ const scenarios = (board) =>
       'A',
       points({
         select:
-          '"system", "scenario", "verdict", "began_ms", "seconds", "reasons", ' +
+          '"system", "scenario", "verdict", "trusted", "began_ms", "seconds", "reasons", ' +
           `"began_ms" - ${MARGIN_MS} AS "from", "ended_ms" + ${MARGIN_MS} AS "to"`,
         from: ['verdicts'],
         where: CHOSEN_SCENARIOS,

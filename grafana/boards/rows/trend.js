@@ -1,13 +1,65 @@
-/** A graph for each metric of a history, and the changes that Apache Otava found in it. */
+/** Graphs of a history, and the changes that Apache Otava found in it. */
 import { OF_TREND, overTime, points, rows, series } from '../influx.js';
 import { graph, table } from '../panels.js';
 import { units } from '../units.js';
+
+/** The graphs of a scenario, by the unit that the history has. */
+const GRAPHS = {
+  ms: { title: 'Latency', unit: units.ms },
+  per_s: { title: 'Rate', unit: units.amount },
+  mbit_per_s: { title: 'Throughput', unit: units.mbit },
+  us: { title: 'CPU time of one operation', unit: units.microseconds },
+  s: { title: 'CPU time and other durations', unit: units.seconds },
+  bytes: { title: 'Memory', unit: units.bytes },
+  share: { title: 'Shares', unit: units.share },
+};
+
+/** Metrics by the names that people have for them; the others are named by the history. */
+const NAMES = {
+  rate_per_s: 'rate',
+  mbit_per_s: 'throughput',
+  avg: 'average',
+  p50: 'P50',
+  p95: 'P95',
+  p99: 'P99',
+  peak_anon_bytes: 'peak own memory',
+  cpu_s: 'CPU',
+  whole_cpu_us_per_operation: 'CPU, whole run',
+  cpu_us_per_operation: 'CPU, measured part',
+  quiet_cpu_s: 'CPU after the load',
+};
+
+const DIFFER = 'Lines with one name differ in parameters or testbed, which the page of the trend names.';
 
 /** @returns {import('../board.js').Row} */
 export const changeRow = () => ({ id: 900, title: 'Changes', panels: [changes()] });
 
 /** @returns {import('../board.js').Row} */
-export const metricRow = () => ({ id: 910, title: '$metric', repeat: 'metric', panels: [values()] });
+export const allRow = () => ({
+  id: 910,
+  title: 'All scenarios',
+  panels: [ofAll(911, 'P95 latency', 'p95', units.ms), ofAll(912, 'Rate', 'rate_per_s', units.amount)],
+});
+
+/** @returns {import('../board.js').Row} */
+export const scenarioRow = () => ({
+  id: 920,
+  title: 'Scenario: $scenario',
+  repeat: 'scenario',
+  collapsed: true,
+  panels: [
+    ...Object.entries(GRAPHS).map(([unit, { title, ...look }], index) =>
+      ofScenario({ id: 921 + index, title, ...look, condition: `"unit" = '${unit}'` }),
+    ),
+    ofScenario({
+      id: 921 + Object.keys(GRAPHS).length,
+      title: 'Other figures',
+      unit: units.count,
+      condition: `"unit" !~ /^(${Object.keys(GRAPHS).join('|')})$/`,
+      name: '$tag_operation $tag_metric, $tag_unit, $tag_profile',
+    }),
+  ],
+});
 
 const changes = () =>
   table({
@@ -36,27 +88,56 @@ const changes = () =>
     ),
   );
 
-const values = () =>
+/**
+ * A line for each history. The group separates histories, but names no line: the group is a hash.
+ * @param {string[]} by tags beside
+ * @param {string} condition
+ * @param {string} name
+ */
+const histories = (by, condition, name) =>
+  series(
+    'A',
+    overTime({
+      select: 'last("value")',
+      from: ['trend'],
+      where: [...OF_TREND, condition],
+      by: [...by, 'operation', 'profile', 'group'],
+      fill: 'none',
+    }),
+    name,
+  );
+
+/** Scenarios differ by decades. @param {number} id @param {string} title @param {string} metric @param {string} unit */
+const ofAll = (id, title, metric, unit) =>
   graph({
-    id: 911,
-    title: '$metric',
-    description:
-      'A line for each operation, profile and group: parameters and testbed. Units are those of results: milliseconds, a second, Mbit/s, µs, bytes.',
-    unit: units.count,
-    w: 24,
+    id,
+    title,
+    description: `A line for each scenario and operation, on a logarithmic axis. ${DIFFER}`,
+    unit,
+    w: 12,
+    h: 10,
     calcs: ['mean', 'last'],
+    log: true,
   })
     .spanNulls(true)
     .withTarget(
-      series(
-        'A',
-        overTime({
-          select: 'last("value")',
-          from: ['trend'],
-          where: OF_TREND,
-          by: ['scenario', 'operation', 'profile', 'group'],
-          fill: 'none',
-        }),
-        '$tag_scenario $tag_operation, $tag_profile $tag_group',
-      ),
+      histories(['scenario'], `"metric" = '${metric}'`, '$tag_scenario $tag_operation, $tag_profile'),
+    );
+
+/** @param {{ id: number, title: string, unit: string, condition: string, name?: string }} of */
+const ofScenario = ({ condition, name = '$tag_operation $tag_metric, $tag_profile', ...spec }) =>
+  graph({
+    description: `A line for each operation and metric, "-" for the whole run. ${DIFFER}`,
+    w: 12,
+    calcs: ['mean', 'last'],
+    log: true,
+    ...spec,
+  })
+    .spanNulls(true)
+    .withTarget(histories(['metric', 'unit'], condition, name))
+    .transformations(
+      Object.entries(NAMES).map(([metric, people]) => ({
+        id: 'renameByRegex',
+        options: { regex: `^(.*) ${metric}, (.*)$`, renamePattern: `$1 ${people}, $2` },
+      })),
     );

@@ -4,6 +4,7 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,7 @@ import (
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/profiles"
+	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -205,7 +207,18 @@ func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
 	if o.Out != "" {
 		dir = o.out("")
 	}
-	return finish(b.Stdout, b.Stderr, all, dir, o.Dir)
+	return finish(b.Stdout, b.Stderr, all, dir, o.Dir, func(made []compare.Comparison) { streamed(b, made) })
+}
+
+// streamed writes judgements to InfluxDB where the runs were streamed to.
+func streamed(b bench.Options, made []compare.Comparison) {
+	config, wanted, err := stream.Wanted(context.Background(), b.Getenv)
+	if err != nil || !wanted {
+		return // the runs have told it
+	}
+	if line := compare.Stream(config, made); line != "" {
+		fmt.Fprintln(b.Stderr, line)
+	}
 }
 
 // out is the folder to write to: in the results of the checkout, or the current folder without one.
@@ -221,8 +234,8 @@ func (o Options) out(base string) string {
 	return filepath.Join(base, "results", time.Now().UTC().Format("20060102-150405.000")+"-compare")
 }
 
-// finish compares, writes and prints: the one comparison, or of several what they have in common.
-func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string) int {
+// finish compares, writes and prints: the one comparison, or of several what they have in common. Tell gets what was made.
+func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, tell func([]compare.Comparison)) int {
 	refused := false
 	for _, q := range all {
 		if why := compare.Refusal(q.A, q.B, q.Beds); why != "" {
@@ -244,9 +257,11 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string) i
 	name := compare.FileName
 	if len(all) == 1 && all[0].Folder == "" {
 		c := compare.Make(all[0])
+		tell([]compare.Comparison{c})
 		made, text = c, c.Summary()
 	} else {
 		s := compare.MakeSet(all)
+		tell(s.Comparisons())
 		made, text, name = s, s.Summary(), compare.PageName
 	}
 	fmt.Fprint(stdout, "\n"+text)

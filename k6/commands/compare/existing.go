@@ -68,7 +68,7 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 		}
 		all = append(all, q)
 	}
-	return finish(stdout, stderr, all, dir, o.Dir)
+	return finish(stdout, stderr, all, dir, o.Dir, func([]compare.Comparison) {})
 }
 
 // parts splits the paths into those of A and of B, for each scenario.

@@ -139,8 +139,8 @@ func TestComparisonStreamsEachRun(t *testing.T) {
 		t.Errorf("%d lines tell\n%s", got, d.Out)
 	}
 	for _, side := range []string{"a", "b"} {
-		for _, kind := range []string{"run_start,profile=smoke,scenario=-,system=-", "start,profile=smoke,scenario=tell,system=dataplane",
-			"scenario,profile=smoke,scenario=tell,system=dataplane", "run_end,profile=smoke,scenario=-,system=-"} {
+		for _, kind := range []string{"turn_start,profile=smoke,scenario=-,system=-", "start,profile=smoke,scenario=tell,system=dataplane",
+			"scenario,profile=smoke,scenario=tell,system=dataplane", "turn_end,profile=smoke,scenario=-,system=-"} {
 			if line := "events,kind=" + kind + ",testid=cmp-pair01-" + side + " "; strings.Count(text.String(), line) != 1 {
 				t.Errorf("no %s in\n%s", line, text.String())
 			}

@@ -220,13 +220,13 @@ func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) ru
 		return *entry
 	}
 	begin := time.Now()
-	s.stream.RunStarted(s.ofRun(record.ID), "environment "+p.Env.Name+", "+label)
+	s.stream.TurnStarted(s.ofRun(record.ID), "environment "+p.Env.Name+", "+label)
 	j := jobOf(&p, s.Options, scenario, label, record.ID, dir)
 	s.attempt(s.ctx, j, entry)
 	s.screen.Line("%s  %s  %s", label, s.screen.Paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
 	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
 	record.End, record.ExitCode = &end, &code
-	s.stream.RunEnded(s.ofRun(record.ID), entry.Outcome)
+	s.stream.TurnEnded(s.ofRun(record.ID), entry.Outcome)
 	record.Notes = s.stream.Notes(s.of(j))
 	if err := record.Write(dir); err != nil {
 		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, fault.Reason(err))

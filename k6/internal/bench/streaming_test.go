@@ -104,7 +104,7 @@ func TestStreams(t *testing.T) {
 			`events,kind=scenario,profile=smoke,scenario=streams,system=pulsar,testid=test ended_ms=Ni,text="fixture says fail",title="pulsar/streams: fail",verdict="fail"`,
 			`events,kind=run_end,profile=smoke,scenario=-,system=-,testid=test text="profile smoke",title="test: fail",verdict="fail"`,
 		},
-		"verdicts":   {"verdicts" + scenario + ` began_ms=Ni,code=1i,ended_ms=Ni,reasons="fixture says fail",seconds=N,verdict="fail"`},
+		"verdicts":   {"verdicts" + scenario + ` began_ms=Ni,code=1i,ended_ms=Ni,reasons="fixture says fail",seconds=N,trusted=1i,verdict="fail"`},
 		"results":    {"results,operation=op" + scenario + " avg_ms=1,failed=0i,max_ms=1,min_ms=1,p50_ms=1,rate_per_s=1,requests=1i,success=1i"},
 		"thresholds": {"thresholds,operation=op" + scenario[:len(scenario)-len(",testid=test")] + `,testid=test,threshold=operation_ms\ p(95)<1e2 bound=100,expression="p(95)<1e2",metric="operation_ms",ok=0i,unit="ms"`},
 		"validity":   {`validity,check=generator\ CPU` + scenario + ` detail="not measured",ok=-1i`},

@@ -33,6 +33,15 @@ func MakeSet(all []Request) Set {
 	return s
 }
 
+// Comparisons are those of all parts.
+func (s Set) Comparisons() []Comparison {
+	var all []Comparison
+	for _, p := range s.Parts {
+		all = append(all, p.Comparison)
+	}
+	return all
+}
+
 // ExitCode is the worst of the comparisons'.
 func (s Set) ExitCode() int {
 	var codes []int

@@ -46,6 +46,9 @@ const (
 	scenario = "scenario"
 	runEnd   = "run_end"
 	gap      = "gap"
+	// A run of a comparison has its own kinds: it is no run that anyone asked for by itself.
+	turnStart = "turn_start"
+	turnEnd   = "turn_end"
 )
 
 func event(b *influx.Batch, of Of, kind, title, text string, at time.Time) {
@@ -60,14 +63,19 @@ func judged(of Of, verdict, text string) influx.Fields {
 // verdictCodes are what the field code of a verdict says; what did not run is inconclusive.
 var verdictCodes = map[string]int64{run.Pass: 0, run.Fail: 1, run.Inconclusive: 2, run.Skipped: 2, run.SetupFailed: 3, run.Interrupted: 4, run.LeftOut: 5}
 
-// outcome adds how a scenario ended: its event and its verdict.
-func outcome(b *influx.Batch, of Of, verdict, reasons string, took time.Duration, at time.Time) {
+// outcome adds how a scenario ended: its event and its verdict. Checks are those of its result, nil without one.
+func outcome(b *influx.Batch, of Of, verdict, reasons string, checks []result.Validity, took time.Duration, at time.Time) {
 	began := at.Add(-took)
 	event := judged(of, verdict, reasons)
 	event["ended_ms"] = at.UnixMilli()
 	b.Add("events", of.tags("kind", scenario), event, began)
-	b.Add("verdicts", of.tags(), influx.Fields{"verdict": verdict, "code": verdictCodes[verdict],
-		"reasons": reasons, "seconds": took.Seconds(), "began_ms": began.UnixMilli(), "ended_ms": at.UnixMilli()}, at)
+	fields := influx.Fields{"verdict": verdict, "code": verdictCodes[verdict],
+		"reasons": reasons, "seconds": took.Seconds(), "began_ms": began.UnixMilli(), "ended_ms": at.UnixMilli()}
+	if checks != nil {
+		failed := slices.ContainsFunc(checks, func(c result.Validity) bool { return c.OK != nil && !*c.OK })
+		fields["trusted"] = truth(new(!failed))
+	}
+	b.Add("verdicts", of.tags(), fields, at)
 }
 
 // measured adds what a result says of the whole run of a scenario.

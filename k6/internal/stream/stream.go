@@ -78,6 +78,18 @@ func (s *Stream) RunStarted(of Of, text string) {
 	s.write(func(b *influx.Batch, at time.Time) { event(b, of, runStart, "run "+of.TestID, s.clean(text), at) })
 }
 
+// TurnStarted writes that a run of a comparison began.
+func (s *Stream) TurnStarted(of Of, text string) {
+	s.write(func(b *influx.Batch, at time.Time) { event(b, of, turnStart, "run "+of.TestID, s.clean(text), at) })
+}
+
+// TurnEnded writes that a run of a comparison ended.
+func (s *Stream) TurnEnded(of Of, verdict string) {
+	s.write(func(b *influx.Batch, at time.Time) {
+		b.Add("events", of.tags("kind", turnEnd), judged(of, verdict, "profile "+of.Profile), at)
+	})
+}
+
 // Started writes that a scenario began.
 func (s *Stream) Started(of Of) {
 	s.write(func(b *influx.Batch, at time.Time) { event(b, of, start, of.name(), "profile "+of.Profile, at) })
@@ -90,7 +102,11 @@ func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result,
 		if measuredResult != nil && len(measuredResult.Reasons) > 0 {
 			reasons = strings.Join(result.Texts(measuredResult.Reasons), "\n")
 		}
-		outcome(b, of, entry.Outcome, s.clean(reasons), took, at)
+		var checks []result.Validity
+		if measuredResult != nil {
+			checks = measuredResult.Validity
+		}
+		outcome(b, of, entry.Outcome, s.clean(reasons), checks, took, at)
 		if measuredResult != nil {
 			measured(b, of, *measuredResult, at)
 		}

@@ -114,11 +114,25 @@ func TestWhatAResultHasNotIsLeftOut(t *testing.T) {
 
 func TestAScenarioIsDatedAtItsBeginning(t *testing.T) {
 	var b influx.Batch
-	outcome(&b, of, run.Fail, "too slow", 2500*time.Millisecond, time.UnixMilli(103_700))
+	outcome(&b, of, run.Fail, "too slow", nil, 2500*time.Millisecond, time.UnixMilli(103_700))
 	const tags = "profile=quick,scenario=queue-sweep,system=dataplane,testid=t "
 	wantLines(t, &b,
 		"events,kind=scenario,"+tags+`ended_ms=103700i,text="too slow",title="dataplane/queue-sweep: fail",verdict="fail" 101200`,
 		"verdicts,"+tags+`began_ms=101200i,code=1i,ended_ms=103700i,reasons="too slow",seconds=2.5,verdict="fail" 103700`)
+}
+
+func TestAScenarioIsDoubtfulByItsOwnChecks(t *testing.T) {
+	held, failed := true, false
+	for want, checks := range map[string][]result.Validity{
+		"trusted=1i": {{Check: "cpu", OK: &held}, {Check: "late"}},
+		"trusted=0i": {{Check: "cpu", OK: &held}, {Check: "late", OK: &failed}},
+	} {
+		var b influx.Batch
+		outcome(&b, of, run.Pass, "", checks, time.Second, time.UnixMilli(103_700))
+		if lines := b.Lines(); !strings.Contains(lines, want) {
+			t.Errorf("%s is not in %s", want, lines)
+		}
+	}
 }
 
 func TestLatenciesOfTheControlStandBesideAnOperations(t *testing.T) {

@@ -25,6 +25,8 @@ const ABOUT = {
 };
 /** The panels of the row Link, which are about scenarios with one; tests/real/link-board.test.js holds its figures. */
 const OF_LINK = [1001, 1002, 1003];
+/** The table of comparisons: a run is none. */
+const OF_COMPARISONS = 161;
 /** Panels that are about all scenarios but some. @type {Record<number, string[]>} */
 const NOT_ABOUT = { 701: ['interop'] };
 /** docs/streaming.md: sets of tags of one k6, of an operation's histogram, and of what is no operation's. */
@@ -176,6 +178,7 @@ const hasLink = (scenario) =>
 
 /** Whether a panel is about none of the scenarios. @param {number} id of the panel @param {string[]} scenarios */
 function isOfOthers(id, scenarios) {
+  if (id === OF_COMPARISONS) return true;
   if (OF_LINK.includes(id)) return !scenarios.some(hasLink);
   return (
     measured(scenarios).every(hasSectionsAlone) ||

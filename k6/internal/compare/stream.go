@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package compare
+
+import (
+	"context"
+	"strings"
+
+	"windtunnel/k6/internal/influx"
+)
+
+// limits have room for the comparisons of all scenarios.
+var limits = influx.Limits{Batches: 100, Bytes: 1 << 20}
+
+// Stream writes the judgement of each comparison to InfluxDB, in the measurement comparisons. It returns a line where something could
+// not be written, "" where all is there.
+func Stream(config influx.Config, all []Comparison) string {
+	warning := ""
+	sender := influx.NewSender(config, limits, func(line string) { warning = line })
+	var b influx.Batch
+	for _, c := range all {
+		c.point(&b)
+	}
+	sender.Send(&b)
+	outage := sender.Close(context.Background())
+	if warning == "" && outage.Any() {
+		warning = outage.Missing.Sentence()
+	}
+	return warning
+}
+
+func (c Comparison) point(b *influx.Batch) {
+	b.Add("comparisons", influx.Tags{"testid": c.ID, "profile": c.Profile, "system": c.System, "scenario": c.Scenario},
+		influx.Fields{"verdict": c.Verdict, "headline": c.Headline, "reasons": strings.Join(c.Reasons, "\n"), "a": c.A.Spec, "b": c.B.Spec,
+			"pairs": int64(min(len(c.A.Runs), len(c.B.Runs)))}, c.Made)
+}
