@@ -95,7 +95,7 @@ write(
   JSON.stringify({
     title: 'Web',
     description: 'A web server.',
-    rows: ['status', 'requests', 'errors', 'processes'],
+    rows: ['status', 'live', 'requests', 'processes'],
   }),
 );
 write('testbeds/python-web.toml', TESTBED);
