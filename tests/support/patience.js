@@ -34,5 +34,8 @@ export function patience(ms, { now = () => performance.now(), measure = slowness
   };
 }
 
-/** A limit for what takes only a number. @param {number} ms */
-export const patientMs = (ms) => Math.round(ms * factor);
+/** The longest timeout that the sidecar's probes take. */
+const LONGEST_TIMEOUT_MS = 60_000;
+
+/** A timeout for a probe, which takes only a number. @param {number} ms @param {number} [slower] */
+export const patientMs = (ms, slower = factor) => Math.min(LONGEST_TIMEOUT_MS, Math.round(ms * slower));
