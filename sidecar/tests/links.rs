@@ -8,6 +8,7 @@ mod common;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+use common::links::may_make_links;
 use common::{Root, Server, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -45,20 +46,9 @@ SERVER = "{{ hop.server }}"
 DEVICE = "{{ hop.device }}"
 "#;
 
-const TAKEN: &str = "test -c /dev/net/tun && ip tuntap add dev t0 mode tun && ip address add 2001:2::1/64 dev t0 nodad";
-
-/// None, and a line that says why, where this user or machine can have no link.
+/// None if this user or machine cannot make links.
 fn root() -> Option<Root> {
-    let may = Command::new("unshare")
-        .args(["--net", "sh", "-c", TAKEN])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    if !may.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: no TUN device, no iproute2, or no rights to make network namespaces");
-        return None;
-    }
-    let root = Root::new();
+    let root = may_make_links()?;
     root.testbed("pair", BODY);
     std::fs::create_dir(root.path().join("links")).unwrap();
     let file = "schema = \"windtunnel.link/1\"\ntitle = \"A slow one\"\nrtt = \"40ms\"\n";
@@ -369,68 +359,6 @@ fn up_says_where_the_ends_are_until_it_is_interrupted() {
     assert_eq!(counts["up"]["lost"], 0);
     assert!(up.wait().unwrap().success());
     assert!(!std::path::Path::new(near).exists());
-}
-
-/// Delay, rate, queue and loss of known size.
-const ASKED: &str = "rtt:30ms,rate:20mbit,queue:100kb,loss:3%";
-
-fn is_as_asked(found: &Value) {
-    for side in ["up", "down"] {
-        let side = &found[side];
-        // Whatever the machine is busy with, a packet is never early, and none is missing that was not counted.
-        let over_ms = side["delay_ms"]["measured"].as_f64().unwrap()
-            - side["delay_ms"]["asked"].as_f64().unwrap();
-        assert!((-0.05..10.0).contains(&over_ms), "{found}");
-        assert_eq!(side["loss"]["missed"], side["loss"]["counted"], "{found}");
-        assert_eq!(side["loss"]["per_1000"]["ok"], true, "{found}");
-        let rate = side["rate_mbit_s"]["measured"].as_f64().unwrap();
-        assert!((0.9..1.01).contains(&(rate / 20.0)), "{found}");
-        // What a busy machine adds to the delay is missing from the queue's.
-        let of = |what: &str| {
-            side["delay_ms"][what].as_f64().unwrap() + side["queue_ms"][what].as_f64().unwrap()
-        };
-        let queue = of("measured") / of("asked");
-        assert!((0.9..1.5).contains(&queue), "{found}");
-    }
-}
-
-/// No user-space link carries 10 Gbit/s on any machine of today: it says so itself.
-fn says_it_is_the_bottleneck(found: &Value) {
-    assert_eq!(found["ok"], false);
-    let wrong = found["wrong"].to_string();
-    assert!(
-        wrong.contains("the link itself is the bottleneck"),
-        "{wrong}"
-    );
-}
-
-#[test]
-fn a_calibration_measures_what_was_asked_and_finds_what_was_not() {
-    let Some(root) = root() else { return };
-    let calibrate = |link: &str| -> Value {
-        let done = root
-            .sidecar(&["link", "calibrate", "--json", link])
-            .output()
-            .unwrap();
-        serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"))
-    };
-    is_as_asked(&calibrate(ASKED));
-    says_it_is_the_bottleneck(&calibrate("rate:10gbit"));
-}
-
-#[test]
-fn a_brief_calibration_finds_the_same() {
-    let Some(root) = root() else { return };
-    let server = root.serve();
-    let calibrate = |link: &str| -> Value {
-        let body = json!({"text": link, "brief": true}).to_string();
-        let (status, answer) = server.post("/links/calibrate", &body);
-        assert_eq!(status, 200, "{answer}");
-        answer["calibration"].clone()
-    };
-    // A packet that comes twice stands for no other that is missing.
-    is_as_asked(&calibrate(&format!("{ASKED},duplicate:3%")));
-    says_it_is_the_bottleneck(&calibrate("rate:10gbit"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub mod links;
 pub mod network;
 
 use std::io::{BufRead, BufReader};
