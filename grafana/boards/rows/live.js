@@ -4,11 +4,10 @@ import { graph } from '../panels.js';
 import { units } from '../units.js';
 import { bounds, dashingBounds } from './bounds.js';
 import { kinds, requests } from './errors.js';
+import { SPAN_MS } from './requests.js';
 
 /** The panel that alone has the marks: they would lie on the lines of every graph. */
 export const MARKS = 123;
-/** Slow requests leave seconds without any; longer gaps are gaps. */
-const SPAN_MS = 3000;
 
 /**
  * @param {{ whole?: boolean }} [of] whole: of all systems, whose operations may have the same names

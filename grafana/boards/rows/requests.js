@@ -6,7 +6,7 @@ import { bounds, dashingBounds } from './bounds.js';
 
 const VUS = 'virtual users';
 /** Slow requests leave seconds without any; longer gaps are gaps. */
-const SPAN_MS = 3000;
+export const SPAN_MS = 3000;
 
 /**
  * A row for each value of one variable, with a line for each value of the other.
