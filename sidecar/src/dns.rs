@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 
-use hickory_proto::rr::Name;
+use simple_dns::Name;
 
 /// The zone of the authoritative server.
 pub const ZONE: &str = "windtunnel.test";
@@ -19,8 +19,7 @@ pub fn label(number: u64) -> String {
 
 /// What a name's A record says, an address on loopback; none for a name that is not of the zone.
 pub fn address_of(name: &Name) -> Option<Ipv4Addr> {
-    let text = name.to_lowercase().to_ascii();
-    let text = text.trim_end_matches('.');
+    let text = name.to_string().to_ascii_lowercase();
     let (first, rest) = text.split_once('.')?;
     let (run, zone) = rest.split_once('.')?;
     let digits = first.strip_prefix(LETTER)?;
@@ -41,7 +40,7 @@ mod tests {
     use super::*;
 
     fn address(name: &str) -> Option<Ipv4Addr> {
-        address_of(&Name::from_ascii(name).unwrap())
+        address_of(&Name::new(name).unwrap())
     }
 
     #[test]

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use common::network::udp_server;
 use common::{Root, Server};
-use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
-use hickory_proto::rr::{Name, RData, RecordType};
 use serde_json::{Value, json};
+use simple_dns::rdata::RData;
+use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, Question, RCODE, TYPE};
 
 fn start(server: &Server, request: Value) -> Value {
     let (status, answer) = server.post("/echoes", &request.to_string());
@@ -90,20 +90,18 @@ fn what_the_server_does_wrong_comes_back_as_the_truth() {
     assert_eq!(twice["anomalies"], json!({"duplicated": 100}));
 }
 
-type Change = fn(&mut Message);
+type Change = fn(&mut Packet);
 
 /// A server that answers each query as `change` says, and the names that it was asked for.
 fn answering(change: Change) -> (SocketAddr, Arc<Mutex<BTreeSet<String>>>) {
     let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let names = Arc::clone(&asked);
     let address = udp_server(Ipv4Addr::LOCALHOST.into(), move |socket, _, bytes, peer| {
-        let mut message = Message::from_vec(bytes).unwrap().into_response();
-        names
-            .lock()
-            .unwrap()
-            .insert(message.queries[0].name().to_ascii());
+        let mut message = Packet::parse(bytes).unwrap().into_reply();
+        let name = message.questions[0].qname.to_string();
+        names.lock().unwrap().insert(name);
         change(&mut message);
-        let _ = socket.send_to(&message.to_vec().unwrap(), peer);
+        let _ = socket.send_to(&message.build_bytes_vec().unwrap(), peer);
     });
     (address, asked)
 }
@@ -113,22 +111,10 @@ fn answers_that_are_none_have_their_names() {
     let root = Root::new();
     let server = root.serve();
     let all: [(Change, &str); 5] = [
-        (
-            |m| m.metadata.response_code = ResponseCode::NXDomain,
-            "dns_nxdomain",
-        ),
-        (
-            |m| m.metadata.response_code = ResponseCode::ServFail,
-            "dns_servfail",
-        ),
-        (
-            |m| m.metadata.response_code = ResponseCode::Refused,
-            "dns_refused",
-        ),
-        (
-            |m| m.metadata.response_code = ResponseCode::NotImp,
-            "dns_other",
-        ),
+        (|m| *m.rcode_mut() = RCODE::NameError, "dns_nxdomain"),
+        (|m| *m.rcode_mut() = RCODE::ServerFailure, "dns_servfail"),
+        (|m| *m.rcode_mut() = RCODE::Refused, "dns_refused"),
+        (|m| *m.rcode_mut() = RCODE::NotImplemented, "dns_other"),
         // No address at all.
         (|_| {}, "corrupted"),
     ];
@@ -141,7 +127,7 @@ fn answers_that_are_none_have_their_names() {
         assert_eq!(probe["outcome"]["errors"], json!({kind: 50}), "{probe}");
         let names = asked.lock().unwrap();
         assert_eq!(names.len(), 7);
-        assert!(names.contains("n0000000006.r9.windtunnel.test."));
+        assert!(names.contains("n0000000006.r9.windtunnel.test"));
     }
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     let probe = server.measure(&json!({"kind": "dns", "count": 10, "stall_ms": 200,
@@ -149,22 +135,24 @@ fn answers_that_are_none_have_their_names() {
     assert_eq!(probe["outcome"]["stopped"], "stalled", "{probe}");
 }
 
-fn query(name: &str, kind: RecordType) -> Vec<u8> {
-    let mut message = Message::new(7, MessageType::Query, OpCode::Query);
-    message.add_query(Query::query(Name::from_ascii(name).unwrap(), kind));
-    message.to_vec().unwrap()
+fn query(name: &str, kind: TYPE) -> Vec<u8> {
+    let mut message = Packet::new_query(7);
+    let (kind, class) = (QTYPE::TYPE(kind), QCLASS::CLASS(CLASS::IN));
+    let question = Question::new(Name::new(name).unwrap(), kind, class, false);
+    message.questions.push(question);
+    message.build_bytes_vec().unwrap()
 }
 
 fn framed(message: &[u8]) -> Vec<u8> {
     [&(message.len() as u16).to_be_bytes(), message].concat()
 }
 
-fn read(stream: &mut TcpStream) -> Message {
+fn read(stream: &mut TcpStream) -> Vec<u8> {
     let mut length = [0; 2];
     stream.read_exact(&mut length).unwrap();
     let mut message = vec![0; u16::from_be_bytes(length).into()];
     stream.read_exact(&mut message).unwrap();
-    Message::from_vec(&message).unwrap()
+    message
 }
 
 #[test]
@@ -178,9 +166,9 @@ fn the_server_knows_its_zone_over_tcp_too() {
         .unwrap();
     let name = "n0000000001.r1.windtunnel.test.";
     let asked = [
-        query(name, RecordType::A),
-        query(name, RecordType::AAAA),
-        query("elsewhere.test.", RecordType::A),
+        query(name, TYPE::A),
+        query(name, TYPE::AAAA),
+        query("elsewhere.test.", TYPE::A),
     ]
     .map(|message| framed(&message))
     .concat();
@@ -189,18 +177,19 @@ fn the_server_knows_its_zone_over_tcp_too() {
         stream.write_all(piece).unwrap();
         std::thread::sleep(Duration::from_millis(20));
     }
-    let answer = read(&mut stream);
-    assert!(answer.metadata.authoritative);
-    assert_eq!((answer.metadata.id, answer.answers.len()), (7, 1));
+    let [first, second, third] = [(); 3].map(|()| read(&mut stream));
+    let answer = Packet::parse(&first).unwrap();
+    assert!(answer.has_flags(PacketFlag::AUTHORITATIVE_ANSWER));
+    assert_eq!((answer.id(), answer.answers.len()), (7, 1));
     assert_eq!(answer.answers[0].ttl, 17);
-    assert!(matches!(&answer.answers[0].data, RData::A(a) if a.0.is_loopback()));
-    let empty = read(&mut stream);
-    assert_eq!(empty.metadata.response_code, ResponseCode::NoError);
+    let RData::A(address) = &answer.answers[0].rdata else {
+        panic!("{answer:?}");
+    };
+    assert!(Ipv4Addr::from(address.address).is_loopback());
+    let empty = Packet::parse(&second).unwrap();
+    assert_eq!(empty.rcode(), RCODE::NoError);
     assert!(empty.answers.is_empty());
-    assert_eq!(
-        read(&mut stream).metadata.response_code,
-        ResponseCode::NXDomain
-    );
+    assert_eq!(Packet::parse(&third).unwrap().rcode(), RCODE::NameError);
     let id = echo["id"].as_str().unwrap();
     let (_, counted) = server.get(&format!("/echoes/{id}"));
     assert_eq!(

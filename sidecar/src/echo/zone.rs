@@ -1,12 +1,14 @@
 //! What an authoritative DNS server answers: one zone, whose names have addresses that follow from them.
 
-use hickory_proto::op::{Edns, Message, MessageType, Metadata, OpCode, ResponseCode};
-use hickory_proto::rr::rdata::A;
-use hickory_proto::rr::{DNSClass, RData, Record, RecordType};
 use serde::Deserialize;
+use simple_dns::rdata::{A, OPT, RData};
+use simple_dns::{CLASS, OPCODE, Packet, PacketFlag, QTYPE, RCODE, ResourceRecord, TYPE};
 
 use super::counters::Counters;
 use crate::dns::address_of;
+
+/// Bytes of the largest query over UDP that the server takes, as DNS Flag Day 2020 recommends.
+const EDNS_BYTES: u16 = 1232;
 
 /// The zone `windtunnel.test` ([`crate::dns`]).
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -30,35 +32,46 @@ fn an_hour() -> u32 {
 impl Zone {
     /// The answer to a query; none to what is no query.
     pub fn answer(self, query: &[u8], counters: &Counters) -> Option<Vec<u8>> {
-        let query = Message::from_vec(query).ok()?;
-        let asked = query.metadata.message_type == MessageType::Query;
-        let [question] = query.queries.as_slice() else {
+        let query = Packet::parse(query).ok()?;
+        let asked = !query.has_flags(PacketFlag::RESPONSE);
+        let [question] = query.questions.as_slice() else {
             return None;
         };
-        if !asked || query.metadata.op_code != OpCode::Query {
+        if !asked || query.opcode() != OPCODE::StandardQuery {
             return None;
         }
-        let mut answer = Message::query();
-        answer.metadata = Metadata::response_from_request(&query.metadata);
-        answer.metadata.authoritative = true;
-        answer.add_query(question.clone());
-        answer.edns = query.edns.is_some().then(Edns::new);
+        let mut answer = Packet::new_reply(query.id());
+        answer.set_flags(PacketFlag::AUTHORITATIVE_ANSWER);
+        if query.has_flags(PacketFlag::RECURSION_DESIRED) {
+            answer.set_flags(PacketFlag::RECURSION_DESIRED);
+        }
+        *answer.opt_mut() = query.opt().map(|_| edns());
+        answer.questions.push(question.clone());
         Counters::add(&counters.dns_queries, 1);
-        match address_of(question.name()) {
+        match address_of(&question.qname) {
             None => {
                 Counters::add(&counters.dns_nxdomain, 1);
-                answer.metadata.response_code = ResponseCode::NXDomain;
+                *answer.rcode_mut() = RCODE::NameError;
             }
-            Some(address) if question.query_type() == RecordType::A => {
-                let mut record =
-                    Record::from_rdata(question.name().clone(), self.ttl_s, RData::A(A(address)));
-                record.dns_class = DNSClass::IN;
-                answer.add_answer(record);
+            Some(address) if question.qtype == QTYPE::TYPE(TYPE::A) => {
+                let name = question.qname.clone();
+                let data = RData::A(A::from(address));
+                let record = ResourceRecord::new(name, CLASS::IN, self.ttl_s, data);
+                answer.answers.push(record);
             }
             // The name is there, and has no such record.
             Some(_) => {}
         }
-        answer.to_vec().ok()
+        answer.build_bytes_vec_compressed().ok()
+    }
+}
+
+/// What a server says of itself to a query with EDNS (RFC 6891): the datagrams that it takes.
+fn edns() -> OPT<'static> {
+    OPT {
+        opt_codes: Vec::new(),
+        udp_packet_size: EDNS_BYTES,
+        version: 0,
     }
 }
 

@@ -1,7 +1,7 @@
 //! DNS over UDP: the queries of a probe, and what each answer must be. [`super::udp`] sends and receives them.
 
-use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
-use hickory_proto::rr::{DNSClass, Name, RData, RecordType};
+use simple_dns::rdata::RData;
+use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, Question, RCODE, TYPE};
 
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
@@ -32,16 +32,16 @@ struct Questions {
 }
 
 impl Questions {
-    fn new(plan: &Plan) -> Result<Self, hickory_proto::ProtoError> {
+    fn new(plan: &Plan) -> Result<Self, simple_dns::SimpleDnsError> {
         let mut questions = Self {
             first: Vec::new(),
             run: plan.dns.run.clone(),
             names: plan.dns.names.unwrap_or(u64::MAX),
         };
-        let mut message = Message::new(0, MessageType::Query, OpCode::Query);
-        message.metadata.recursion_desired = true;
-        message.add_query(questions.question(0)?);
-        questions.first = message.to_vec()?;
+        let mut query = Packet::new_query(0);
+        query.set_flags(PacketFlag::RECURSION_DESIRED);
+        query.questions.push(questions.question(0)?);
+        questions.first = query.build_bytes_vec()?;
         Ok(questions)
     }
 
@@ -49,44 +49,52 @@ impl Questions {
         u64::from(sequence) % self.names
     }
 
-    fn question(&self, sequence: u32) -> Result<Query, hickory_proto::ProtoError> {
+    fn question(&self, sequence: u32) -> Result<Question<'static>, simple_dns::SimpleDnsError> {
         let number = label(self.number(sequence));
-        let name = Name::from_ascii(format!("{number}.{}.{ZONE}.", self.run))?;
-        Ok(Query::query(name, RecordType::A))
+        let name = format!("{number}.{}.{ZONE}.", self.run);
+        let name = Name::new(&name)?.into_owned();
+        let (kind, class) = (QTYPE::TYPE(TYPE::A), QCLASS::CLASS(CLASS::IN));
+        Ok(Question::new(name, kind, class, false))
     }
 
     /// Why an answer is not the one to this query.
     fn wrong(&self, sequence: u32, answer: &[u8]) -> Option<ErrorKind> {
-        let (Ok(question), Ok(answer)) = (self.question(sequence), Message::from_vec(answer))
-        else {
+        let (Ok(question), Ok(answer)) = (self.question(sequence), Packet::parse(answer)) else {
             return Some(ErrorKind::Corrupted);
         };
-        let meta = &answer.metadata;
-        let answers_it = meta.id == sequence as u16
-            && meta.message_type == MessageType::Response
-            && answer.queries.as_slice() == std::slice::from_ref(&question);
+        let answers_it = answer.id() == sequence as u16
+            && answer.has_flags(PacketFlag::RESPONSE)
+            && is_only(&question, &answer.questions);
         if !answers_it {
             return Some(ErrorKind::Corrupted);
         }
-        match meta.response_code {
-            _ if meta.truncation => return Some(ErrorKind::Truncated),
-            ResponseCode::NoError => {}
-            ResponseCode::NXDomain => return Some(ErrorKind::DnsNxdomain),
-            ResponseCode::ServFail => return Some(ErrorKind::DnsServfail),
-            ResponseCode::Refused => return Some(ErrorKind::DnsRefused),
+        match answer.rcode() {
+            _ if answer.has_flags(PacketFlag::TRUNCATION) => return Some(ErrorKind::Truncated),
+            RCODE::NoError => {}
+            RCODE::NameError => return Some(ErrorKind::DnsNxdomain),
+            RCODE::ServerFailure => return Some(ErrorKind::DnsServfail),
+            RCODE::Refused => return Some(ErrorKind::DnsRefused),
             _ => return Some(ErrorKind::DnsOther),
         }
-        let right = address_of(question.name());
+        let right = address_of(&question.qname);
         let is_right = match answer.answers.as_slice() {
             [record] => {
-                record.name == *question.name()
-                    && record.dns_class == DNSClass::IN
-                    && matches!(&record.data, RData::A(a) if Some(a.0) == right)
+                record.name == question.qname
+                    && record.class == CLASS::IN
+                    && matches!(&record.rdata, RData::A(a) if Some(a.address.into()) == right)
             }
             _ => false,
         };
         (!is_right).then_some(ErrorKind::Corrupted)
     }
+}
+
+/// Whether an answer repeats one question, and no other. Names are compared without case (RFC 4343).
+fn is_only(asked: &Question, repeated: &[Question]) -> bool {
+    let [one] = repeated else {
+        return false;
+    };
+    one.qname == asked.qname && one.qtype == asked.qtype && one.qclass == asked.qclass
 }
 
 impl Content for Questions {
@@ -123,14 +131,14 @@ impl Content for Questions {
 mod tests {
     use std::net::Ipv4Addr;
 
-    use hickory_proto::rr::Record;
-    use hickory_proto::rr::rdata::A;
+    use simple_dns::ResourceRecord;
+    use simple_dns::rdata::A;
 
     use super::*;
     use crate::probe::plan::Allowed;
     use crate::probe::spec::{DnsSpec, ProbeKind, Spec};
 
-    type Change = fn(&mut Message);
+    type Change = fn(&mut Packet);
 
     fn questions(names: Option<u64>) -> Questions {
         let mut spec = Spec::new(ProbeKind::Dns, "127.0.0.1:9".into());
@@ -141,35 +149,38 @@ mod tests {
         Questions::new(&Plan::check(spec, &Allowed::default()).unwrap()).unwrap()
     }
 
-    fn query(questions: &Questions, sequence: u32) -> Message {
+    fn query(questions: &Questions, sequence: u32) -> Vec<u8> {
         let mut bytes = vec![0; questions.size()];
         questions.fill(sequence, &mut bytes);
-        Message::from_vec(&bytes).unwrap()
+        bytes
     }
 
     /// The right answer to a query, changed by `change`.
-    fn answer(questions: &Questions, sequence: u32, change: impl FnOnce(&mut Message)) -> Vec<u8> {
-        let mut message = query(questions, sequence).into_response();
-        let name = message.queries[0].name().clone();
-        let address = address_of(&name).unwrap();
-        message.add_answer(Record::from_rdata(name, 60, RData::A(A(address))));
-        change(&mut message);
-        message.to_vec().unwrap()
+    fn answer(questions: &Questions, sequence: u32, change: impl FnOnce(&mut Packet)) -> Vec<u8> {
+        let query = query(questions, sequence);
+        let mut answer = Packet::parse(&query).unwrap().into_reply();
+        let name = answer.questions[0].qname.clone();
+        let data = RData::A(A::from(address_of(&name).unwrap()));
+        let record = ResourceRecord::new(name, CLASS::IN, 60, data);
+        answer.answers.push(record);
+        change(&mut answer);
+        answer.build_bytes_vec().unwrap()
     }
 
     #[test]
     fn each_query_asks_for_its_own_name_or_for_one_of_a_few() {
         for (names, sequence, name) in [
-            (None, 0, "n0000000000.r7.windtunnel.test."),
-            (None, 70_001, "n0000070001.r7.windtunnel.test."),
-            (Some(3), 70_001, "n0000000002.r7.windtunnel.test."),
+            (None, 0, "n0000000000.r7.windtunnel.test"),
+            (None, 70_001, "n0000070001.r7.windtunnel.test"),
+            (Some(3), 70_001, "n0000000002.r7.windtunnel.test"),
         ] {
             let query = query(&questions(names), sequence);
-            assert_eq!(query.metadata.id, sequence as u16);
-            assert!(query.metadata.recursion_desired);
-            assert_eq!(query.queries.len(), 1);
-            assert_eq!(query.queries[0].name().to_ascii(), name);
-            assert_eq!(query.queries[0].query_type(), RecordType::A);
+            let query = Packet::parse(&query).unwrap();
+            assert_eq!(query.id(), sequence as u16);
+            assert!(query.has_flags(PacketFlag::RECURSION_DESIRED));
+            assert_eq!(query.questions.len(), 1);
+            assert_eq!(query.questions[0].qname.to_string(), name);
+            assert_eq!(query.questions[0].qtype, QTYPE::TYPE(TYPE::A));
         }
     }
 
@@ -192,28 +203,31 @@ mod tests {
         let check = |change: Change| questions.check(9, &answer(&questions, 9, change));
         assert_eq!(check(|_| {}), Ok(()));
         let wrong: [(Change, ErrorKind); 9] = [
-            (|m| m.metadata.id = 8, ErrorKind::Corrupted),
+            (|m| m.set_id(8), ErrorKind::Corrupted),
             (
-                |m| m.metadata.message_type = MessageType::Query,
+                |m| m.remove_flags(PacketFlag::RESPONSE),
                 ErrorKind::Corrupted,
             ),
-            (|m| m.queries.clear(), ErrorKind::Corrupted),
+            (|m| m.questions.clear(), ErrorKind::Corrupted),
             (|m| m.answers.clear(), ErrorKind::Corrupted),
             (
-                |m| m.answers[0].data = RData::A(A(Ipv4Addr::LOCALHOST)),
+                |m| m.answers[0].rdata = RData::A(A::from(Ipv4Addr::LOCALHOST)),
                 ErrorKind::Corrupted,
             ),
-            (|m| m.metadata.truncation = true, ErrorKind::Truncated),
             (
-                |m| m.metadata.response_code = ResponseCode::NXDomain,
+                |m| m.set_flags(PacketFlag::TRUNCATION),
+                ErrorKind::Truncated,
+            ),
+            (
+                |m| *m.rcode_mut() = RCODE::NameError,
                 ErrorKind::DnsNxdomain,
             ),
             (
-                |m| m.metadata.response_code = ResponseCode::ServFail,
+                |m| *m.rcode_mut() = RCODE::ServerFailure,
                 ErrorKind::DnsServfail,
             ),
             (
-                |m| m.metadata.response_code = ResponseCode::NotImp,
+                |m| *m.rcode_mut() = RCODE::NotImplemented,
                 ErrorKind::DnsOther,
             ),
         ];
@@ -221,7 +235,7 @@ mod tests {
             assert_eq!(check(change), Err(kind));
         }
         assert_eq!(
-            questions.check(9, &answer(&questions, 10, |m| m.metadata.id = 9)),
+            questions.check(9, &answer(&questions, 10, |m| m.set_id(9))),
             Err(ErrorKind::Corrupted)
         );
         assert_eq!(questions.check(9, b"nonsense"), Err(ErrorKind::Corrupted));
