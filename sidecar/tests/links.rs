@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use common::links::may_make_links;
-use common::{Root, Server, eventually, one_line, pid, signal};
+use common::{Root, Server, eventually, one_line, patient_ms, pid, signal};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -132,7 +132,7 @@ fn losses(server: &Server, link: &str) -> (u64, u64, u64) {
     let mut spec = probe_spec(server, &id, "udp");
     spec["count"] = json!(2_000);
     spec["loop"] = json!({"open": {"rate_per_s": 2_000}});
-    spec["timeout_ms"] = json!(1_000);
+    spec["timeout_ms"] = json!(patient_ms(1_000));
     spec["window"] = json!(4_000);
     let probe = server.measure(&spec);
     let link = link_of(server, &id);

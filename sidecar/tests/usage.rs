@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::sync::{PoisonError, RwLock};
 
-use common::{Root, eventually, pid, timely, undisturbed};
+use common::{Root, eventually, patient, pid, timely, undisturbed};
 use serde_json::{Value, json};
 
 /// A window over this test process resets the memory marks of all that the other tests started, and
@@ -368,7 +368,7 @@ sys.stdin.readline()";
     stdin.write_all(b"go\n").unwrap();
     let told = said.next().unwrap().unwrap();
     // A look or two at the peak, before it ends.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(patient(std::time::Duration::from_millis(500)));
     drop(stdin);
     child.wait().unwrap();
     let output = sample.wait_with_output().unwrap();

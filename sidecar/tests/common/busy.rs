@@ -349,3 +349,11 @@ impl<M: Fn() -> f64> Patience<M> {
 pub fn patient(limit: Duration) -> Duration {
     limit.mul_f64(measure())
 }
+
+/// The longest timeout that probes take.
+const LONGEST_TIMEOUT_MS: f64 = 60_000.0;
+
+/// A probe's timeout.
+pub fn patient_ms(ms: u64) -> u64 {
+    (ms as f64 * measure()).min(LONGEST_TIMEOUT_MS) as u64
+}

@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use busy::{LIMITS, Patience};
-pub use busy::{patient, timely, undisturbed};
+pub use busy::{patient, patient_ms, timely, undisturbed};
 
 /// Generous, and longer on a slow machine: a test that fails waits this long once.
 pub const PATIENCE: Duration = Duration::from_secs(30);
