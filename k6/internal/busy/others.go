@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"windtunnel/k6/internal/cpus"
 )
 
 const (
@@ -149,6 +147,17 @@ func taken() (sum float64) {
 	return sum
 }
 
+// count is how many CPUs the machine has, not how many this process may use.
+func count() (n int) {
+	text, _ := os.ReadFile("/proc/stat")
+	for line := range strings.Lines(string(text)) {
+		if len(line) > 3 && strings.HasPrefix(line, "cpu") && line[3] != ' ' {
+			n++
+		}
+	}
+	return n
+}
+
 // Watch watches others until its result is called. The process of this test and all that it has started are no others.
 func Watch() func() Busy { return watch(os.Getpid()) }
 
@@ -183,6 +192,6 @@ func watch(root int) func() Busy {
 	return sync.OnceValue(func() Busy {
 		close(over)
 		<-ended
-		return judged(parts, cpus.OfMachine().Count)
+		return judged(parts, count())
 	})
 }
