@@ -53,7 +53,7 @@ fn used_s(pid: i32) -> f64 {
     (stat.utime + stat.stime) as f64 / procfs::ticks_per_second() as f64
 }
 
-/// What burnt is of others for an idle process, and the test's own for the test.
+/// Asserts that CPU time that the test burnt is of others for an idle process, and its own for the test.
 fn all_but(others: Busy, own: Busy, began: Instant, burnt_s: f64) {
     let all_s = began.elapsed().as_secs_f64() * cpus() as f64;
     let between_s = (others.percent - own.percent) / 100.0 * all_s;

@@ -7,10 +7,10 @@ import { readFileSync } from 'node:fs';
  * @property {number} burst_percent of all CPUs, in burst_s: a burst may spoil one time of a long test
  * @property {number} burst_s
  * @property {number} sample_ms between two looks
- * @property {number} tries a try is not repeated for ever
- * @property {number} last_begins_s no try begins later after the first one
+ * @property {number} tries at most
+ * @property {number} last_begins_s the last try begins at most so long after the first one
  * @property {number} usual_ms that a fixed computation takes on a machine of 2024 that does nothing else
- * @property {number} most_slowness a wait is for something that is broken, too
+ * @property {number} most_slowness limits a wait for something that is broken
  */
 
 /** @type {Limits} */

@@ -106,7 +106,7 @@ func TestAMemberStaysOnesOwnWithoutItsParent(t *testing.T) {
 	}
 }
 
-// tries runs a body that is late until a try, on a machine of which others use so much in each try.
+// tries runs a body that is late until a try. Others use so many percent of the machine in each try.
 func tries(until int, used func(try int) float64) (try int, failure, skipped string) {
 	watch := func() func() Busy {
 		return func() Busy { return Busy{used(try), used(try), used(try) > 10} }

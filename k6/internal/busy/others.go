@@ -100,7 +100,7 @@ type own struct {
 	lost float64 // ticks of members that ended, and that no member has waited for
 }
 
-// ticks counts all until now, and kernel threads, which work for whoever asks.
+// ticks counts all until now. Kernel threads work for any program, and so count too.
 func (o *own) ticks() float64 {
 	all := processes()
 	pids := map[int]bool{o.root: true}

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Timely is of a time, a rate, or an order that a time decides. It ends a try where the time does not hold.
+// Timely asserts a time, a rate, or an order that a time decides. It ends a try if the time does not hold.
 // Only the goroutine of the test may call it.
 type Timely func(holds bool, format string, values ...any)
 
 type late string
 
-// Undisturbed runs a test's body, again where a time in it does not hold on a busy machine. It fails at once where the machine was
-// quiet. It is skipped where the machine was busy in each try. What is no time holds in each try: use t for it.
+// Undisturbed runs a test's body, again if a time in it does not hold on a busy machine. It fails at once if the machine was
+// quiet. It is skipped if the machine was busy in each try. Counts and kinds of errors hold in each try: t fails for them.
 func Undisturbed(t *testing.T, body func(Timely)) {
 	t.Helper()
 	failed, skipped := undisturbed(body, Watch, t.Failed)

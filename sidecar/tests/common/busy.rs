@@ -14,14 +14,14 @@ use procfs::{CurrentSI, KernelStats};
 /// The same for tests in Go, Rust and JavaScript: tests/support/others.js, timely.js and patience.js describe them.
 #[derive(serde::Deserialize)]
 pub struct Limits {
-    /// Of all CPUs, over a whole test.
+    /// Percent of all CPUs over a whole test.
     busy_percent: f64,
-    /// Of all CPUs, in `burst_s`.
+    /// Percent of all CPUs in `burst_s`.
     burst_percent: f64,
     burst_s: f64,
     sample_ms: u64,
     pub tries: usize,
-    /// No try begins later after the first one.
+    /// The last try begins at most so long after the first one.
     last_begins_s: u64,
     /// Time that the computation of `slowness` takes on an idle machine of 2024.
     usual_ms: f64,
@@ -32,7 +32,7 @@ pub static LIMITS: LazyLock<Limits> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../tests/support/busy.json")).unwrap()
 });
 
-/// What others took of all CPUs: over the whole time, and in one second of it.
+/// The share of all CPUs that others took: over the whole time, and in one second of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Busy {
     pub percent: f64,
@@ -77,7 +77,7 @@ const KTHREADD: i32 = 2;
 struct Times {
     parent: i32,
     ticks: u64,
-    /// Of all children that it has waited for.
+    /// Ticks of all children that it has waited for.
     reaped: u64,
     /// Its parent waits for it, and so counts it.
     waited: bool,
@@ -108,12 +108,12 @@ fn processes() -> HashMap<Key, Times> {
 struct Own {
     root: i32,
     seen: HashMap<Key, Times>,
-    /// Of members that ended, and that no member has waited for.
+    /// Ticks of members that ended, and that no member has waited for.
     lost: u64,
 }
 
 impl Own {
-    /// All until now, and those of kernel threads, which work for whoever asks.
+    /// Counts all until now. Kernel threads work for any program, and so count too.
     fn ticks(&mut self) -> u64 {
         let all = processes();
         let mut pids = HashSet::from([self.root]);
@@ -232,15 +232,15 @@ pub fn cpus() -> usize {
 
 struct Late(String);
 
-/// Of a time, a rate, or an order that a time decides, in a test that is `undisturbed`.
+/// Asserts a time, a rate, or an order that a time decides, in a test that is `undisturbed`.
 pub fn timely(holds: bool, what: impl Into<String>) {
     if !holds {
         resume_unwind(Box::new(Late(what.into())));
     }
 }
 
-/// A test's body, which begins again where a time in it does not hold. The tests of one program run side by side, and disturb each
-/// other: a fault is in each try. It fails where the machine was quiet in any try, and is skipped where others were busy in each.
+/// Runs a test's body, again if a time in it does not hold. The tests of one program run side by side and disturb each other, but a
+/// fault is in each try. The test fails if the machine was quiet in any try. It is skipped if others were busy in each.
 pub fn undisturbed(body: impl Fn()) {
     if let Some(why) = tried(body, Watch::others, Watch::end) {
         // Not `eprintln`, which the test program keeps for itself.
