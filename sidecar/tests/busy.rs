@@ -139,7 +139,7 @@ fn only_a_busy_machine_excuses_a_time() {
     assert_eq!(tries(|count| count == 3, |_| 90.0), (3, None, None));
     let late = Some("not in time: late 5".to_owned());
     assert_eq!(tries(|_| false, |_| 0.0), (5, late.clone(), None));
-    let once_quiet = |count| if count == 4 { 1.0 } else { 90.0 };
+    let once_quiet = |count: usize| if count == 4 { 1.0 } else { 90.0 };
     assert_eq!(tries(|_| false, once_quiet), (5, late, None));
     let why = "the machine was busy (37 % used by others, at most 37 %): late 5";
     assert_eq!(tries(|_| false, |_| 37.0), (5, None, Some(why.to_owned())));
@@ -148,17 +148,20 @@ fn only_a_busy_machine_excuses_a_time() {
 #[test]
 fn what_is_no_time_is_asked_once() {
     let count = Cell::new(0);
-    let wrong = || {
-        count.set(count.get() + 1);
-        panic!("counted wrong");
-    };
     let busy = |()| Busy {
         percent: 90.0,
         most: 90.0,
         busy: true,
     };
-    let caught = catch_unwind(AssertUnwindSafe(|| tried(wrong, || (), busy))).unwrap_err();
-    assert_eq!(caught.downcast_ref(), Some(&"counted wrong"));
+    let run = || {
+        let wrong = || {
+            count.set(count.get() + 1);
+            assert!(count.get() > 1, "counted wrong");
+        };
+        tried(wrong, || (), busy)
+    };
+    let caught = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(caught.downcast_ref::<&str>(), Some(&"counted wrong"));
     assert_eq!(count.get(), 1);
 }
 

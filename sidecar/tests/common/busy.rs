@@ -244,7 +244,9 @@ pub fn timely(holds: bool, what: impl Into<String>) {
 pub fn undisturbed(body: impl Fn()) {
     if let Some(why) = tried(body, Watch::others, Watch::end) {
         // Not `eprintln`, which the test program keeps for itself.
-        let _ = writeln!(std::io::stderr(), "skipped: {why}");
+        let thread = std::thread::current();
+        let test = thread.name().unwrap_or("a test");
+        let _ = writeln!(std::io::stderr(), "skipped: {why} ({test})");
     }
 }
 
