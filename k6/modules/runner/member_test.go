@@ -3,7 +3,6 @@
 package runner
 
 import (
-	"context"
 	"net/http/httptest"
 	"testing"
 	"time"
