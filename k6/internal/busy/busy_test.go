@@ -54,12 +54,18 @@ func TestWhatATestBurnsIsNoExcuseAndWhatOthersBurnIs(t *testing.T) {
 	for range cpus {
 		burners[begins(t, "sh", "-c", "while :; do :; done")] = true
 	}
-	time.Sleep(2500 * time.Millisecond)
 	burnt := 0.0
-	for _, one := range processes() {
-		if burners[one.pid] {
-			burnt += one.ticks / ticksPerS
+	// On a busy machine they get little. Ticks are coarse.
+	if !Until(20*time.Second, func() bool {
+		burnt = 0
+		for _, one := range processes() {
+			if burners[one.pid] {
+				burnt += one.ticks / ticksPerS
+			}
 		}
+		return burnt > 0.5 && time.Since(began) > 2500*time.Millisecond
+	}) {
+		t.Fatalf("they burnt %v s only", burnt)
 	}
 	// For the idle process, all that this test burns is of others.
 	others, own := ofIdle(), mine()
@@ -67,7 +73,7 @@ func TestWhatATestBurnsIsNoExcuseAndWhatOthersBurnIs(t *testing.T) {
 		t.Errorf("a burst on each CPU: %+v", others)
 	}
 	between := (others.Percent - own.Percent) / 100 * time.Since(began).Seconds() * float64(cpus)
-	if burnt < 0.1 || between < 0.8*burnt {
+	if between < 0.8*burnt {
 		t.Errorf("%.2f s of %.2f s that this test burnt: %+v, for an idle process %+v", between, burnt, own, others)
 	}
 }
