@@ -8,6 +8,10 @@
 #![forbid(unsafe_code)]
 
 mod api;
+#[cfg(test)]
+#[path = "../tests/common/busy.rs"]
+#[allow(dead_code, reason = "the integration tests use the rest")]
+mod busy;
 mod cli;
 mod dns;
 mod echo;

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use common::network::*;
-use common::{Root, Server};
+use common::{Root, Server, patient_ms};
 use serde_json::{Value, json};
 
 fn start(server: &Server, spec: &Value) -> Value {
@@ -178,7 +178,7 @@ fn what_is_lost_is_between_the_bounds_and_injected_duplicates_are_in_no_count() 
     let server = root.serve();
     let faults = json!({"loss": 0.1, "duplicate": 0.2, "reorder": 0.1, "corrupt": 0.1});
     let echo = start(&server, &json!({"faults": faults}));
-    let spec = json!({"kind": "udp", "target": echo["udp"], "count": 500, "window": 8, "timeout_ms": 500, "payload_bytes": 64});
+    let spec = json!({"kind": "udp", "target": echo["udp"], "count": 500, "window": 8, "timeout_ms": patient_ms(500), "payload_bytes": 64});
     let counts = outcome(&server, &spec)["far_end"].clone();
     // The far end drops them after it has received them.
     let answered = counts["datagrams_down"]["found"].as_u64().unwrap();

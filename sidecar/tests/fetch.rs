@@ -7,7 +7,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use common::network::*;
-use common::{Root, Server};
+use common::{Root, Server, patient, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
 const DELAY: Duration = Duration::from_millis(120);
@@ -134,53 +134,56 @@ fn a_slow_far_end_comes_back_as_the_truth() {
 
 #[test]
 fn an_open_loop_counts_from_the_intended_start() {
-    let root = Root::new();
-    let server = root.serve();
-    let echo = slow_echo(&server);
-    // 100 ms each, and one is asked for every 50 ms.
-    let spec = json!({"kind": "fetch", "target": echo["tcp"], "count": 10,
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        let echo = slow_echo(&server);
+        // 100 ms each, and one is asked for every 50 ms.
+        let spec = json!({"kind": "fetch", "target": echo["tcp"], "count": 10,
         "fetch": {"bytes": 100_000}, "loop": {"open": {"rate_per_s": 20}}});
-    let id = server.probe(&spec);
-    let fetched = &server.follow(&id)["outcome"];
-    assert_eq!(fetched["succeeded"], 10, "{fetched}");
-    assert_eq!(names(fetched), ["total", "lateness"]);
-    let (_, values) = server.get(&format!("/probes/{id}/series/total"));
-    for (before, value) in values["values"].as_array().unwrap().iter().enumerate() {
-        let least = 84.0 + 50.0 * before as f64;
-        assert!(ms(value) >= least, "{before}: {values}");
-    }
-    // Waiting for the one before is no lateness; the last one is due 435 ms before its turn.
-    assert!(
-        ms(&series(fetched, "lateness")["max_ns"]) < 400.0,
-        "{fetched}"
-    );
+        let id = server.probe(&spec);
+        let fetched = &server.follow(&id)["outcome"];
+        assert_eq!(fetched["succeeded"], 10, "{fetched}");
+        assert_eq!(names(fetched), ["total", "lateness"]);
+        let (_, values) = server.get(&format!("/probes/{id}/series/total"));
+        for (before, value) in values["values"].as_array().unwrap().iter().enumerate() {
+            let least = 84.0 + 50.0 * before as f64;
+            assert!(ms(value) >= least, "{before}: {values}");
+        }
+        // Waiting for the one before is no lateness; the last one is due 435 ms before its turn.
+        let late = ms(&series(fetched, "lateness")["max_ns"]);
+        timely(late < 400.0, fetched.to_string());
+    });
 }
 
 #[test]
 fn opening_is_part_of_what_opens_anew_and_of_nothing_else() {
-    let root = Root::new();
-    let server = root.serve();
-    let echo = start_echo(&server, json!({"engine": "events"}));
-    let slow = relay(DELAY, None).to_string();
-    let fetch = |fresh| {
-        outcome(
-            &server,
-            &json!({"kind": "fetch", "target": echo["tcp"], "count": 4, "proxy": {"address": slow},
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        let echo = start_echo(&server, json!({"engine": "events"}));
+        let slow = relay(DELAY, None).to_string();
+        let fetch = |fresh| {
+            outcome(
+                &server,
+                &json!({"kind": "fetch", "target": echo["tcp"], "count": 4, "proxy": {"address": slow},
                 "fetch": {"bytes": 1_000, "objects": 8, "tunnels": 4, "fresh": fresh}}),
-        )
-    };
-    let (fresh, kept) = (fetch(true), fetch(false));
-    let delay = DELAY.as_secs_f64() * 1e3;
-    // The first tunnel, and then the others at once.
-    assert!(
-        ms(&series(&fresh, "first_object")["min_ns"]) >= delay,
-        "{fresh}"
-    );
-    assert!(
-        ms(&series(&fresh, "total")["min_ns"]) >= 2.0 * delay,
-        "{fresh}"
-    );
-    assert!(ms(&series(&kept, "total")["min_ns"]) < delay, "{kept}");
+            )
+        };
+        let (fresh, kept) = (fetch(true), fetch(false));
+        let delay = DELAY.as_secs_f64() * 1e3;
+        // The first tunnel, and then the others at once.
+        assert!(
+            ms(&series(&fresh, "first_object")["min_ns"]) >= delay,
+            "{fresh}"
+        );
+        assert!(
+            ms(&series(&fresh, "total")["min_ns"]) >= 2.0 * delay,
+            "{fresh}"
+        );
+        let least = ms(&series(&kept, "total")["min_ns"]);
+        timely(least < delay, kept.to_string());
+    });
 }
 
 #[test]
@@ -235,12 +238,12 @@ fn what_a_fetch_dies_of_has_a_name_and_three_in_a_row_end_it() {
             let began = Instant::now();
             let probe = server.measure(
                 &json!({"kind": "fetch", "target": far.to_string(), "count": 1_000,
-                    "connections": 2, "warmup": 500, "timeout_ms": 200, "fetch": fetch}),
+                    "connections": 2, "warmup": 500, "timeout_ms": patient_ms(200), "fetch": fetch}),
             );
             assert_eq!(probe["state"], "failed", "{kind}: {probe}");
             assert_eq!(probe["error"]["kind"], kind, "{probe}");
             assert!(
-                began.elapsed() < Duration::from_secs(20),
+                began.elapsed() < patient(Duration::from_secs(20)),
                 "{kind} took {:?}",
                 began.elapsed()
             );
@@ -259,7 +262,7 @@ fn one_that_is_under_way_can_be_cancelled() {
         server.delete(&format!("/probes/{id}")).1["state"],
         "cancelled"
     );
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < patient(Duration::from_secs(5)));
 }
 
 #[test]

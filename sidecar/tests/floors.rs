@@ -56,7 +56,8 @@ fn no_floor_uses_one_above_it() {
         };
         for file in files(&own) {
             let text = fs::read_to_string(&file).unwrap();
-            for other in used(&text) {
+            // Unit tests alone use it: tests/common/busy.rs.
+            for other in used(&text).filter(|other| *other != "busy") {
                 let Some(below) = FLOORS.iter().position(|one| *one == other) else {
                     panic!("{}: {other} is on no floor", file.display());
                 };

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::network::*;
-use common::{Root, Server};
+use common::{Root, Server, patient, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
 fn spec(kind: &str, proxy: SocketAddr) -> Value {
     json!({"kind": kind, "target": "127.0.0.1:9", "proxy": {"address": proxy.to_string()}, "count": 20,
-        "timeout_ms": 300, "handshake_timeout_ms": 500, "stall_ms": 700})
+        "timeout_ms": patient_ms(300), "handshake_timeout_ms": patient_ms(500), "stall_ms": patient_ms(700)})
 }
 
 /// The probe fails with this kind, with one line, and soon.
@@ -26,7 +26,7 @@ fn fails(server: &Server, spec: &Value, kind: &str) {
     assert!(!message.is_empty() && !message.contains('\n'), "{message}");
     assert_eq!(probe["outcome"], json!(null));
     assert!(
-        began.elapsed() < Duration::from_secs(20),
+        began.elapsed() < patient(Duration::from_secs(20)),
         "{kind} took {:?}",
         began.elapsed()
     );
@@ -313,39 +313,41 @@ fn trickle(mut stream: &std::net::TcpStream, bytes: &[u8]) {
 
 #[test]
 fn a_peer_that_trickles_holds_nothing_up() {
-    let root = Root::new();
-    let server = root.serve();
-    let mut long = vec![5, 0, 0, 3, 255];
-    long.extend([b'a'; 257]);
-    let slow_reply = proxy(move |stream, _, _| trickle(&stream, &long));
-    for kind in ["tcp", "handshake", "udp"] {
-        let began = Instant::now();
-        fails(&server, &spec(kind, slow_reply), "timeout");
-        // All of it would be 13 s for each.
-        assert!(began.elapsed() < Duration::from_secs(9), "{kind}");
-    }
-    let slow_echo = tcp_server(|mut stream| {
-        let mut request = vec![0; 1_024];
-        while stream.read_exact(&mut request).is_ok() {
-            trickle(&stream, &request);
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        let mut long = vec![5, 0, 0, 3, 255];
+        long.extend([b'a'; 257]);
+        let slow_reply = proxy(move |stream, _, _| trickle(&stream, &long));
+        for kind in ["tcp", "handshake", "udp"] {
+            let began = Instant::now();
+            fails(&server, &spec(kind, slow_reply), "timeout");
+            // All of it would be 13 s for each.
+            timely(began.elapsed() < Duration::from_secs(9), kind);
+        }
+        let slow_echo = tcp_server(|mut stream| {
+            let mut request = vec![0; 1_024];
+            while stream.read_exact(&mut request).is_ok() {
+                trickle(&stream, &request);
+            }
+        });
+        for wait in ["block", "spin"] {
+            let began = Instant::now();
+            let probe = server.measure(
+                &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,
+            "timeout_ms": 300, "wait": wait}),
+            );
+            assert_eq!(probe["outcome"]["errors"], json!({"timeout": 2}), "{probe}");
+            // All of it would be 51 s.
+            timely(began.elapsed() < Duration::from_secs(20), wait);
+            let probe = server.measure(
+                &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,
+            "timeout_ms": 1_000, "limit_s": 0.5, "wait": wait}),
+            );
+            assert_eq!(probe["outcome"]["stopped"], "limit", "{probe}");
+            assert_eq!(probe["outcome"]["errors"], json!({"timeout": 1}), "{probe}");
         }
     });
-    for wait in ["block", "spin"] {
-        let began = Instant::now();
-        let probe = server.measure(
-            &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,
-            "timeout_ms": 300, "wait": wait}),
-        );
-        assert_eq!(probe["outcome"]["errors"], json!({"timeout": 2}), "{probe}");
-        // All of it would be 51 s.
-        assert!(began.elapsed() < Duration::from_secs(20), "{wait}");
-        let probe = server.measure(
-            &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,
-            "timeout_ms": 1_000, "limit_s": 0.5, "wait": wait}),
-        );
-        assert_eq!(probe["outcome"]["stopped"], "limit", "{probe}");
-        assert_eq!(probe["outcome"]["errors"], json!({"timeout": 1}), "{probe}");
-    }
 }
 
 #[test]

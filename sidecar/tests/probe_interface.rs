@@ -4,8 +4,8 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::Root;
 use common::network::*;
+use common::{Root, timely, undisturbed};
 use serde_json::{Value, json};
 
 #[test]
@@ -143,48 +143,47 @@ fn a_probe_is_followed_and_its_samples_are_paged() {
 
 #[test]
 fn twelve_run_at_once_and_each_can_be_cancelled() {
-    let root = Root::new();
-    let server = root.serve();
-    let mute = tcp_server(silent).to_string();
-    let mute_udp = udp_server([127, 0, 0, 1].into(), |_, _, _, _| {}).to_string();
-    let mute_proxy = json!({"address": mute});
-    let long = |kind: &str, target: &str| json!({"kind": kind, "target": target, "timeout_ms": 60_000, "stall_ms": 60_000, "handshake_timeout_ms": 60_000});
-    let mut in_handshake = long("handshake", "127.0.0.1:9");
-    in_handshake["proxy"] = mute_proxy.clone();
-    let mut in_pause = long("tcp", &tcp_echo(Duration::ZERO).to_string());
-    in_pause["loop"] = json!({"open": {"rate_per_s": 0.02}});
-    let ids: Vec<String> = [
-        long("tcp", &mute),
-        long("udp", &mute_udp),
-        in_handshake,
-        in_pause,
-    ]
-    .iter()
-    .cycle()
-    .take(12)
-    .map(|spec| server.probe(spec))
-    .collect();
-    let (status, answer) = server.post("/probes", &long("tcp", &mute).to_string());
-    assert_eq!(status, 409, "{answer}");
-    std::thread::sleep(Duration::from_millis(300));
-    for id in ids {
-        let (_, probe) = server.get(&format!("/probes/{id}"));
-        assert_eq!(probe["state"], "running");
-        assert!(probe.get("outcome").is_none() || probe["outcome"].is_null());
-        let began = Instant::now();
-        assert_eq!(
-            server.delete(&format!("/probes/{id}")),
-            (200, json!({"state": "cancelled"}))
-        );
-        // Wide: 200 ms is what it takes on a machine that is not crowded.
-        assert!(
-            began.elapsed() < Duration::from_secs(3),
-            "{:?}",
-            began.elapsed()
-        );
-    }
-    let (_, list) = server.get("/probes");
-    assert_eq!(list, json!([]));
+    undisturbed(|| {
+        let root = Root::new();
+        let server = root.serve();
+        let mute = tcp_server(silent).to_string();
+        let mute_udp = udp_server([127, 0, 0, 1].into(), |_, _, _, _| {}).to_string();
+        let mute_proxy = json!({"address": mute});
+        let long = |kind: &str, target: &str| json!({"kind": kind, "target": target, "timeout_ms": 60_000, "stall_ms": 60_000, "handshake_timeout_ms": 60_000});
+        let mut in_handshake = long("handshake", "127.0.0.1:9");
+        in_handshake["proxy"] = mute_proxy.clone();
+        let mut in_pause = long("tcp", &tcp_echo(Duration::ZERO).to_string());
+        in_pause["loop"] = json!({"open": {"rate_per_s": 0.02}});
+        let ids: Vec<String> = [
+            long("tcp", &mute),
+            long("udp", &mute_udp),
+            in_handshake,
+            in_pause,
+        ]
+        .iter()
+        .cycle()
+        .take(12)
+        .map(|spec| server.probe(spec))
+        .collect();
+        let (status, answer) = server.post("/probes", &long("tcp", &mute).to_string());
+        assert_eq!(status, 409, "{answer}");
+        std::thread::sleep(Duration::from_millis(300));
+        for id in ids {
+            let (_, probe) = server.get(&format!("/probes/{id}"));
+            assert_eq!(probe["state"], "running");
+            assert!(probe.get("outcome").is_none() || probe["outcome"].is_null());
+            let began = Instant::now();
+            assert_eq!(
+                server.delete(&format!("/probes/{id}")),
+                (200, json!({"state": "cancelled"}))
+            );
+            // Wide: 200 ms is what it takes on a machine that is not crowded.
+            let took = began.elapsed();
+            timely(took < Duration::from_secs(3), format!("{took:?}"));
+        }
+        let (_, list) = server.get("/probes");
+        assert_eq!(list, json!([]));
+    });
 }
 
 #[test]
@@ -221,119 +220,128 @@ fn only_the_last_probes_are_kept() {
 
 #[test]
 fn an_instance_is_measured_over_the_measured_part_only() {
-    let root = Root::new();
-    root.python("busy", "while True: pass", "");
-    let server = root.serve();
-    let started = server.start("busy", "{}");
-    let echo = tcp_echo(Duration::from_millis(50)).to_string();
-    // As long a warm-up as a measured part.
-    let probe = server.measure(&json!({"kind": "tcp", "target": echo, "count": 20, "warmup": 20, "instance": started["id"]}));
-    let (outcome, usage) = (&probe["outcome"], &probe["outcome"]["usage"]);
-    assert_eq!(usage["closed"], true, "{probe}");
-    let (measured, window) = (
-        outcome["duration_s"].as_f64().unwrap(),
-        usage["duration_s"].as_f64().unwrap(),
-    );
-    assert!(
-        window >= measured && window < measured * 1.5,
-        "{window} is not {measured}"
-    );
-    assert!(usage["total"]["cpu_s"].as_f64().unwrap() > 0.0);
-    assert!(outcome["probe_cpu_s"].as_f64().unwrap() < measured);
+    undisturbed(|| {
+        let root = Root::new();
+        root.python("busy", "while True: pass", "");
+        let server = root.serve();
+        let started = server.start("busy", "{}");
+        let echo = tcp_echo(Duration::from_millis(50)).to_string();
+        // As long a warm-up as a measured part.
+        let probe = server.measure(&json!({"kind": "tcp", "target": echo, "count": 20, "warmup": 20, "instance": started["id"]}));
+        let (outcome, usage) = (&probe["outcome"], &probe["outcome"]["usage"]);
+        assert_eq!(usage["closed"], true, "{probe}");
+        let (measured, window) = (
+            outcome["duration_s"].as_f64().unwrap(),
+            usage["duration_s"].as_f64().unwrap(),
+        );
+        let what = format!("{window} is not {measured}");
+        assert!(window >= measured, "{what}");
+        timely(window < measured * 1.5, what);
+        assert!(usage["total"]["cpu_s"].as_f64().unwrap() > 0.0);
+        assert!(outcome["probe_cpu_s"].as_f64().unwrap() < measured);
+    });
 }
 
 #[test]
 fn a_paused_window_adds_up_what_probes_measure_and_nothing_between() {
-    let root = Root::new();
-    root.python("busy", "while True: pass", "");
-    let server = root.serve();
-    let started = server.start("busy", "{}");
-    let echo = tcp_echo(Duration::from_millis(50)).to_string();
-    let open = json!({"instance": started["id"], "paused": true, "sidecar": true});
-    let (status, window) = server.post("/windows", &open.to_string());
-    assert_eq!(status, 201, "{window}");
-    let path = format!("/windows/{}", window["id"].as_str().unwrap());
-    let mut measured = 0.0;
-    for _ in 0..2 {
-        std::thread::sleep(Duration::from_secs(1));
-        assert!((server.get(&path).1["duration_s"].as_f64().unwrap() - measured).abs() < 0.4);
-        let probe = server.measure(
-            &json!({"kind": "tcp", "target": echo, "count": 20, "usage_window": window["id"]}),
+    undisturbed(|| {
+        let root = Root::new();
+        root.python("busy", "while True: pass", "");
+        let server = root.serve();
+        let started = server.start("busy", "{}");
+        let echo = tcp_echo(Duration::from_millis(50)).to_string();
+        let open = json!({"instance": started["id"], "paused": true, "sidecar": true});
+        let (status, window) = server.post("/windows", &open.to_string());
+        assert_eq!(status, 201, "{window}");
+        let path = format!("/windows/{}", window["id"].as_str().unwrap());
+        let mut measured = 0.0;
+        for _ in 0..2 {
+            std::thread::sleep(Duration::from_secs(1));
+            let paused = server.get(&path).1["duration_s"].as_f64().unwrap();
+            let what = format!("{paused} is not {measured}");
+            timely((paused - measured).abs() < 0.4, what);
+            let probe = server.measure(
+                &json!({"kind": "tcp", "target": echo, "count": 20, "usage_window": window["id"]}),
+            );
+            measured += probe["outcome"]["duration_s"].as_f64().unwrap();
+        }
+        let (_, usage) = server.post(&format!("{path}/close"), "");
+        let duration = usage["duration_s"].as_f64().unwrap();
+        let what = format!("{duration} is not {measured}: {usage}");
+        assert!(duration >= measured, "{what}");
+        timely(duration < measured * 1.3, what);
+        let processes = usage["processes"].as_array().unwrap();
+        let of = |name: &str| processes.iter().find(|one| one["name"] == name).unwrap();
+        let cpu = of("sidecar")["cpu_s"].as_f64().unwrap();
+        assert!(
+            cpu < duration,
+            "the child's time is not the sidecar's: {cpu}"
         );
-        measured += probe["outcome"]["duration_s"].as_f64().unwrap();
-    }
-    let (_, usage) = server.post(&format!("{path}/close"), "");
-    let duration = usage["duration_s"].as_f64().unwrap();
-    assert!(
-        duration >= measured && duration < measured * 1.3,
-        "{duration} is not {measured}: {usage}"
-    );
-    let processes = usage["processes"].as_array().unwrap();
-    let of = |name: &str| processes.iter().find(|one| one["name"] == name).unwrap();
-    let cpu = of("sidecar")["cpu_s"].as_f64().unwrap();
-    assert!(
-        cpu < duration,
-        "the child's time is not the sidecar's: {cpu}"
-    );
-    let busy = usage["total"]["cpu_s"].as_f64().unwrap();
-    assert!(busy > duration * 0.2 && busy < duration * 1.1, "{busy}");
-    let late = json!({"kind": "tcp", "target": echo, "usage_window": window["id"]});
-    let (status, answer) = server.post("/probes", &late.to_string());
-    assert_eq!(status, 422, "a closed window measures nothing: {answer}");
+        let busy = usage["total"]["cpu_s"].as_f64().unwrap();
+        timely(busy > duration * 0.2, format!("{busy} of {duration}"));
+        assert!(busy < duration * 1.1, "{busy}");
+        let late = json!({"kind": "tcp", "target": echo, "usage_window": window["id"]});
+        let (status, answer) = server.post("/probes", &late.to_string());
+        assert_eq!(status, 422, "a closed window measures nothing: {answer}");
+    });
 }
 
 #[test]
 fn the_whole_has_what_is_between_probes_and_no_part_that_was_dropped() {
-    let root = Root::new();
-    root.python("busy", "while True: pass", "");
-    let server = root.serve();
-    let started = server.start("busy", "{}");
-    let echo = tcp_echo(Duration::from_millis(20)).to_string();
-    let open = json!({"instance": started["id"], "paused": true});
-    let path_of = || {
-        let (_, window) = server.post("/windows", &open.to_string());
-        format!("/windows/{}", window["id"].as_str().unwrap())
-    };
-    let quiet = |path: &str| {
-        server.post(&format!("{path}/close"), "");
-        server.post(&format!("{path}/quiet"), r#"{"seconds": 0.5}"#)
-    };
-    let (status, usage) = quiet(&path_of());
-    assert_eq!((status, usage.get("whole")), (200, None), "nothing ran");
-    let path = path_of();
-    let part = format!("{path}/part");
-    let begin = |name: &str| server.post(&part, &json!({"name": name}).to_string());
-    let measure = || {
-        let window = path.strip_prefix("/windows/").unwrap();
-        let spec = json!({"kind": "tcp", "target": echo, "count": 10, "warmup": 0, "usage_window": window});
-        server.measure(&spec);
-    };
-    let from = std::time::Instant::now();
-    begin("one");
-    measure();
-    std::thread::sleep(Duration::from_secs(1));
-    begin("two");
-    measure();
-    let dropped = std::time::Instant::now();
-    std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(server.delete(&part).0, 200);
-    std::thread::sleep(Duration::from_secs(1));
-    let left_out = dropped.elapsed().as_secs_f64();
-    begin("two");
-    measure();
-    let (_, usage) = quiet(&path);
-    let all = from.elapsed().as_secs_f64();
-    let of = |field: &str| usage["whole"][field].as_f64().unwrap();
-    let measured = usage["duration_s"].as_f64().unwrap();
-    assert!(of("window_s") >= measured + 1.0 + 0.5, "{usage}");
-    assert!(of("window_s") <= all - left_out, "{usage}, of {all}");
-    let between = of("system_s") - of("quiet_system_s") - usage["total"]["cpu_s"].as_f64().unwrap();
-    assert!(between > 0.1, "it burned for a second between: {usage}");
-    assert!(of("quiet_system_s") > 0.05, "{usage}");
-    assert!(
-        of("system_s") <= of("window_s") * 1.1,
-        "one thread: {usage}"
-    );
+    undisturbed(|| {
+        let root = Root::new();
+        root.python("busy", "while True: pass", "");
+        let server = root.serve();
+        let started = server.start("busy", "{}");
+        let echo = tcp_echo(Duration::from_millis(20)).to_string();
+        let open = json!({"instance": started["id"], "paused": true});
+        let path_of = || {
+            let (_, window) = server.post("/windows", &open.to_string());
+            format!("/windows/{}", window["id"].as_str().unwrap())
+        };
+        let quiet = |path: &str| {
+            server.post(&format!("{path}/close"), "");
+            server.post(&format!("{path}/quiet"), r#"{"seconds": 0.5}"#)
+        };
+        let (status, usage) = quiet(&path_of());
+        assert_eq!((status, usage.get("whole")), (200, None), "nothing ran");
+        let path = path_of();
+        let part = format!("{path}/part");
+        let begin = |name: &str| server.post(&part, &json!({"name": name}).to_string());
+        let measure = || {
+            let window = path.strip_prefix("/windows/").unwrap();
+            let spec = json!({"kind": "tcp", "target": echo, "count": 10, "warmup": 0, "usage_window": window});
+            server.measure(&spec);
+        };
+        let from = std::time::Instant::now();
+        begin("one");
+        measure();
+        std::thread::sleep(Duration::from_secs(1));
+        begin("two");
+        measure();
+        let dropped = std::time::Instant::now();
+        std::thread::sleep(Duration::from_secs(1));
+        assert_eq!(server.delete(&part).0, 200);
+        std::thread::sleep(Duration::from_secs(1));
+        let left_out = dropped.elapsed().as_secs_f64();
+        begin("two");
+        measure();
+        let (_, usage) = quiet(&path);
+        let all = from.elapsed().as_secs_f64();
+        let of = |field: &str| usage["whole"][field].as_f64().unwrap();
+        let measured = usage["duration_s"].as_f64().unwrap();
+        assert!(of("window_s") >= measured + 1.0 + 0.5, "{usage}");
+        assert!(of("window_s") <= all - left_out, "{usage}, of {all}");
+        let between =
+            of("system_s") - of("quiet_system_s") - usage["total"]["cpu_s"].as_f64().unwrap();
+        let what = format!("it burned for a second between: {usage}");
+        timely(between > 0.1, what);
+        timely(of("quiet_system_s") > 0.05, usage.to_string());
+        assert!(
+            of("system_s") <= of("window_s") * 1.1,
+            "one thread: {usage}"
+        );
+    });
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::sync::{PoisonError, RwLock};
 
-use common::{Root, eventually, pid, timely, undisturbed};
+use common::{Root, eventually, patient, pid, timely, undisturbed};
 use serde_json::{Value, json};
 
 /// A window over this test process resets the memory marks of all that the other tests started, and
@@ -184,39 +184,40 @@ fn the_whole_has_what_a_system_does_after_the_load_and_in_the_quiet_period() {
 
 #[test]
 fn a_quiet_period_is_of_a_system() {
-    let root = Root::new();
-    root.python("busy", "while True: pass", "");
-    let server = root.serve();
-    let started = server.start("busy", "{}");
-    let me = json!({"me": std::process::id()});
-    let quiet_of = |opened: Value, asked: Value| {
-        let window = server.post("/windows", &opened.to_string()).1;
-        let path = format!("/windows/{}", window["id"].as_str().unwrap());
-        server.post(&format!("{path}/close"), "");
-        server.post(&format!("{path}/quiet"), &asked.to_string())
-    };
-    let instance = json!({"instance": started["id"], "peaks": false});
-    let (_, usage) = quiet_of(instance.clone(), json!({"seconds": 0.5, "rest_s": 1}));
-    let (whole, at_rest) = (&usage["whole"], &usage["at_rest"]);
-    let busy = whole["quiet_system_s"].as_f64().unwrap();
-    assert!(busy > 0.05 && busy <= whole["system_s"].as_f64().unwrap());
-    assert_eq!(at_rest[0]["name"], started["processes"][0]["name"]);
-    assert!(
-        at_rest[0]["cpu_percent"].as_f64().unwrap() > 10.0,
-        "{usage}"
-    );
-    let (_, usage) = quiet_of(instance, json!({"seconds": 0.1}));
-    assert_eq!(usage.get("at_rest"), None, "nobody asked");
-    let nobody = json!({"pids": me, "peaks": false});
-    let (status, usage) = quiet_of(nobody.clone(), json!({"seconds": 0.1, "rest_s": 0.1}));
-    assert_eq!((status, usage.get("whole")), (200, None));
-    assert_eq!(usage.get("at_rest"), None);
-    for wrong in [json!({"seconds": 11}), json!({"seconds": 1, "rest_s": -1})] {
-        let (status, answer) = quiet_of(nobody.clone(), wrong);
-        assert_eq!(status, 422, "{answer}");
-    }
-    let (status, answer) = server.post("/windows/w99/quiet", r#"{"seconds": 0}"#);
-    assert_eq!(status, 404, "{answer}");
+    undisturbed(|| {
+        let root = Root::new();
+        root.python("busy", "while True: pass", "");
+        let server = root.serve();
+        let started = server.start("busy", "{}");
+        let me = json!({"me": std::process::id()});
+        let quiet_of = |opened: Value, asked: Value| {
+            let window = server.post("/windows", &opened.to_string()).1;
+            let path = format!("/windows/{}", window["id"].as_str().unwrap());
+            server.post(&format!("{path}/close"), "");
+            server.post(&format!("{path}/quiet"), &asked.to_string())
+        };
+        let instance = json!({"instance": started["id"], "peaks": false});
+        let (_, usage) = quiet_of(instance.clone(), json!({"seconds": 0.5, "rest_s": 1}));
+        let (whole, at_rest) = (&usage["whole"], &usage["at_rest"]);
+        let busy = whole["quiet_system_s"].as_f64().unwrap();
+        assert!(busy <= whole["system_s"].as_f64().unwrap());
+        timely(busy > 0.05, usage.to_string());
+        assert_eq!(at_rest[0]["name"], started["processes"][0]["name"]);
+        let percent = at_rest[0]["cpu_percent"].as_f64().unwrap();
+        timely(percent > 10.0, usage.to_string());
+        let (_, usage) = quiet_of(instance, json!({"seconds": 0.1}));
+        assert_eq!(usage.get("at_rest"), None, "nobody asked");
+        let nobody = json!({"pids": me, "peaks": false});
+        let (status, usage) = quiet_of(nobody.clone(), json!({"seconds": 0.1, "rest_s": 0.1}));
+        assert_eq!((status, usage.get("whole")), (200, None));
+        assert_eq!(usage.get("at_rest"), None);
+        for wrong in [json!({"seconds": 11}), json!({"seconds": 1, "rest_s": -1})] {
+            let (status, answer) = quiet_of(nobody.clone(), wrong);
+            assert_eq!(status, 422, "{answer}");
+        }
+        let (status, answer) = server.post("/windows/w99/quiet", r#"{"seconds": 0}"#);
+        assert_eq!(status, 404, "{answer}");
+    });
 }
 
 #[test]
@@ -368,7 +369,7 @@ sys.stdin.readline()";
     stdin.write_all(b"go\n").unwrap();
     let told = said.next().unwrap().unwrap();
     // A look or two at the peak, before it ends.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(patient(std::time::Duration::from_millis(500)));
     drop(stdin);
     child.wait().unwrap();
     let output = sample.wait_with_output().unwrap();

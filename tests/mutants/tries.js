@@ -1,5 +1,6 @@
 /** How one test runs in the copy, and what its end says. */
 import { spawn } from 'node:child_process';
+import { BUSY } from '../support/others.js';
 import { isOf } from '../tiers.js';
 
 /**
@@ -33,7 +34,7 @@ export const tierOf = (test) => (!('js' in test) || isOf('first', test.js) ? 'ma
 function commandOf(test) {
   if ('go' in test) {
     const only = test.name ? ['-run', test.name] : [];
-    return { command: ['go', 'test', '-count=1', '-trimpath', ...only, `./${test.go}`], within: 'k6' };
+    return { command: ['go', 'test', '-v', '-count=1', '-trimpath', ...only, `./${test.go}`], within: 'k6' };
   }
   if ('rust' in test) {
     const flags = (process.env.RUST_TESTS ?? '').split(' ').filter(Boolean);
@@ -45,17 +46,20 @@ function commandOf(test) {
   return { command: run, within: '.' };
 }
 
+/** Of tests in Go and Rust that have not failed. @param {string} output @returns {End} */
+const unlessBusy = (output) => (output.includes(`${BUSY} (`) ? 'busy' : 'passed');
+
 /** @param {number | null} code @param {string} output @returns {End} */
 function endOfGo(code, output) {
   if (/\[(build|setup) failed\]/.test(output)) return 'broken';
-  if (code === 0) return output.includes('no tests to run') ? 'broken' : 'passed';
+  if (code === 0) return output.includes('no tests to run') ? 'broken' : unlessBusy(output);
   return /^(--- FAIL|panic:|FAIL\t)/m.test(output) ? 'failed' : 'broken';
 }
 
 /** @param {number | null} code @param {string} output @returns {End} */
 function endOfRust(code, output) {
   if (output.includes('could not compile')) return 'broken';
-  if (code === 0) return /test result: ok\. [1-9]/.test(output) ? 'passed' : 'broken';
+  if (code === 0) return /test result: ok\. [1-9]/.test(output) ? unlessBusy(output) : 'broken';
   return /test result: FAILED|process abort signal/.test(output) ? 'failed' : 'broken';
 }
 

@@ -5,18 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from './limits.js';
 import { processTimes } from './processes.js';
 
 /** @typedef {import('./processes.js').Times} Times */
 
-const SAMPLE_MS = 500;
 /** USER_HZ of Linux. */
 const TICKS_PER_S = 100;
-/** Of all CPUs, over a whole test: as much as makes a measurement `disturbed`. */
-const BUSY_PERCENT = 10;
-/** Of all CPUs, in one second: a burst may spoil one time of a long test. */
-const BURST_PERCENT = 40;
-const BURST_S = 1;
 const KTHREADD = 2;
 
 /** Ticks that processes and the hypervisor took of all CPUs. Interrupts are left out: a test's own traffic causes them. */
@@ -88,7 +83,7 @@ function addDescendants(all, pids) {
 
 /**
  * Judges seconds of others. Exported for its test.
- * @param {{ seconds: number, others_s: number }[]} parts in order, each of BURST_S or more, but for the last
+ * @param {{ seconds: number, others_s: number }[]} parts in order, each of burst_s or more, but for the last
  * @param {number} cpus
  * @returns {Busy}
  */
@@ -99,9 +94,9 @@ export function judged(parts, cpus) {
   const percent = percentOf(parts);
   const most = Math.max(
     percent,
-    ...parts.filter((one) => one.seconds >= BURST_S).map((one) => percentOf([one])),
+    ...parts.filter((one) => one.seconds >= LIMITS.burst_s).map((one) => percentOf([one])),
   );
-  return { percent, most, busy: percent >= BUSY_PERCENT || most >= BURST_PERCENT };
+  return { percent, most, busy: percent >= LIMITS.busy_percent || most >= LIMITS.burst_percent };
 }
 
 /**
@@ -122,8 +117,8 @@ export function watchOthers(root = process.pid) {
   };
   const timer = setInterval(() => {
     const now = look();
-    if (now.at - last.at >= BURST_S * 1000) close(now);
-  }, SAMPLE_MS);
+    if (now.at - last.at >= LIMITS.burst_s * 1000) close(now);
+  }, LIMITS.sample_ms);
   timer.unref();
   return () => {
     clearInterval(timer);

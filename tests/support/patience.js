@@ -1,9 +1,9 @@
 /** How long tests wait for what must come. A slow or busy machine gets more time, as measured, and once more where a wait expires. */
 
-/** Steps of the measured computation, and what they take on a machine of 2024 that does nothing else. */
-const [STEPS, USUAL_MS] = [20_000_000, 25];
-/** A wait is for something that is broken, too. */
-const MOST = 10;
+import { LIMITS } from './limits.js';
+
+/** Of the measured computation, which takes usual_ms on an idle machine. */
+const STEPS = 20_000_000;
 
 /** Time that a fixed computation takes, by what it usually takes: waits for a CPU count. At least 1. */
 export function slowness() {
@@ -11,7 +11,7 @@ export function slowness() {
   let state = 1;
   for (let step = 0; step < STEPS; step += 1) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
   const took = performance.now() - began + (state === 0 ? 1 : 0);
-  return Math.min(MOST, Math.max(1, took / USUAL_MS));
+  return Math.min(LIMITS.most_slowness, Math.max(1, took / LIMITS.usual_ms));
 }
 
 /** As of the last measurement. */

@@ -3,15 +3,11 @@
  * Counts, kinds of errors and verdicts are no times: they hold in each try.
  */
 import assert from 'node:assert/strict';
+import { LIMITS } from './limits.js';
 import { watchOthers, whyBusy } from './others.js';
 import { faultsOf } from './reasons.js';
 
 /** @typedef {import('./others.js').Busy} Busy */
-
-/** A try is not repeated for ever. */
-const TRIES = 5;
-/** No try begins later after the first one. */
-const LAST_BEGINS_MS = 90_000;
 
 /** The start of the message of what only times have spoilt; tests/run.js looks for it. */
 export const SPOILT = 'not in time: ';
@@ -51,7 +47,7 @@ export const undisturbed =
       } catch (error) {
         spoilt.push(end());
         if (!(error instanceof Spoilt)) throw error;
-        if (spoilt.length < TRIES && performance.now() - began < LAST_BEGINS_MS) continue;
+        if (spoilt.length < LIMITS.tries && performance.now() - began < LIMITS.last_begins_s * 1000) continue;
         const busy = spoilt.every((one) => one.busy);
         if (!busy) throw error;
         context.skip(`${whyBusy(spoilt[spoilt.length - 1])}: ${error.message.split('\n')[0]}`);

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judged, watchOthers } from '../support/others.js';
 import { patience, slowness } from '../support/patience.js';
-import { killTree } from '../support/processes.js';
+import { killTree, until } from '../support/processes.js';
 
 test('a second in ten of all CPUs is busy, and so is a burst; less is not', () => {
   const seconds = (/** @type {number[]} */ ...used) => used.map((others_s) => ({ seconds: 1, others_s }));
@@ -48,11 +48,13 @@ test('what a test burns is no excuse, though its parent has ended; what others b
     const before = usedBy(pid);
     await sleep(2500);
     assert.equal(burner.exitCode, 0, 'the shell in between has ended');
+    // On a busy machine it gets little, and ticks are coarse.
+    await until(() => usedBy(pid) - before > 0.5, 'CPU time of what burns');
     const burnt = usedBy(pid) - before;
     const all = (availableParallelism() * (performance.now() - began)) / 1000;
     const difference = ((ofIdle().percent - own().percent) / 100) * all;
     // This process takes some, too.
-    assert.ok(difference > 0.8 * burnt && burnt > 0.1, `${difference} s of ${burnt} s that were burnt`);
+    assert.ok(difference > 0.8 * burnt, `${difference} s of ${burnt} s that were burnt`);
   } finally {
     killTree(pid);
     idle.kill();

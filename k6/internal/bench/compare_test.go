@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/report"
@@ -296,11 +297,8 @@ func TestAProgramThatChangesIsNotCompared(t *testing.T) {
 	a, b := programs(t, "def")
 	d := bench.NewDataplane(t)
 	go func() {
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if strings.Contains(d.Out.String(), "[pair 1/2 ") {
-				_ = os.WriteFile(b, []byte("built anew"), 0o755)
-				return
-			}
+		if busy.Until(time.Minute, func() bool { return strings.Contains(d.Out.String(), "[pair 1/2 ") }) {
+			_ = os.WriteFile(b, []byte("built anew"), 0o755)
 		}
 	}()
 	_, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 2}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b, Beds: noBeds})
@@ -314,11 +312,8 @@ func TestInterruptedComparisonKeepsWhatItHas(t *testing.T) {
 		d := bench.NewDataplane(t)
 		withUsers(t, d)
 		go func() {
-			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-				if strings.Contains(d.Out.String(), last) {
-					d.Signal <- syscall.SIGINT
-					return
-				}
+			if busy.Until(time.Minute, func() bool { return strings.Contains(d.Out.String(), last) }) {
+				d.Signal <- syscall.SIGINT
 			}
 		}()
 		_, all, code := compare.Measure(d.Options, scenarios, compare.Length{Pairs: 9}, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/exitcode"
 )
 
@@ -23,7 +24,7 @@ func TestK6IsStoppedWhenAProcessOfTheTestbedEnds(t *testing.T) {
 		if got != exitcode.Inconclusive {
 			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-busy.After(t.Context(), 30*time.Second):
 		t.Fatal("k6 was not stopped")
 	}
 	want(t, tr.err.String(), "pulsar/slow: relay of testbed pulsar-relay ended by itself (signal 9), ", " s after k6 had started: stopping k6")

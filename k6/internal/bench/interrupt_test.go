@@ -13,18 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/exitcode"
 )
 
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if holds() {
-			return
-		}
+	if !busy.Until(30*time.Second, holds) {
+		t.Fatalf("never: %s", what)
 	}
-	t.Fatalf("never: %s", what)
 }
 
 // childrenOf lists the processes of a parent, from /proc.
@@ -65,7 +63,7 @@ func TestInterruptWritesWhatItHas(t *testing.T) {
 		if got != exitcode.Interrupted {
 			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-busy.After(t.Context(), 30*time.Second):
 		t.Fatal("the bench did not end")
 	}
 	if got := tr.outcomes(t); got != "slow interrupted, passes skipped" {
@@ -98,7 +96,7 @@ func TestSidecarDiesInMidRun(t *testing.T) {
 		if got != exitcode.Setup {
 			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 		}
-	case <-time.After(25 * time.Second):
+	case <-busy.After(t.Context(), 25*time.Second):
 		t.Fatal("k6 went on")
 	}
 	if got := tr.outcomes(t); got != "slow set-up failed: bench, passes skipped" {
@@ -129,7 +127,7 @@ func TestSecondInterruptStopsAtOnce(t *testing.T) {
 		if got != exitcode.Interrupted {
 			t.Errorf("code %d", got)
 		}
-	case <-time.After(30 * time.Second):
+	case <-busy.After(t.Context(), 30*time.Second):
 		t.Fatal("the bench did not end")
 	}
 	want(t, tr.outcomes(t), "slow interrupted")

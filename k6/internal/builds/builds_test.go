@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/exitcode"
 )
 
@@ -97,14 +98,10 @@ func TestBuildsOfTwoRevisions(t *testing.T) {
 
 // gone waits for the end of a process, which the kernel or its new parent tells late.
 func gone(pid string) bool {
-	for range 100 {
+	return busy.Until(2*time.Second, func() bool {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return true
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return false
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	})
 }
 
 func assertNothingLeft(t *testing.T, repo string) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"go.k6.io/k6/metrics"
 
+	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/record"
 )
@@ -233,25 +235,27 @@ func TestACoordinatorThatWasStartedAgainDoesNotKnowItsRunners(t *testing.T) {
 }
 
 func TestARunnerThatDoesNotComeEndsTheOthers(t *testing.T) {
-	tr := newTrial(t, 2, 200*time.Millisecond, time.Minute)
+	wait := busy.Patient(200 * time.Millisecond)
+	tr := newTrial(t, 2, wait, time.Minute)
 	told, err := tr.client(1).SetUp(t.Context())
-	if err != nil || !strings.Contains(told.Stop, "runner 2 of 2 did not come within 200ms") {
+	if err != nil || !strings.Contains(told.Stop, fmt.Sprintf("runner 2 of 2 did not come within %v", wait)) {
 		t.Errorf("%+v %v", told, err)
 	}
 }
 
 func TestARunnerThatDiesIsNamedAndEndsTheOthers(t *testing.T) {
-	tr := newTrial(t, 2, time.Minute, 400*time.Millisecond)
+	silence := busy.Patient(400 * time.Millisecond)
+	tr := newTrial(t, 2, time.Minute, silence)
 	clients := tr.clients()
 	tr.setUp(clients)
 	each(t, clients, ready)
 	alive := time.NewTicker(50 * time.Millisecond)
 	defer alive.Stop()
 	stop := ""
-	for end := time.Now().Add(20 * time.Second); stop == "" && time.Now().Before(end); <-alive.C {
+	for waits := busy.Patience(20 * time.Second); stop == "" && waits(); <-alive.C {
 		stop, _ = clients[0].Beat(t.Context())
 	}
-	if !strings.Contains(stop, "runner 2 of 2 has not been heard of for 400ms") {
+	if !strings.Contains(stop, fmt.Sprintf("runner 2 of 2 has not been heard of for %v", silence)) {
 		t.Fatalf("told %q", stop)
 	}
 	if told, err := clients[0].Loaded(t.Context(), ""); err != nil || !told.Do {
@@ -306,7 +310,7 @@ func TestWhoEndsEarlyEndsAll(t *testing.T) {
 	each(t, clients, ready)
 	go func() { _, _ = clients[1].Loaded(context.Background(), "its load ended before its time") }()
 	stop := ""
-	for end := time.Now().Add(20 * time.Second); stop == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for waits := busy.Patience(20 * time.Second); stop == "" && waits(); time.Sleep(10 * time.Millisecond) {
 		stop, _ = clients[0].Beat(t.Context())
 	}
 	if stop != "runner 2 of 2: its load ended before its time: all are stopped" {
@@ -339,7 +343,7 @@ func TestARecordIsTakenOnceAndWhole(t *testing.T) {
 	if err := clients[0].Bye(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	known, cancelKnown := context.WithTimeout(t.Context(), 20*time.Second)
+	known, cancelKnown := busy.Context(t.Context(), 20*time.Second)
 	defer cancelKnown()
 	tr.Farewell(known)
 	if known.Err() != nil {
@@ -379,10 +383,14 @@ func TestTheRunnerThatTearsDownIsToldTheFiguresOfAll(t *testing.T) {
 
 func TestClocksOfOneMachineAreTheSame(t *testing.T) {
 	tr := newTrial(t, 1, time.Minute, time.Minute)
-	offset, err := tr.client(1).Offset(t.Context())
-	if err != nil || offset.Abs() > time.Second {
-		t.Errorf("%v %v", offset, err)
-	}
+	c := tr.client(1)
+	busy.Undisturbed(t, func(timely busy.Timely) {
+		offset, err := c.Offset(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		timely(offset.Abs() <= time.Second, "the clocks differ by %v", offset)
+	})
 }
 
 func TestNobodyAnswers(t *testing.T) {
@@ -398,10 +406,14 @@ func TestACoordinatorThatHasBeenSilentForLongIsAskedOnce(t *testing.T) {
 	c := &Client{URL: "http://127.0.0.1:1", Number: 1}
 	long := time.Now().Add(-Deaf - time.Second)
 	c.answered.Store(&long)
-	begun := time.Now()
-	if err := c.TornDown(t.Context(), ""); !errors.Is(err, ErrDeaf) || time.Since(begun) > Deaf/2 {
-		t.Fatalf("%v after %v", err, time.Since(begun))
-	}
+	busy.Undisturbed(t, func(timely busy.Timely) {
+		begun := time.Now()
+		if err := c.TornDown(t.Context(), ""); !errors.Is(err, ErrDeaf) {
+			t.Fatal(err)
+		}
+		took := time.Since(begun)
+		timely(took <= Deaf/2, "it took %v", took)
+	})
 	now := time.Now()
 	c.answered.Store(&now)
 	if c.Silent() {

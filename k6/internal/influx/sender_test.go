@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"windtunnel/k6/internal/busy"
 )
 
 // server stands for InfluxDB: it keeps what was written, and answers as the test tells it to.
@@ -180,13 +182,9 @@ func TestWhatWaitsIsSentAgain(t *testing.T) {
 
 func await(t *testing.T, condition func() bool) {
 	t.Helper()
-	for range 1000 {
-		if condition() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !busy.Until(10*time.Second, condition) {
+		t.Fatal("gave up waiting")
 	}
-	t.Fatal("gave up waiting")
 }
 
 // away returns a server that cannot write, and a sender that has warned of it and holds the batch of second 100.
@@ -305,23 +303,24 @@ func TestALastBatchIsTried(t *testing.T) {
 
 func TestAFlushCanBeGivenUp(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	s.hold = make(chan struct{})
-	defer close(s.hold)
-	var warnings said
-	sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
-	sender.Send(batchOf(1))
-	await(t, func() bool { return s.requests() == 1 })
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	start := time.Now()
-	outage := sender.Close(ctx)
-	if outage.Missing.String() != "1-1" || outage.Warning != "" || len(warnings.all()) != 0 {
-		t.Errorf("%+v %q", outage, warnings.all())
-	}
-	if took := time.Since(start); took > Timeout {
-		t.Errorf("it took %v", took)
-	}
+	busy.Undisturbed(t, func(timely busy.Timely) {
+		s := newServer(t)
+		s.hold = make(chan struct{})
+		defer close(s.hold)
+		var warnings said
+		sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
+		sender.Send(batchOf(1))
+		await(t, func() bool { return s.requests() == 1 })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		start := time.Now()
+		outage := sender.Close(ctx)
+		if outage.Missing.String() != "1-1" || outage.Warning != "" || len(warnings.all()) != 0 {
+			t.Errorf("%+v %q", outage, warnings.all())
+		}
+		took := time.Since(start)
+		timely(took <= Timeout, "it took %v", took)
+	})
 }
 
 // TestARefusedLoginIsSeldomTriedAgain compares with a server that fails in another way.
@@ -372,25 +371,25 @@ func TestWhatIsRefusedDoesNotBlockTheRest(t *testing.T) {
 
 func TestNobodyWaitsForASlowServer(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	s.hold = make(chan struct{})
-	defer close(s.hold)
-	var warnings said
-	sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
-	start := time.Now()
-	for second := range int64(30) {
-		sender.Send(batchOf(second))
-	}
-	if took := time.Since(start); took > Timeout/2 {
-		t.Errorf("to send took %v", took)
-	}
-	outage := sender.Close(t.Context())
-	if took := time.Since(start); took > FlushLimit+Timeout {
-		t.Errorf("to close took %v", took)
-	}
-	if outage.Missing.Count() != 30 || !strings.Contains(outage.Warning, "does not answer within 2s") {
-		t.Errorf("%+v", outage)
-	}
+	busy.Undisturbed(t, func(timely busy.Timely) {
+		s := newServer(t)
+		s.hold = make(chan struct{})
+		defer close(s.hold)
+		var warnings said
+		sender := NewSender(config(t, "INFLUX", s.URL), roomy, warnings.add)
+		start := time.Now()
+		for second := range int64(30) {
+			sender.Send(batchOf(second))
+		}
+		took := time.Since(start)
+		timely(took <= Timeout/2, "to send took %v", took)
+		outage := sender.Close(t.Context())
+		took = time.Since(start)
+		timely(took <= FlushLimit+Timeout, "to close took %v", took)
+		if outage.Missing.Count() != 30 || !strings.Contains(outage.Warning, "does not answer within 2s") {
+			t.Errorf("%+v", outage)
+		}
+	})
 }
 
 func TestASilentServerIsNamed(t *testing.T) {

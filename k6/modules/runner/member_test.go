@@ -3,13 +3,13 @@
 package runner
 
 import (
-	"context"
 	"net/http/httptest"
 	"testing"
 	"time"
 
 	"go.k6.io/k6/lib"
 
+	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/coordinator"
 	"windtunnel/k6/internal/judge"
 )
@@ -29,49 +29,59 @@ func memberOf(t *testing.T, runners int) (*member, *coordinator.Coordinator, str
 
 // k6's test goes on while teardown() waits for others: by its time a load that was cut short looks whole, and a busy generator idle.
 func TestALoadLastsUntilTearDownWhereNoSidecarSawIt(t *testing.T) {
-	m, _, _ := memberOf(t, 1)
-	if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
-		t.Fatal(does, err)
-	}
-	if err := m.client.Made(t.Context(), []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	if does, err := m.tearsDown(t.Context(), ""); err != nil || !does {
-		t.Fatal(does, err)
-	}
-	most := time.Since(began).Seconds() + 1
-	if seen := m.evidence(judge.Evidence{LoadS: 1000}, 0); seen.LoadS <= 0 || seen.LoadS > most || seen.Runner == nil || !seen.Runner.Teardown {
-		t.Errorf("%v s, at most %v", seen.LoadS, most)
-	}
-	if seen := m.evidence(judge.Evidence{LoadS: 1000, Usage: &judge.Usage{}}, 0); seen.LoadS != 1000 {
-		t.Errorf("%v s, and a sidecar saw 1000", seen.LoadS)
-	}
+	busy.Undisturbed(t, func(timely busy.Timely) {
+		m, _, _ := memberOf(t, 1)
+		if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
+			t.Fatal(does, err)
+		}
+		if err := m.client.Made(t.Context(), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if does, err := m.tearsDown(t.Context(), ""); err != nil || !does {
+			t.Fatal(does, err)
+		}
+		most := time.Since(began).Seconds() + 1
+		if seen := m.evidence(judge.Evidence{LoadS: 1000}, 0); seen.LoadS <= 0 || seen.Runner == nil || !seen.Runner.Teardown {
+			t.Errorf("%+v", seen)
+		} else {
+			timely(seen.LoadS <= most, "%v s, at most %v", seen.LoadS, most)
+		}
+		if seen := m.evidence(judge.Evidence{LoadS: 1000, Usage: &judge.Usage{}}, 0); seen.LoadS != 1000 {
+			t.Errorf("%v s, and a sidecar saw 1000", seen.LoadS)
+		}
+	})
 }
 
 // NTP sets a clock while a long set-up goes on, say.
 func TestAClockThatIsSetInMidRunMovesNoStart(t *testing.T) {
 	wall = func() time.Time { return time.Now().Add(time.Hour) }
 	defer func() { wall = time.Now }()
-	m, _, _ := memberOf(t, 1)
-	if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
-		t.Fatal(does, err)
-	}
-	if err := m.client.Made(t.Context(), []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	begun := time.Now()
-	if err := m.start(t.Context()); err != nil || time.Since(begun) > 20*time.Second {
-		t.Fatalf("%v after %v", err, time.Since(begun))
-	}
-	// The script reads its zero off the clock that was set: the record must set it back.
-	own := m.facts(0)
-	if back := own.ClockOffsetMS + 3_600_000; back < -1000 || back > 1000 || own.StartOffsetMS < 0 || own.StartOffsetMS > 1000 {
-		t.Errorf("%+v", own)
-	}
+	busy.Undisturbed(t, func(timely busy.Timely) {
+		m, _, _ := memberOf(t, 1)
+		if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
+			t.Fatal(does, err)
+		}
+		if err := m.client.Made(t.Context(), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if err := m.start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(begun)
+		timely(took <= 20*time.Second, "it took %v", took)
+		// The script reads its zero off the clock that was set: the record must set it back.
+		own := m.facts(0)
+		if own.StartOffsetMS < 0 {
+			t.Errorf("%+v", own)
+		}
+		back := own.ClockOffsetMS + 3_600_000
+		timely(back >= -1000 && back <= 1000 && own.StartOffsetMS <= 1000, "%+v", own)
+	})
 }
 
 // One would make the first half of the load, the other all but its first quarter.
@@ -87,7 +97,7 @@ func TestRunnersOfOtherSequencesAreNoRunnersOfOneRun(t *testing.T) {
 		return &sequence
 	}
 	halves, quarter := segments("0,1/2,1"), segments("0,1/4,1")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := busy.Context(t.Context(), 20*time.Second)
 	defer cancel()
 	told := make(chan error, 1)
 	go func() {

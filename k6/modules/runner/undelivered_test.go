@@ -14,6 +14,7 @@ import (
 	"go.k6.io/k6/lib"
 	"go.k6.io/k6/lib/executor"
 
+	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/coordinator"
 )
 
@@ -85,8 +86,7 @@ func TestRunnersOfOtherLoadsAreNoRunnersOfOneRun(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	registers(second, 2, 5)
-	for end := time.Now().Add(20 * time.Second); keeper.Stopped() == "" && time.Now().Before(end); time.Sleep(time.Millisecond) {
-	}
+	busy.Until(20*time.Second, func() bool { return keeper.Stopped() != "" })
 	if why := keeper.Stopped(); why != "runner 1 of 2 and runner 2 of 2 have other scripts or options" {
 		t.Errorf("%q", why)
 	}

@@ -1,18 +1,26 @@
 //! What the integration tests share: a root with testbeds of its own, and looking for leftovers.
 
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test binary uses its own part of this"
+)]
 
+pub mod busy;
 pub mod links;
 pub mod network;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
-/// Generous: a busy machine is slow, and a test that fails waits this long once.
+use busy::{LIMITS, Patience};
+pub use busy::{patient, patient_ms, timely, undisturbed};
+
+/// Generous, and longer on a slow machine: a test that fails waits this long once.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A temporary repository root. `mark` is in the environment of all that its testbeds start.
@@ -185,14 +193,14 @@ impl Server {
 
     /// Waits for a probe's end.
     pub fn follow(&self, id: &str) -> Value {
-        let deadline = Instant::now() + 2 * PATIENCE;
+        let mut patience = Patience::of(2 * PATIENCE);
         loop {
             let (status, probe) = self.get(&format!("/probes/{id}?wait_s=20"));
             assert_eq!(status, 200, "{probe}");
             if probe["state"] != "running" {
                 return probe;
             }
-            assert!(Instant::now() < deadline, "it does not end: {probe}");
+            assert!(patience.waits(), "it does not end: {probe}");
         }
     }
 
@@ -249,8 +257,8 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
+        let mut patience = Patience::of(PATIENCE);
+        while patience.waits() {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return;
             }
@@ -265,7 +273,7 @@ fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
         .proxy(None)
-        .timeout_global(Some(2 * PATIENCE))
+        .timeout_global(Some((2 * PATIENCE).mul_f64(LIMITS.most_slowness)))
         .build()
         .into()
 }
@@ -278,9 +286,9 @@ fn answer(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> (u16
 }
 
 pub fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let mut patience = Patience::of(PATIENCE);
     while !holds() {
-        assert!(Instant::now() < deadline, "not in time: {what}");
+        assert!(patience.waits(), "not in time: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -307,26 +315,5 @@ pub fn one_line(stderr: &[u8], parts: &[&str]) {
     assert_eq!(text.trim_end().lines().count(), 1, "{text}");
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in {text}");
-    }
-}
-
-struct Late(String);
-
-/// Of a time, in a test that is `undisturbed`.
-pub fn timely(holds: bool, what: String) {
-    if !holds {
-        std::panic::resume_unwind(Box::new(Late(what)));
-    }
-}
-
-/// A test begins anew where a time in it does not hold: others on the machine only spoil, and a fault of ours is in each try.
-pub fn undisturbed(body: impl Fn()) {
-    let mut tries = 1;
-    while let Err(cause) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(&body)) {
-        match cause.downcast::<Late>() {
-            Ok(late) => assert!(tries < 5, "{}", late.0),
-            Err(other) => std::panic::resume_unwind(other),
-        }
-        tries += 1;
     }
 }
