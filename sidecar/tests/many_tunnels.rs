@@ -219,7 +219,7 @@ fn transfers_are_exact_in_each_direction() {
 fn transfers_keep_a_rate_and_failures_have_names() {
     let root = Root::new();
     let server = root.serve();
-    let measure = |faults: Value, direction: &str, timeout_ms: u32| {
+    let measure = |faults: Value, direction: &str, timeout_ms: u64| {
         let (_, target) = echo_server(&server, json!({"faults": faults}));
         server.measure(
             &json!({"kind": "throughput", "target": target, "timeout_ms": timeout_ms,
