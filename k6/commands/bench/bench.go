@@ -70,7 +70,7 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	})
 }
 
-// wrongRunners says why a number of runners cannot be, "" where it can or is not given.
+// wrongRunners says why a number of runners is impossible, "" if it is valid or not given.
 func wrongRunners(text string) string {
 	if text == "" {
 		return ""

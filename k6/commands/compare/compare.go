@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package compare is `k6 x compare`: it tells whether B differs from A, and by how much.
+// Package compare is `k6 x compare`: it says whether B differs from A, and by how much.
 package compare
 
 import (
@@ -32,21 +32,21 @@ func init() {
 	subcommand.RegisterExtension("compare", New)
 }
 
-// Options are the command's own arguments. Scenario may be several with commas. Dash is the number of
-// paths before `--`, -1 without one. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
+// Options are the command's own arguments. Scenario may be several scenarios, with commas. Dash is the number of paths
+// before `--`, -1 without `--`. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Scenario, A, B string
-	Protocol       string       // rows of the protocol matrix, in place of Scenario
-	Build          builds.Asked // in place of A and B
-	Runs, Minutes  string       // a number, or auto; a number, or "" for what fits the profile
+	Protocol       string       // rows of the protocol matrix, instead of Scenario
+	Build          builds.Asked // instead of A and B
+	Runs, Minutes  string       // Runs: a number or auto; Minutes: a number, or "" for the profile's
 	WorseBy        float64
-	Secondary      string // on, off: whether secondary metrics are judged
-	Judged         bool   // runs, WorseBy or Secondary are given
+	Secondary      string // on or off: whether secondary metrics are judged
+	Judged         bool   // Runs, WorseBy or Secondary are given
 	Out            string
 	Paths          []string
 	Dash           int
 	Dir, Variable  string
-	Root           string // flag
+	Root           string // value of --root
 }
 
 // New returns the command.
@@ -140,7 +140,7 @@ func (o Options) wrongForRuns() string {
 	return o.wrongBound()
 }
 
-// wrongForRows is what does not belong to rows of the protocol matrix.
+// wrongForRows says which options cannot be combined with rows of the protocol matrix.
 func (o Options) wrongForRows() string {
 	switch {
 	case o.Scenario != "" || o.Build.Testbed != "":
@@ -154,10 +154,10 @@ func (o Options) wrongForRows() string {
 	return line
 }
 
-// auto is the --runs that makes pairs until the comparison knows.
+// auto is the value of --runs that adds pairs until the comparison knows.
 const auto = "auto"
 
-// length is how many pairs to make, or what is wrong with what was given.
+// length returns the number of pairs to make; wrong says what is wrong with the options.
 func (o Options) length(profile string) (l compare.Length, wrong string) {
 	minutes := profiles.MostMinutes(profile)
 	if o.Minutes != "" {
@@ -195,8 +195,8 @@ func (o Options) wrongBound() string {
 
 func (o Options) secondaryOff() bool { return o.Secondary == compare.SecondaryOff }
 
-// Measured runs the scenarios on both sides, compares and returns the exit code. Made are the sides' builds, nil where they
-// were not built.
+// Measured runs the scenarios on both sides, compares and returns the exit code. made has the sides' builds, nil for a
+// side that was not built.
 func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
 	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], WorseBy: o.WorseBy, SecondaryOff: o.secondaryOff(), Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
@@ -210,18 +210,18 @@ func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
 	return finish(b.Stdout, b.Stderr, all, dir, o.Dir, func(made []compare.Comparison) { streamed(b, made) })
 }
 
-// streamed writes judgements to InfluxDB where the runs were streamed to.
+// streamed writes judgements to InfluxDB if the runs were streamed there.
 func streamed(b bench.Options, made []compare.Comparison) {
 	config, wanted, err := stream.Wanted(context.Background(), b.Getenv)
 	if err != nil || !wanted {
-		return // the runs have told it
+		return // the runs have reported the error already
 	}
 	if line := compare.Stream(config, made); line != "" {
 		fmt.Fprintln(b.Stderr, line)
 	}
 }
 
-// out is the folder to write to: in the results of the checkout, or the current folder without one.
+// out returns the folder to write to: in the results of the checkout, or the current folder without a checkout.
 func (o Options) out(base string) string {
 	switch {
 	case filepath.IsAbs(o.Out):
@@ -234,7 +234,7 @@ func (o Options) out(base string) string {
 	return filepath.Join(base, "results", time.Now().UTC().Format("20060102-150405.000")+"-compare")
 }
 
-// finish compares, writes and prints: the one comparison, or of several what they have in common. Tell gets what was made.
+// finish compares, writes and prints. Several comparisons are also summarized as a set. tell receives the comparisons.
 func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, tell func([]compare.Comparison)) int {
 	refused := false
 	for _, q := range all {

@@ -16,15 +16,15 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// given is the runs of one scenario that there are: folders of runs and result files.
+// given has the existing runs of one scenario: folders of runs and result files.
 type given struct {
 	a, b     []string
-	scenario string // to take out of them; "" where they are of one
-	folder   string // below that of all, "" for the only one
-	made     string // the folder of the comparison that made them, "" where there is none
+	scenario string // scenario to take from the runs; "" if they have only one
+	folder   string // subfolder of the output, "" for the only scenario
+	made     string // folder of the comparison that made the runs, "" without one
 }
 
-// Existing compares results that there are and returns the exit code.
+// Existing compares existing results and returns the exit code.
 func Existing(stdout, stderr io.Writer, o Options) int {
 	usage := func(format string, args ...any) int {
 		fmt.Fprintf(stderr, format+"\n", args...)
@@ -102,7 +102,7 @@ func (o Options) parts() (parts []given, line string) {
 	return parts, ""
 }
 
-// ofSet takes the comparisons of a set, where scenarios are given only theirs.
+// ofSet takes the comparisons of a set; if scenarios are given, only those.
 func (o Options) ofSet(folders []string) (parts []given, line string) {
 	var there []string
 	wanted := compare.List(o.Scenario)
@@ -123,10 +123,10 @@ func (o Options) ofSet(folders []string) (parts []given, line string) {
 	return parts, ""
 }
 
-// stem is what the files and folders of a scenario are called.
+// stem is the name of a scenario's files and folders.
 func stem(scenario string) string { return strings.ReplaceAll(scenario, "/", "-") }
 
-// display is a path without what is this machine's alone.
+// display shortens a path: it removes the part that only this machine has.
 func (o Options) display(path string) string {
 	if relative, err := filepath.Rel(o.Dir, path); err == nil && filepath.IsLocal(relative) {
 		return relative

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package coordinate is `k6 x coordinate`: it keeps the runners of one run together that somebody else starts.
+// Package coordinate is `k6 x coordinate`: it coordinates the runners of one run that another program starts.
 package coordinate
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package judge is `k6 x judge`: it makes a result of a run's records again.
+// Package judge is `k6 x judge`: it makes a result from a run's records again.
 package judge
 
 import (
@@ -89,7 +89,7 @@ func print(stdout, stderr io.Writer, paths []string, asJSON bool) int {
 
 var codes = map[string]int{result.Pass: exitcode.Pass, result.Fail: exitcode.Fail, result.Inconclusive: exitcode.Inconclusive}
 
-// runsOf are the records of each run: those that were given are of one, those of a folder belong together by their names.
+// runsOf groups the records by run. Given files are one run; the files of a folder are grouped by their names.
 func runsOf(paths []string, dir string) (runs [][]string, err error) {
 	if len(paths) == 0 {
 		return nil, errors.New("give the records of a run, such as results/latest/pulsar-ingest.record, or its folder; see k6 x judge --help")

@@ -30,8 +30,8 @@ func init() {
 	subcommand.RegisterExtension("trend", New)
 }
 
-// Options are the command's arguments. Paths are as given; Otava is "" for that of the checkout. Dir is the current folder, Variable the
-// value of WINDTUNNEL_ROOT. Influx tells where to stream to, nil without.
+// Options are the command's arguments. Otava is the path of Otava, "" for the checkout's. Dir is the current folder,
+// Variable the value of WINDTUNNEL_ROOT. Influx has the address to stream to, nil without streaming.
 type Options struct {
 	Paths               []string
 	History, Out        string
@@ -78,7 +78,7 @@ Exit codes:
 	})
 }
 
-// Run adds the runs, writes what is asked for and returns the exit code.
+// Run adds the runs, writes the requested outputs and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options) int {
 	fault := func(code int, format string, args ...any) int {
 		fmt.Fprintf(stderr, format+"\n", args...)
@@ -125,7 +125,7 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	return exitcode.Pass
 }
 
-// add adds the runs that were given.
+// add adds the given runs.
 func (o Options) add(stdout, stderr io.Writer, history string) int {
 	if len(o.Paths) == 0 {
 		return exitcode.Pass
@@ -164,7 +164,7 @@ func (o Options) add(stdout, stderr io.Writer, history string) int {
 	return exitcode.Pass
 }
 
-// tell prints what changed.
+// tell prints the changes.
 func tell(stdout io.Writer, h trend.History, groups []trend.Group) {
 	fmt.Fprintf(stdout, "\n%s\n%d points of %d series of runs\n", h.Class, len(h.Points), len(groups))
 	for _, g := range groups {

@@ -16,8 +16,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// settle sets the outcome from k6's exit code, its last error message and the result that it wrote;
-// it returns what attempt does.
+// settle sets the outcome from k6's exit code, its last error message and its result. It returns the same as attempt.
 func (b *session) settle(j job, code int, message string, entry *run.Scenario) (broken string) {
 	path := j.file(".json")
 	name := filepath.Base(path)
@@ -67,16 +66,16 @@ func (b *session) settle(j job, code int, message string, entry *run.Scenario) (
 	return ""
 }
 
-// k6's exit codes where a script threw an exception, and where it gave up by exec.test.abort.
+// k6's exit codes for an exception of a script, and for exec.test.abort.
 const (
 	scriptException = 107
 	scriptAborted   = 108
 )
 
-// externallyAborted is k6's exit code where a signal stopped it.
+// externallyAborted is k6's exit code after a signal.
 const externallyAborted = 105
 
-// setUpFails are k6's exit codes where a set-up did not get through to the system.
+// setUpFails are k6's exit codes if a set-up could not reach the system.
 var setUpFails = []int{setupTimeout, scriptException, scriptAborted}
 
 func isMissing(path string) bool {

@@ -12,7 +12,8 @@ func interrupted() *fault.Fault {
 	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted; there is no result"}
 }
 
-// outcome enters how a scenario ended: as the coordinator's own record of the run says, which came home, or why there is none.
+// outcome enters the end of a scenario: from the coordinator's record of the run if it was fetched, or else why there is
+// no record.
 func (c *cluster) outcome(entry *run.Scenario, f *fault.Fault) {
 	if f == nil {
 		told, err := run.Read(c.dir)

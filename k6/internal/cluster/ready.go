@@ -14,7 +14,7 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// rights are what a run does in its namespace, as `kubectl auth can-i` takes it.
+// rights are the permissions that a run needs in its namespace, in the form of `kubectl auth can-i`.
 var rights = []string{
 	"create jobs.batch", "patch jobs.batch", "delete jobs.batch",
 	"create testruns.k6.io", "delete testruns.k6.io",
@@ -25,7 +25,7 @@ var rights = []string{
 	"get pods/log", "create pods/exec",
 }
 
-// ready says why nothing can be run in the cluster, before anything is made there.
+// ready says why the cluster cannot run anything, before the run makes objects there.
 func (k kubectl) ready(ctx context.Context) *fault.Fault {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		return fault.Setup("kubectl is not installed; https://kubernetes.io/docs/tasks/tools/ says how to get it")
@@ -57,7 +57,7 @@ func (k kubectl) ready(ctx context.Context) *fault.Fault {
 	return nil
 }
 
-// missingRights asks for all rights at once.
+// missingRights checks all permissions at the same time.
 func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 	answers := make([]error, len(rights))
 	var asked sync.WaitGroup
@@ -86,7 +86,8 @@ func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 	return missing, nil
 }
 
-// accepts asks the cluster whether it would take manifests: of fields that its operator does not know, it would lose them.
+// accepts asks the cluster whether it would accept manifests: it would silently drop fields that its operator does not
+// know.
 func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// roundingShare is by how much figures that are made of each other may differ: they are rounded in a result.
+	// roundingShare is the tolerated relative difference between figures that are computed from each other: a result
+	// rounds them.
 	roundingShare = 0.01
-	// linkShare is by how much payload may exceed a link's rate: its bucket lets a burst through.
+	// linkShare is the tolerated ratio of payload to a link's rate: the link's token bucket allows a burst.
 	linkShare = 1.05
 )
 
-// impossible says which figure of a result cannot be, "" where all can. A run with such a figure is missing evidence.
+// impossible names a figure of a result that cannot be right, "" if there is no such figure. A run with such a figure is
+// missing evidence.
 func impossible(r result.Result) string {
 	for _, op := range r.Operations {
 		if why := impossibleOperation(r, op); why != "" {
@@ -73,7 +75,7 @@ func impossibleTransfer(r result.Result, op result.Operation) string {
 	return ""
 }
 
-// linkRate is what a link carries in Mbit/s, in the faster direction or both together; 0 if it has no limit.
+// linkRate is a link's capacity in Mbit/s, of the faster direction or of both together; 0 without a limit.
 func linkRate(link *result.Link, both bool) float64 {
 	if link == nil || link.Settings.Up.RateBitS == nil || link.Settings.Down.RateBitS == nil {
 		return 0
@@ -85,7 +87,7 @@ func linkRate(link *result.Link, both bool) float64 {
 	return max(up, down)
 }
 
-// madeOf reports whether a figure is count by seconds, as far as rounding lets one tell.
+// madeOf reports whether a figure equals count / seconds within rounding.
 func madeOf(figure, count, seconds float64) bool {
 	if seconds <= 0 {
 		return count <= 0
@@ -94,7 +96,8 @@ func madeOf(figure, count, seconds float64) bool {
 	return math.Abs(figure-made) <= max(roundingShare*made, 0.002)
 }
 
-// inOrder reports whether latencies, which are of a count above 0, rise with their share and are within their extremes.
+// inOrder reports whether latencies rise with their percentile and lie between minimum and maximum. The count must be
+// above 0.
 func inOrder(l result.Latency) bool {
 	least := l.Min
 	for _, p := range []*float64{l.P50, l.P90, l.P95, l.P99, l.P999, &l.Max} {
@@ -114,7 +117,7 @@ func impossibleMemory(r result.Result) string {
 		if p.PeakAnonBytes == nil || p.Role != "total" {
 			continue
 		}
-		most := int64(math.MaxInt64) // of a host whose memory is unknown
+		most := int64(math.MaxInt64) // if the host's memory is unknown
 		if host := r.Run.Host; host != nil && host.Memory() > 0 {
 			most = host.Memory()
 		}
@@ -125,7 +128,7 @@ func impossibleMemory(r result.Result) string {
 	return ""
 }
 
-// impossibleCPU: work takes CPU time.
+// impossibleCPU finds work without CPU time.
 func impossibleCPU(r result.Result) string {
 	done := int64(0)
 	measured := 0.0

@@ -18,19 +18,19 @@ import (
 const (
 	lookupPatience = 5 * time.Second
 	dialPatience   = 2 * time.Second
-	// mostAddresses bounds the addresses of a name that are tried.
+	// mostAddresses is how many addresses of a name are tried at most.
 	mostAddresses = 8
 )
 
-// reached is what became of the addresses of a name.
+// reached is the result of trying the addresses of a name.
 type reached struct {
-	chosen string // the address that answers, else the first one; "" without any
-	pinned bool   // k6 could take another one, which does not answer
-	tried  string // all of them
-	told   string // the same, with what became of each
+	chosen string // the first address that answers, else the first address; "" without an address
+	pinned bool   // k6 could otherwise take an address that does not answer
+	tried  string // all addresses
+	told   string // all addresses, each with its result
 }
 
-// ip is the chosen address, or what is given where there is none.
+// ip is the chosen address, or otherwise if there is no address.
 func (r reached) ip(otherwise string) string {
 	if r.chosen == "" {
 		return otherwise
@@ -38,7 +38,7 @@ func (r reached) ip(otherwise string) string {
 	return r.chosen
 }
 
-// reach tries all addresses of a host. k6 takes one of IPv4 where a name has any, whether it answers or not.
+// reach tries all addresses of a host. If a name has IPv4 addresses, k6 takes one of them, whether it answers or not.
 func reach(host, port string) reached {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return reached{chosen: ip.String()}
@@ -68,7 +68,7 @@ func reach(host, port string) reached {
 	return found
 }
 
-// became is how a try ended, in words.
+// became describes the result of a try.
 func became(err error) string {
 	var timeout net.Error
 	switch {
@@ -83,7 +83,8 @@ func became(err error) string {
 	return text[strings.LastIndex(text, ": ")+1:]
 }
 
-// addressesOf are those of a name, of IPv4 first; of localhost both of this machine's, whatever the resolver knows of it.
+// addressesOf returns the addresses of a name, IPv4 first. For localhost it returns both loopback addresses, whatever
+// the resolver answers.
 func addressesOf(host string) ([]netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookupPatience)
 	defer cancel()
@@ -110,7 +111,7 @@ func addressesOf(host string) ([]netip.Addr, error) {
 	return all[:min(len(all), mostAddresses)], nil
 }
 
-// ofK6 are the addresses of which k6 takes one.
+// ofK6 returns the addresses from which k6 chooses.
 func ofK6(all []netip.Addr) []netip.Addr {
 	if !all[0].Is4() {
 		return all

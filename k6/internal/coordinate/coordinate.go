@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package coordinate is a coordinator on its own: its runners are started by somebody else, such as k6-operator in a cluster.
-// It ends with the run's folder, its report and its exit code.
+// Package coordinate runs a coordinator alone: another program starts its runners, such as k6-operator in a cluster. It
+// writes the run's folder and report, and returns an exit code.
 package coordinate
 
 import (
@@ -37,20 +37,21 @@ type Options struct {
 	Listen  string // HOST:PORT
 	Wait    time.Duration
 	Silence time.Duration
-	K6      string // for the clean-up
+	K6      string // path of the k6 for the clean-up
 	Part
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Signals <-chan os.Signal
 }
 
-// farewell is how long runners may take to hear that their records were taken, after the report is written.
+// farewell is how long, after the report is written, runners may take to fetch the confirmation that their records
+// arrived.
 const farewell = 5 * time.Second
 
-// toldEvery is how often it is printed how far the runners are, where that has changed.
+// toldEvery is the interval between printed lines of the runners' progress, if the progress has changed.
 const toldEvery = 2 * time.Second
 
-// job is a run under way.
+// job is one run.
 type job struct {
 	Options
 	scenario plan.Scenario
@@ -58,7 +59,7 @@ type job struct {
 	redactor *redact.Redactor
 	keeper   *coordinator.Coordinator
 	record   run.Run
-	stream   *stream.Stream // nil where nothing is streamed
+	stream   *stream.Stream // nil without streaming
 }
 
 // Run coordinates one run and returns its exit code.
@@ -149,7 +150,7 @@ func (j *job) run() int {
 			}
 		}
 	}()
-	_ = j.keeper.Wait(watching) // it ends when all are there or gone, or nobody waits any longer
+	_ = j.keeper.Wait(watching) // it returns if all runners have joined or gone, or after waitNoMore
 	stopWatching()
 	<-told
 	j.judge(interrupted())
@@ -163,7 +164,8 @@ func (j *job) run() int {
 	return code
 }
 
-// onSignals has the first signal stop all runners, and the second wait for them no longer. Interrupted reports whether there was one.
+// onSignals stops all runners at the first signal, and ends the wait for them at the second. interrupted reports whether
+// a signal arrived.
 func (j *job) onSignals(waitNoMore func()) (interrupted func() bool, stop func()) {
 	var signals atomic.Int32
 	done := make(chan struct{})
@@ -207,7 +209,7 @@ func (j *job) judge(interrupted bool) {
 		if found.Verdict == result.Inconclusive {
 			entry.Message = j.keeper.Stopped()
 		}
-		// As of a run of one whose k6 says that its script threw an exception.
+		// This is the same outcome as for a single k6 whose script threw an exception.
 		if left := j.keeper.Left(); left != "" && found.Verdict == result.Pass {
 			entry.Outcome, entry.Message = run.Inconclusive, left
 		}
@@ -240,7 +242,7 @@ func (j *job) write(found judge.Judged) error {
 	return j.redactor.ResultFile(path)
 }
 
-// cleanUp removes what the run's set-up made and none of its runners removed.
+// cleanUp removes the objects of the run's set-up that no runner has removed.
 func (j *job) cleanUp() {
 	script := filepath.Join("scripts", j.scenario.System, "_cleanup.js")
 	if _, err := os.Stat(filepath.Join(j.Root, script)); err != nil {
@@ -258,7 +260,7 @@ func (j *job) cleanUp() {
 	}
 }
 
-// finish closes the record, writes the report and says what came of it.
+// finish closes the record, writes the report and prints the verdict.
 func (j *job) finish() int {
 	end := moment()
 	j.record.End = &end
