@@ -56,7 +56,7 @@ func tiedSignedRank(d []float64) float64 {
 			own += doubled[i]
 		}
 	}
-	// By symmetry, the probability of a sum this small is the same as of negative ranks this large.
+	// By symmetry, P(sum of positive ranks >= own) = P(sum of negative ranks <= total-own).
 	p := make([]float64, total+1)
 	p[0] = 1
 	reached := 0
