@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	// overheadBytes is the size that the reference document compares overheads at.
+	// overheadBytes is the size at which the reference document compares overheads.
 	overheadBytes = 64 << 10
 	copied        = "copy"
 )
 
-// extensionBytes: a short message shows what each one costs, a long one what each byte does.
+// extensionBytes are the sizes of messages: a short one shows the cost of each message, a long one the cost of each
+// byte.
 var extensionBytes = []int64{64, overheadBytes}
 
-// packets are the reference document's.
+// packets are the packets of the reference document.
 var packets = []struct {
 	name  string
 	bytes int64
 }{{"TCP control", 64}, {"HTTP request", 512}, {"HTTP response", 1460}, {"Video chunk", 16 << 10}, {"Bulk data", 64 << 10}}
 
-// sections are a table for each question, as far as its part was measured.
+// sections returns a table for each question whose part was measured.
 func (e Evidence) sections() []result.Section {
 	all := []result.Section{
 		e.throughput("aead", "encrypt", "Encryption throughput"),
@@ -46,7 +47,7 @@ func word(text string) result.Cell { return result.Cell{Text: &text} }
 
 func number(v float64) result.Cell { return result.Cell{Value: &v} }
 
-// shown is a cell of a measurement; a figure that cannot be true is not shown.
+// shown is a cell of a measurement; it hides a figure that cannot be true.
 func shown(one *judge.Primitive, cell func(judge.Primitive) result.Cell) result.Cell {
 	switch {
 	case one == nil:
@@ -79,7 +80,7 @@ func sizeOf(one judge.Primitive) result.Cell {
 	return number(float64(*one.Bytes))
 }
 
-// key is what one measurement is of. Bytes and rules 0: none.
+// key identifies a measurement. Bytes and rules are 0 if they do not apply.
 type key struct {
 	section, subject, operation, implementation string
 	bytes, rules                                int64
@@ -105,7 +106,7 @@ func (e Evidence) find(wanted key) *judge.Primitive {
 	return nil
 }
 
-// of are the measurements of a part, and of operations where some are given.
+// of returns the measurements of a part; if operations are given, only theirs.
 func (e Evidence) of(section string, operations ...string) (all []judge.Primitive) {
 	for _, one := range e.Measurements {
 		if one.Section == section && (len(operations) == 0 || slices.Contains(operations, one.Operation)) {
@@ -115,7 +116,7 @@ func (e Evidence) of(section string, operations ...string) (all []judge.Primitiv
 	return all
 }
 
-// distinct are what rows have, each once, in the order in which they come.
+// distinct returns the different values of rows, in order of appearance.
 func distinct[T comparable](rows []judge.Primitive, of func(judge.Primitive) T) (all []T) {
 	for _, one := range rows {
 		if value := of(one); !slices.Contains(all, value) {
@@ -287,7 +288,7 @@ func (e Evidence) memory() result.Section {
 	return s
 }
 
-// notPlausible has what no table shows, and why.
+// notPlausible lists the figures that the tables hide, and why.
 func (e Evidence) notPlausible() result.Section {
 	s := result.Section{Name: "not_plausible", Title: "What cannot be true", Columns: []result.Column{text("which", "Measurement"),
 		text("implementation", "Implementation"), {Name: "bytes", Title: "Size", Unit: "B"}, text("why", "Why")}}

@@ -16,13 +16,13 @@ import (
 const (
 	chartWidth = 480.0
 	plotLeft   = 62.0
-	plotRight  = 400.0 // the rest is for the value beside the mark
+	plotRight  = 400.0 // the space to the right is for the value beside the mark
 	rowHeight  = 19.0
 	headHeight = 26.0
-	mostShown  = 6 // operations, processes
+	mostShown  = 6 // operations or processes
 )
 
-// charts draws a result: percentiles, then rates and CPU, then its sections. Colours come from the page's classes.
+// charts draws a result: percentiles, then rates and CPU, then its sections. Colours come from CSS classes of the page.
 func charts(r *result.Result) []template.HTML {
 	if r == nil {
 		return nil
@@ -30,7 +30,7 @@ func charts(r *result.Result) []template.HTML {
 	var all []template.HTML
 	for _, svg := range append([]string{percentileChart(*r), barChart(*r)}, sectionCharts(*r)...) {
 		if svg != "" {
-			all = append(all, template.HTML(svg)) // every text in it went through esc
+			all = append(all, template.HTML(svg)) // esc escaped all text in it
 		}
 	}
 	return all
@@ -75,7 +75,7 @@ func marksOf(l *result.Latency) []mark {
 	return append(marks, mark{"max", l.Max, "max"})
 }
 
-// percentileChart shows each operation's percentiles as marks on a logarithmic axis, "" without any.
+// percentileChart shows each operation's percentiles as marks on a logarithmic axis, "" without percentiles.
 func percentileChart(r result.Result) string {
 	least, most := math.Inf(1), 0.0
 	var shown []result.Operation
@@ -143,7 +143,7 @@ type block struct {
 	bars []bar
 }
 
-// barBlocks draws the blocks that have bars, "" where none has.
+// barBlocks draws the blocks that have bars, "" if none has.
 func barBlocks(title string, blocks ...block) string {
 	var body strings.Builder
 	var told []string
@@ -206,7 +206,7 @@ func frame(title, told string, height float64, body string) string {
 	return framed("", chartWidth, title, told, height, body)
 }
 
-// wideFrame is that of a chart as wide as the page.
+// wideFrame is the frame of a chart as wide as the page.
 func wideFrame(width float64, title, told string, height float64, body string) string {
 	return framed(` class="wide"`, width, title, told, height, body)
 }

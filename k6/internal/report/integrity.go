@@ -7,7 +7,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// integrityTable is what clients were told beside what is stored.
+// integrityTable compares the answers to clients with the stored data.
 func integrityTable(r result.Result) Table {
 	t := Table{
 		Title:   "Is the data right?",
@@ -20,7 +20,7 @@ func integrityTable(r result.Result) Table {
 	return t
 }
 
-// askedOf says in words who was asked.
+// askedOf describes the source of the stored data in words.
 func askedOf(source string) string {
 	switch source {
 	case "sql":

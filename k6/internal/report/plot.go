@@ -10,7 +10,8 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// sectionCharts draws the sections that say how: curves and courses together, else each column of numbers by itself, as they may have different units.
+// sectionCharts draws the sections that declare a plot. Curves and courses are drawn together; otherwise each column of
+// numbers has its own chart, because units may differ.
 func sectionCharts(r result.Result) []string {
 	var all []string
 	for _, s := range r.Sections {
@@ -36,7 +37,7 @@ func sectionCharts(r result.Result) []string {
 	return all
 }
 
-// point is a row that has a number. X is 0 where its own is none.
+// point is a row with a number. X is 0 if the row has no number for it.
 type point struct {
 	label, text string
 	x, y        float64
@@ -71,7 +72,7 @@ func barPlot(title, y, x string, points []point) string {
 	return barBlocks(title, block{y, bars})
 }
 
-// linePlot has both axes from 0, so that what grows in proportion is a straight line through the corner.
+// linePlot has both axes start at 0, so that proportional growth is a straight line through the origin.
 func linePlot(title, y, x string, points []point) string {
 	const top, bottom = 28.0, 190.0
 	mostX, mostY := 0.0, 0.0

@@ -10,11 +10,11 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// busyAtRest is from which share of a CPU on, in per cent, a process that has nothing to do is named: it takes that from
-// whatever runs beside it.
+// busyAtRest is the CPU share (percent of one CPU) above which an idle process is reported: programs on the same CPU
+// lose that time.
 const busyAtRest = 20.0
 
-// restTable is what the system did while nothing was sent.
+// restTable is the usage of the system while idle.
 func restTable(r result.Result) Table {
 	t := Table{Title: "At rest", Head: []string{"Process", "CPU before (%)", "Wake-ups before (/s)", "CPU after (%)", "Wake-ups after (/s)"}, Numbers: from(1), State: -1}
 	var busy []string

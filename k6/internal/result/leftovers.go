@@ -4,14 +4,14 @@ package result
 
 import "fmt"
 
-// Leftovers are what a run made on its target and could not remove.
+// Leftovers are objects that a run made on its target and could not remove.
 type Leftovers struct {
-	// Count is the number of leftovers. Without Known it is the most that there may be; 0 is an unknown number.
+	// Count is the number of leftovers. Without Known it is the largest possible number; 0 means unknown.
 	Count int64 `json:"count"`
 	Known bool  `json:"known"`
 	// What names the leftovers, in the plural, and how to find them.
 	What string `json:"what"`
-	// RemoveWith is the one command that removes them; "" where they end with their testbed.
+	// RemoveWith is the command that removes them; "" if they end with their testbed.
 	RemoveWith string `json:"remove_with,omitempty"`
 }
 
