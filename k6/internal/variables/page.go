@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Help lists the variables for a terminal, in their groups.
+// Help lists the variables by group, for a terminal.
 func Help() string {
 	var b strings.Builder
 	b.WriteString("  Variables, as in `make bench RATE=500`; docs/profiles.md has their units and bounds.\n")
@@ -23,7 +23,7 @@ func Help() string {
 	return b.String()
 }
 
-// told is what a variable is, with its default and, where not all of the group read it, who does.
+// told describes a variable: its meaning, its default, and the scenarios that read it if not all of the group do.
 func (g group) told(v Variable) string {
 	text := v.What
 	if v.Unit == Choice {
@@ -32,14 +32,14 @@ func (g group) told(v Variable) string {
 	if defaults := g.defaults(v); defaults != "" {
 		text += " (" + defaults + ")"
 	}
-	// Defaults of several scenarios name them.
+	// The text of several defaults already names the scenarios.
 	if names := g.scenarios(v); names != nil && !strings.HasPrefix(g.defaults(v), names[0]+" ") {
 		text += " [" + strings.Join(names, ", ") + "]"
 	}
 	return text
 }
 
-// tables are the same for docs/profiles.md.
+// tables lists the variables as Markdown tables for docs/profiles.md.
 func tables() string {
 	var b strings.Builder
 	for _, g := range groups() {
@@ -61,7 +61,7 @@ func tables() string {
 	return b.String()
 }
 
-// What is made of the registry: a file for `make help`, which reads it before anything is built, and a part of a page.
+// The files generated from the registry: one for `make help`, which runs before anything is built, and a part of a page.
 const (
 	helpFile = "k6/lists/variables.txt"
 	page     = "docs/profiles.md"
@@ -69,7 +69,7 @@ const (
 	end      = "<!-- to here -->\n"
 )
 
-// Made are the files of a checkout that are made of the registry, by their paths in it, with what they have to hold.
+// Made returns the contents of a checkout's files that are generated from the registry, by path.
 func Made(root string) (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {

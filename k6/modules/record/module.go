@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package record is the module k6/x/windtunnel/record: with it a script records what happened. It feeds k6's metrics, so
-// that thresholds, outputs and the web dashboard work as ever, and keeps every sample for the result. lib/globals.d.ts has
-// its types.
+// Package record is the module k6/x/windtunnel/record, with which a script records its measurements. It feeds k6's
+// metrics, so that thresholds, outputs and the web dashboard work as usual, and keeps every sample for the result.
+// lib/globals.d.ts has its types.
 package record
 
 import (
@@ -26,7 +26,7 @@ func init() {
 	modules.Register(ImportPath, &Module{record: record.OfProcess, shared: newShared()})
 }
 
-// Module has the record of this process, and what its virtual users know together.
+// Module has the record of this process, and the data that its VUs share.
 type Module struct {
 	record *record.Record
 	shared *shared
@@ -50,8 +50,8 @@ type instance struct {
 	named      map[string]any
 }
 
-// Exports implements modules.Instance. k6 asks for them whenever a script looks at one, which it does several times a request:
-// they are made once.
+// Exports implements modules.Instance. k6 calls it for each access to an export, several times for each request, so the
+// exports are made once.
 func (i *instance) Exports() modules.Exports { return modules.Exports{Named: i.named} }
 
 func (i *instance) exported() map[string]any {
@@ -72,14 +72,14 @@ func (i *instance) exported() map[string]any {
 	}
 }
 
-// throw makes an exception of the script of an error.
+// throw converts an error to an exception in the script.
 func (i *instance) throw(err error) {
 	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
 }
 
 var errOutside = errors.New("nothing can be recorded outside of setup, an iteration and teardown")
 
-// say keeps any JSON value under a name until handleSummary.
+// say stores any JSON value under a name until handleSummary.
 func (i *instance) say(name string, value sobek.Value) {
 	text, err := json.Marshal(value.Export())
 	if err != nil {
@@ -88,7 +88,7 @@ func (i *instance) say(name string, value sobek.Value) {
 	i.record.Say(name, text)
 }
 
-// said is what was said, by name, as plain objects.
+// said returns the stored values by name, as plain objects.
 func (i *instance) said() sobek.Value {
 	said, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
 	if err != nil {
@@ -97,13 +97,13 @@ func (i *instance) said() sobek.Value {
 	return said
 }
 
-// measured is what was recorded, as k6's summary would have it: by names such as operation_ms{operation:publish}, of any tags.
-// What lib/ does not record, such as iterations, is k6's own.
+// measured returns the recorded metrics in the form of k6's summary, by names such as operation_ms{operation:publish}
+// with any tags. Metrics that lib/ does not record, such as iterations, come from k6.
 func (i *instance) measured(own *sobek.Object) *sobek.Object {
 	return i.vu.Runtime().NewDynamicObject(&view{instance: i, own: own, values: map[string]sobek.Value{}})
 }
 
-// view works each metric out when it is first asked for.
+// view computes each metric at its first access.
 type view struct {
 	*instance
 	own    *sobek.Object

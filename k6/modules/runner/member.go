@@ -24,40 +24,40 @@ import (
 )
 
 const (
-	// beatEvery is how often a runner says that it lives.
+	// beatEvery is the interval between signs of life.
 	beatEvery = time.Second
-	// lastWords bounds what is said at the end, for which nobody waits longer.
+	// lastWords bounds the last requests of a runner, so that they do not delay its end.
 	lastWords = 3 * time.Second
-	// othersNotice is for how long others may go on with their load after this runner noticed that the coordinator is no more: each
-	// heard of it last in the course of a beat, and asks again in that of the next.
+	// othersNotice is how long other runners may continue their load after this runner noticed the coordinator's end.
+	// Each learns of it at one of its next beats.
 	othersNotice = 4 * beatEvery
 )
 
 // wall is the machine's clock.
 var wall = time.Now
 
-// member is this process as one of the runners of a run.
+// member is this process as one of a run's runners.
 type member struct {
 	client coordinator.Client
 	own    judge.Runner
-	offset time.Duration // what this process's steady clock must be set forward by, to be the coordinator's
-	set    time.Duration // by how much the machine's clock had been set forward when the load began
-	data   []byte        // what another runner's set-up returned
-	setUp  bool          // this one set up
+	offset time.Duration // coordinator's clock minus this process's steady clock
+	set    time.Duration // how far the machine's clock had been set forward when the load began
+	data   []byte        // return value of another runner's set-up
+	setUp  bool          // this runner set up
 
-	loading     atomic.Bool           // between the start and the end of its load
-	interrupted atomic.Bool           // somebody has stopped k6 by a signal
-	stopped     atomic.Pointer[error] // why this runner was told to stop its load
-	toldDeaf    atomic.Bool           // it was told that the coordinator does not answer
+	loading     atomic.Bool           // between the start and the end of the load
+	interrupted atomic.Bool           // a signal has stopped k6
+	stopped     atomic.Pointer[error] // why this runner must stop its load
+	toldDeaf    atomic.Bool           // the missing coordinator has been reported
 	over        chan struct{}
 	endOnce     sync.Once
 	cpuBefore   float64
-	machine     cpus.Machine // what its CPUs had done when the load began
-	began       time.Time    // its load
-	loadS       float64      // how long that lasted, 0 before its end
+	machine     cpus.Machine // CPU times of the machine when the load began
+	began       time.Time    // start of the load
+	loadS       float64      // duration of the load, 0 before its end
 }
 
-// ofProcess is the one of this process; nil where it is not one of several.
+// ofProcess is the member of this process; nil if it is not one of several runners.
 var ofProcess = sync.OnceValue(func() *member {
 	url := os.Getenv("COORDINATOR_URL")
 	if url == "" {
@@ -132,10 +132,10 @@ func (m *member) tearsDown(ctx context.Context, early string) (does bool, err er
 	told, err := m.client.Loaded(ctx, early)
 	if err != nil {
 		if m.setUp && m.own.Of > 1 {
-			// What others still send would make again what is removed, such as a topic.
+			// The load of other runners would recreate the removed objects, such as a topic.
 			pause(ctx, othersNotice)
 		}
-		// Nobody can tell who else cleans up.
+		// It is unknown whether another runner cleans up.
 		m.own.Teardown = m.setUp
 		return m.setUp, err
 	}
@@ -150,8 +150,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// evidence is what the script saw, and what the record says of this runner beside it. Where no sidecar saw the load it lasted until
-// teardown() by this runner's clock: k6's test goes on while teardown() waits for other runners.
+// evidence is the script's evidence, completed with this runner's facts. Without a sidecar, the load lasted until
+// teardown() by this runner's clock: k6's test continues while teardown() waits for other runners.
 func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidence {
 	seen.Runner = m.facts(zeroUnixMS)
 	if seen.Usage == nil && m.loadS > 0 {
@@ -160,9 +160,9 @@ func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidenc
 	return seen
 }
 
-// facts are what the record says of this runner.
+// facts describes this runner for the record.
 func (m *member) facts(zeroUnixMS float64) *judge.Runner {
-	// The script found its zero by the machine's clock, just before the load began.
+	// The script took its zero from the machine's clock, just before the load began.
 	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	m.own.Machine = strings.TrimSpace(string(id))
@@ -175,7 +175,7 @@ func (m *member) deliver(record []byte) error {
 		m.end()
 		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 		defer cancel()
-		_ = m.client.Bye(ctx) // nobody waits for it for long
+		_ = m.client.Bye(ctx) // the coordinator waits only briefly for this
 	}
 	return err
 }
@@ -185,7 +185,7 @@ func (m *member) leave(why string) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	if m.client.Number != 0 {
-		_ = m.client.Leave(ctx, why) // its silence tells too
+		_ = m.client.Leave(ctx, why) // otherwise the silence shows it
 	}
 }
 
@@ -193,14 +193,14 @@ func (m *member) stopAll(why string) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 		defer cancel()
-		_ = m.client.Stop(ctx, why) // the end of its load tells too
+		_ = m.client.Stop(ctx, why) // otherwise the end of the load shows it
 	}()
 }
 
-// end ends what runs beside the script.
+// end stops the goroutines beside the script.
 func (m *member) end() { m.endOnce.Do(func() { close(m.over) }) }
 
-// watchSignals notes that k6 gets a signal: it stops by itself then.
+// watchSignals notes a signal to k6, which then stops anyway.
 func (m *member) watchSignals() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -214,7 +214,7 @@ func (m *member) watchSignals() {
 	}()
 }
 
-// beat says that the runner lives, and stops its load where the coordinator says so or is no more.
+// beat sends signs of life, and stops the load if the coordinator says so or has gone.
 func (m *member) beat() {
 	ticks := time.NewTicker(beatEvery)
 	defer ticks.Stop()
@@ -239,7 +239,7 @@ func (m *member) beat() {
 	}
 }
 
-// stopLoad stops k6 gracefully, as its first interrupt does, and at most once: a second one would stop it at once.
+// stopLoad stops k6 gracefully, like its first interrupt, and at most once: a second interrupt would stop it at once.
 func (m *member) stopLoad(why error) {
 	if !m.loading.CompareAndSwap(true, false) || m.interrupted.Load() {
 		return

@@ -4,8 +4,8 @@ package runner
 
 import "github.com/grafana/sobek"
 
-// whole is what all runners recorded, as measured() of the record's module shows what one did: it asks the coordinator for each
-// metric once. What lib/ does not record, such as iterations, is k6's own of this runner.
+// whole presents the metrics of all runners like measured() of the record module presents those of one. It asks the
+// coordinator once for each metric. Metrics that lib/ does not record, such as iterations, come from this runner's k6.
 type whole struct {
 	instance
 	own   *sobek.Object
