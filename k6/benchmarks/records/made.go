@@ -57,8 +57,8 @@ func filled(samples, number int) *record.Record {
 // to make them.
 const contents = 100
 
-// madeFile returns the file with a runner's samples. All runs of one size share these files.
-func madeFile(dir string, samples, number int) (string, error) {
+// sampleFile returns the file with a runner's samples. All runs of one size share these files.
+func sampleFile(dir string, samples, number int) (string, error) {
 	number = 1 + (number-1)%contents
 	path := filepath.Join(dir, fmt.Sprintf("made-%d-%d", samples, number))
 	if _, err := os.Stat(path); err == nil {
@@ -79,7 +79,7 @@ func folderOf(dir string, s size) (folder string, bytes int64, err error) {
 		return "", 0, err
 	}
 	for number := 1; number <= s.runners; number++ {
-		made, err := madeFile(dir, s.samples, number)
+		made, err := sampleFile(dir, s.samples, number)
 		if err != nil {
 			return "", 0, err
 		}

@@ -20,10 +20,10 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 	if instance.ID == "" {
 		return func() string { return "" }
 	}
-	over, said := make(chan struct{}), make(chan string, 1)
+	over, ended := make(chan struct{}), make(chan string, 1)
 	begin := time.Now()
 	go func() {
-		defer close(said)
+		defer close(ended)
 		ticks := time.NewTicker(aliveEvery)
 		defer ticks.Stop()
 		for {
@@ -41,7 +41,7 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 					continue
 				}
 				line := fmt.Sprintf("%s of testbed %s ended by itself (%s), %.1f s after k6 had started", p.Name, j.testbed.Name, *p.Exit, time.Since(begin).Seconds())
-				said <- line
+				ended <- line
 				b.screen.Error("%s: %s: stopping k6", j.scenario, line)
 				b.interrupts.Stop()
 				return
@@ -50,7 +50,7 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 	}()
 	return func() string {
 		close(over)
-		return <-said
+		return <-ended
 	}
 }
 

@@ -63,12 +63,12 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 		}
 		return nil, f.Code
 	}
-	var said []string
+	var printed []string
 	for _, side := range s.sides {
 		for _, line := range side.LeftOut {
-			if !slices.Contains(said, line) {
+			if !slices.Contains(printed, line) {
 				screen.Error("%s", line)
-				said = append(said, line)
+				printed = append(printed, line)
 			}
 		}
 	}

@@ -177,17 +177,17 @@ func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func
 		if f := p.build(ctx, *s, environ, filepath.Join(logs, "build-"+s.Name+".log"), say); f != nil {
 			return specs, f
 		}
-		made, f := p.made(*s)
+		program, f := p.builtPath(*s)
 		if f != nil {
 			return specs, f
 		}
-		p.built[i], specs[i] = made, p.spec(made)
+		p.built[i], specs[i] = program, p.spec(program)
 	}
 	return specs, nil
 }
 
-// made returns the path of the built program.
-func (p *Pair) made(s side) (string, *fault.Fault) {
+// builtPath returns the path of the built program.
+func (p *Pair) builtPath(s side) (string, *fault.Fault) {
 	pattern := filepath.Join(s.dir, p.path)
 	paths := []string{pattern}
 	if p.takes == "wheel" {
@@ -210,9 +210,9 @@ func (p *Pair) made(s side) (string, *fault.Fault) {
 }
 
 // spec returns the testbed with the built program.
-func (p *Pair) spec(made string) string {
+func (p *Pair) spec(program string) string {
 	name, values, given := strings.Cut(p.asked.Testbed, ":")
-	spec := name + ":" + p.takes + "=" + made
+	spec := name + ":" + p.takes + "=" + program
 	if given && values != "" {
 		spec += "," + values
 	}

@@ -23,22 +23,22 @@ import (
 // grace is how long an interrupted build may take to end.
 const grace = 5 * time.Second
 
-// mostSaid is how many bytes of a failed build's last line are shown.
-const mostSaid = 300
+// lastLineMost is how many bytes of a failed build's last line are shown.
+const lastLineMost = 300
 
 // build runs the command in a side's checkout. All processes that it started have ended when it returns.
 func (p *Pair) build(ctx context.Context, s side, environ []string, log string, say func(format string, args ...any)) *fault.Fault {
 	if p.asked.Command == "" {
 		return nil
 	}
-	begun, shown := time.Now(), p.shown(log)
-	say("building %s: %s", s.Build, shown)
+	begun, short := time.Now(), p.shorten(log)
+	say("building %s: %s", s.Build, short)
 	err := run(ctx, s.dir, environ, log, "sh", "-c", p.asked.Command)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted()
 	case err != nil:
-		return fault.Setup("the build of %s failed: %v; its log is %s", s.Build, err, shown)
+		return fault.Setup("the build of %s failed: %v; its log is %s", s.Build, err, short)
 	}
 	say("built %s in %s", s.Build, format.Seconds(time.Since(begun).Seconds()))
 	return nil
@@ -56,13 +56,13 @@ func (p *Pair) Install(ctx context.Context, targets []string, logs string) *faul
 	case ctx.Err() != nil:
 		return interrupted()
 	case err != nil:
-		return fault.Setup("what the testbed takes cannot be made: %v; the log is %s", err, p.shown(log))
+		return fault.Setup("what the testbed takes cannot be made: %v; the log is %s", err, p.shorten(log))
 	}
 	return nil
 }
 
-// shown shortens a path: it removes the folder of our checkout.
-func (p *Pair) shown(path string) string { return strings.TrimPrefix(path, p.asked.Root+"/") }
+// shorten removes the folder of our checkout from a path.
+func (p *Pair) shorten(path string) string { return strings.TrimPrefix(path, p.asked.Root+"/") }
 
 func interrupted() *fault.Fault {
 	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted while it was built: nothing was measured"}
@@ -93,7 +93,7 @@ func run(ctx context.Context, dir string, environ []string, log, program string,
 	}
 	text, _ := os.ReadFile(log)
 	if said := []rune(lastLine(string(text))); len(said) > 0 {
-		return fmt.Errorf("%w: %s", err, string(said[:min(len(said), mostSaid)]))
+		return fmt.Errorf("%w: %s", err, string(said[:min(len(said), lastLineMost)]))
 	}
 	return err
 }

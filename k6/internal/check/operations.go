@@ -60,14 +60,14 @@ func (o *operations) ask() bool {
 	}
 	env := slices.Concat(questions[o.asked], o.variables, []string{"ENV=" + o.environment, askedFor + "=options"})
 	o.asked++
-	said, err := inspect(o.script, env)
-	if err == nil && len(said.Operations) == 0 {
+	declared, err := inspect(o.script, env)
+	if err == nil && len(declared.Operations) == 0 {
 		err = errors.New("its options name none (ext.windtunnel.operations)")
 	}
 	if err != nil {
 		o.refusal = err.Error()
 	}
-	for _, name := range said.Operations {
+	for _, name := range declared.Operations {
 		if !slices.Contains(o.known, name) {
 			o.known = append(o.known, name)
 		}
@@ -75,26 +75,26 @@ func (o *operations) ask() bool {
 	return true
 }
 
-// told is the part `ext.windtunnel` of a script's options (lib/scenario.js).
-type told struct {
+// declaration is the part `ext.windtunnel` of a script's options (lib/scenario.js).
+type declaration struct {
 	Operations []string `json:"operations"`
 	Clients    int      `json:"clients"`
 }
 
 // Clients asks the script, with the variables of env, for the number of clients of its loop with the fewest clients.
 func Clients(script string, env []string) (int, error) {
-	said, err := inspect(script, append(slices.Clone(env), askedFor+"=options"))
-	if err == nil && said.Clients < 1 {
+	declared, err := inspect(script, append(slices.Clone(env), askedFor+"=options"))
+	if err == nil && declared.Clients < 1 {
 		err = errors.New("its options do not say it (ext.windtunnel.clients)")
 	}
-	return said.Clients, err
+	return declared.Clients, err
 }
 
 // inspect loads a script with this k6 binary.
-func inspect(script string, env []string) (said told, err error) {
+func inspect(script string, env []string) (declared declaration, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return said, err
+		return declared, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -105,15 +105,15 @@ func inspect(script string, env []string) (said told, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return said, errors.New(refusalIn(stderr.String(), err))
+		return declared, errors.New(refusalIn(stderr.String(), err))
 	}
 	var options struct {
 		External struct {
-			Windtunnel told `json:"windtunnel"`
+			Windtunnel declaration `json:"windtunnel"`
 		} `json:"ext"`
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &options); err != nil {
-		return said, fmt.Errorf("its options cannot be read: %w", err)
+		return declared, fmt.Errorf("its options cannot be read: %w", err)
 	}
 	return options.External.Windtunnel, nil
 }

@@ -56,19 +56,19 @@ func Run(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
 	c, f := prepare(o, screen)
 	if f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	interrupts, done := watch(o.Signals, screen.Error)
 	defer done()
 	c.interrupts = interrupts
 	if f := c.kubectl.ready(c.stop); f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	if f := c.accepted(); f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	if c.dir, f = c.record.Begin(o.Root, false); f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	return c.run()
 }
@@ -78,19 +78,19 @@ func Print(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, false, false, 0)
 	c, f := prepare(o, screen)
 	if f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	for i := range c.plan.Scenarios {
 		text, err := c.manifests(i).Text(o.Root)
 		if err != nil {
-			return told(screen, fault.Usage("%v", err))
+			return printFault(screen, fault.Usage("%v", err))
 		}
 		fmt.Fprint(o.Stdout, text)
 	}
 	return exitcode.Pass
 }
 
-func told(screen *terminal.Screen, f *fault.Fault) int {
+func printFault(screen *terminal.Screen, f *fault.Fault) int {
 	screen.Error("%s", f.Message)
 	return f.Code
 }
@@ -115,7 +115,7 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
 	if f := o.Where.check(); f != nil {
 		return nil, f
 	}
-	o.Environ = without(o.Environ, own)
+	o.Environ = without(o.Environ, clusterVariables)
 	p, f := plan.Make(o.Asked)
 	if f != nil {
 		return nil, f

@@ -67,7 +67,7 @@ var ofStreaming = []string{influx.VariableURL, influx.VariableDatabase, influx.V
 
 // variablesOf returns the caller's variables that a scenario reads, and the variables that bench sets for its k6.
 func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario, streamed bool) []Variable {
-	told := map[string]string{
+	set := map[string]string{
 		"ENV":                "/environment/" + p.Env.Name + ".json",
 		"K6_NO_USAGE_REPORT": "true",
 		"PROFILE":            a.Profile,
@@ -80,12 +80,12 @@ func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario, strea
 	for _, pair := range a.Environ {
 		name, value, _ := strings.Cut(pair, "=")
 		if value != "" && isRead(name, s) && !slices.Contains(hidden, name) {
-			told[name] = value
+			set[name] = value
 		}
 	}
 	var all []Variable
-	for _, name := range sortedKeys(told) {
-		all = append(all, Variable{Name: name, Value: told[name]})
+	for _, name := range sortedKeys(set) {
+		all = append(all, Variable{Name: name, Value: set[name]})
 	}
 	return all
 }
@@ -139,8 +139,8 @@ func command(runners int, all []run.Scenario, i int) []string {
 	return append(argv, "--after", strconv.Itoa(before))
 }
 
-// own are variables about the use of the cluster, which no scenario reads.
-var own = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
+// clusterVariables are variables about the use of the cluster, which no scenario reads.
+var clusterVariables = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
 
 // without returns an environment without the given variables.
 func without(environ, names []string) []string {

@@ -45,7 +45,7 @@ func (k kubectl) run(ctx context.Context, input string, args ...string) ([]byte,
 	cmd.Stdin = strings.NewReader(input)
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
-	err := said(cmd.Run(), &problem)
+	err := kubectlError(cmd.Run(), &problem)
 	return out.Bytes(), err
 }
 
@@ -62,7 +62,7 @@ func (k kubectl) stream(ctx context.Context, read func(io.Reader) error, args ..
 		return err
 	}
 	readErr := read(out)
-	if err := said(cmd.Wait(), &problem); err != nil {
+	if err := kubectlError(cmd.Wait(), &problem); err != nil {
 		return err
 	}
 	return readErr
@@ -79,8 +79,8 @@ func (k kubectl) get(ctx context.Context, into any, args ...string) error {
 	return json.Unmarshal(text, into)
 }
 
-// said replaces kubectl's exit code with the text of its error.
-func said(err error, problem *bytes.Buffer) error {
+// kubectlError replaces kubectl's exit code with the text of its error.
+func kubectlError(err error, problem *bytes.Buffer) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return err

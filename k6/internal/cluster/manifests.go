@@ -109,11 +109,11 @@ func (m Manifests) CoordinatorVariables() []Variable { return m.withSecrets(m.Va
 func (m Manifests) RunnerVariables() []Variable {
 	url := "http://" + net.JoinHostPort(cmp.Or(m.address, m.Coordinator()), strconv.Itoa(port))
 	// The bench reads the output's reports from the log.
-	own := []Variable{{Name: "COORDINATOR_URL", Value: url}, {Name: "K6_LOG_FORMAT", Value: "json"}}
+	runner := []Variable{{Name: "COORDINATOR_URL", Value: url}, {Name: "K6_LOG_FORMAT", Value: "json"}}
 	if m.Streamed {
-		own = append(own, Variable{Name: "K6_OUT", Value: stream.Output})
+		runner = append(runner, Variable{Name: "K6_OUT", Value: stream.Output})
 	}
-	return m.withSecrets(append(own, m.Variables...))
+	return m.withSecrets(append(runner, m.Variables...))
 }
 
 // InitializerVariables are the variables of k6-operator's initializer, which only reads the script's options. It gets

@@ -33,8 +33,8 @@ func streamed(getenv func(string) string) (wanted bool, aside string, f *fault.F
 // heard records the reports of runners' outputs, from their log in the form of `kubectl logs --prefix`.
 func heard(ledger *stream.Stream, of stream.Of, log []byte) {
 	for line := range bytes.Lines(log) {
-		if _, said, found := bytes.Cut(line, []byte("] {")); found {
-			if report, is := influx.ReadReport("{" + string(said)); is {
+		if _, rest, found := bytes.Cut(line, []byte("] {")); found {
+			if report, is := influx.ReadReport("{" + string(rest)); is {
 				ledger.Heard(of, report)
 			}
 		}

@@ -161,12 +161,12 @@ func (c Comparison) fact() string {
 
 // folds are the details, with the most important ones first.
 func (c Comparison) folds(of string) []comment.Fold {
-	var judged, shown [][]comment.Cell
+	var judged, unjudged [][]comment.Cell
 	for _, m := range c.Metrics {
 		row := m.row()
 		cells := []comment.Cell{{row[0], row[6]}, {row[1], row[2]}, {row[3], row[4]}}
 		if m.Role == Shown || m.Control {
-			shown = append(shown, cells)
+			unjudged = append(unjudged, cells)
 		} else {
 			judged = append(judged, cells)
 		}
@@ -183,7 +183,7 @@ func (c Comparison) folds(of string) []comment.Fold {
 		{Title: of + "failures", Table: comment.Table{Head: []string{"Kind", "A", "B"}, Rows: failures, Numeric: numbers}},
 		{Title: of + "what A and B were", Table: comment.Table{Head: []string{"", "A", "B"}, Rows: comment.Cells(c.sides())}},
 		{Title: of + "notes", Lines: c.notes()},
-		{Title: of + "controls and what else is only shown", Table: comment.Table{Head: metrics, Rows: shown, Numeric: numbers}},
+		{Title: of + "controls and what else is only shown", Table: comment.Table{Head: metrics, Rows: unjudged, Numeric: numbers}},
 		{Title: of + "what was the same", Table: comment.Table{Head: []string{"Parameter", "Value"}, Rows: comment.Cells(c.same())}},
 	}
 }

@@ -31,7 +31,7 @@ type Request struct {
 	SecondaryOff         bool // judge only primary metrics
 	Look                 difference.Look
 	looked               int    // pairs at the last look
-	told                 string // result of the last look, for the reader
+	lookText             string // result of the last look, for the reader
 	Interrupted          bool
 	WorseBy              float64 // percent
 	Beds                 func(name string) testbed.Testbed
@@ -68,7 +68,7 @@ func Make(q Request) Comparison {
 	c.answers = answers(goodA, goodB)
 	c.countFailedRuns(q.A, q.B)
 	c.countErrors(q.A, q.B)
-	c.secondaryIsShown(len(goodA))
+	c.excludeSecondary(len(goodA))
 	c.judge(q, len(goodA), len(goodB), c.answer(q.Look))
 	c.Headline = c.headline()
 	return c

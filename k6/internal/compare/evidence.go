@@ -84,13 +84,13 @@ func answered(runs []Measured, of key) string {
 		runs   int
 	}
 	var counts []count
-	told := 0
+	recorded := 0
 	for _, m := range runs {
 		for _, s := range m.Result.Sections {
 			if s.Answer == nil || of != (key{s.Operation, s.Name}) {
 				continue
 			}
-			told++
+			recorded++
 			answer := cmp.Or(*s.Answer, "not named")
 			i := slices.IndexFunc(counts, func(c count) bool { return c.answer == answer })
 			if i < 0 {
@@ -99,7 +99,7 @@ func answered(runs []Measured, of key) string {
 			counts[i].runs++
 		}
 	}
-	if told == 0 {
+	if recorded == 0 {
 		return "not looked for"
 	}
 	slices.SortStableFunc(counts, func(x, y count) int { return y.runs - x.runs })
@@ -107,7 +107,7 @@ func answered(runs []Measured, of key) string {
 	for i, c := range counts {
 		text := fmt.Sprintf("%s in %d", c.answer, c.runs)
 		if i == 0 {
-			text += fmt.Sprintf(" of %d runs", told)
+			text += fmt.Sprintf(" of %d runs", recorded)
 		}
 		parts = append(parts, text)
 	}

@@ -187,8 +187,8 @@ func TestEndOfASeries(t *testing.T) {
 		pairs, q := feed(c.all, c.length, c.spoil)
 		made := Make(q)
 		valid(t, made)
-		if c.look > 1 && !strings.HasPrefix(q.told, "18 pairs of : inconclusive: ") {
-			t.Errorf("%s: told %q", name, q.told)
+		if c.look > 1 && !strings.HasPrefix(q.lookText, "18 pairs of : inconclusive: ") {
+			t.Errorf("%s: told %q", name, q.lookText)
 		}
 		if pairs != c.pairs || made.Looks != c.look || made.Verdict != c.verdict {
 			t.Errorf("%s: %d pairs, look %d, %s %v", name, pairs, made.Looks, made.Verdict, made.Reasons)

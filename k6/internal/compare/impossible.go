@@ -47,7 +47,7 @@ func impossibleOperation(r result.Result, op result.Operation) string {
 			return "a negative number of errors: " + kind
 		}
 	}
-	if op.RatePerS != nil && !madeOf(*op.RatePerS, float64(op.Success), op.WindowS) {
+	if op.RatePerS != nil && !isRatio(*op.RatePerS, float64(op.Success), op.WindowS) {
 		return "its rate is not that of its successes and its window"
 	}
 	if op.LatencyMS != nil && op.LatencyMS.Count > 0 && !inOrder(*op.LatencyMS) {
@@ -66,7 +66,7 @@ func impossibleTransfer(r result.Result, op result.Operation) string {
 		return fmt.Sprintf("%d bytes of payload", t.Bytes)
 	case t.MbitPerS == nil:
 		return ""
-	case !madeOf(*t.MbitPerS, float64(t.Bytes)*8/1e6, op.WindowS):
+	case !isRatio(*t.MbitPerS, float64(t.Bytes)*8/1e6, op.WindowS):
 		return "its throughput is not that of its bytes and its window"
 	}
 	if rate := linkRate(r.Run.Link, strings.Contains(op.Name, "both")); rate > 0 && *t.MbitPerS > linkShare*rate {
@@ -87,13 +87,13 @@ func linkRate(link *result.Link, both bool) float64 {
 	return max(up, down)
 }
 
-// madeOf reports whether a figure equals count / seconds within rounding.
-func madeOf(figure, count, seconds float64) bool {
+// isRatio reports whether a figure equals count / seconds within rounding.
+func isRatio(figure, count, seconds float64) bool {
 	if seconds <= 0 {
 		return count <= 0
 	}
-	made := count / seconds
-	return math.Abs(figure-made) <= max(roundingShare*made, 0.002)
+	computed := count / seconds
+	return math.Abs(figure-computed) <= max(roundingShare*computed, 0.002)
 }
 
 // inOrder reports whether latencies rise with their percentile and lie between minimum and maximum. The count must be
@@ -140,7 +140,7 @@ func impossibleCPU(r result.Result) string {
 		if *op.CPU.SystemS < 0 || *op.CPU.SystemS == 0 && op.Success > 0 {
 			return fmt.Sprintf("%s: the system took %g s of CPU for %s operations", op.Title, *op.CPU.SystemS, format.Count(op.Success))
 		}
-		if each := op.CPU.SystemUSPerOperation; each != nil && !madeOf(*each, *op.CPU.SystemS*1e6, float64(op.Success)) {
+		if each := op.CPU.SystemUSPerOperation; each != nil && !isRatio(*each, *op.CPU.SystemS*1e6, float64(op.Success)) {
 			return op.Title + ": its CPU per operation is not that of its CPU and its successes"
 		}
 		measured += *op.CPU.SystemS

@@ -53,9 +53,9 @@ func OneThing(runs []Measured, beds func(name string) testbed.Testbed) string {
 	return refusal(of, of[:1], ofKept, beds)
 }
 
-// secondaryIsShown removes secondary metrics from the gate if there are too few stored runs to know their noise, which
+// excludeSecondary removes secondary metrics from the gate if there are too few stored runs to know their noise, which
 // differs from the noise of a speed.
-func (c *Comparison) secondaryIsShown(kept int) {
+func (c *Comparison) excludeSecondary(kept int) {
 	if !c.kept || kept >= difference.FewestKept {
 		return
 	}

@@ -20,7 +20,7 @@ type Length struct {
 // spare is how many extra pairs replace disturbed ones, beyond a fixed number.
 func (l Length) spare() int { return max(2, l.Pairs/2) }
 
-// decided reports whether a scenario's comparison needs no more pairs. It takes a look if one is due, and sets q.told to
+// decided reports whether a scenario's comparison needs no more pairs. It takes a look if one is due, and sets q.lookText to
 // the result.
 func (q *Request) decided(length Length) bool {
 	if length.Pairs > 0 {
@@ -36,7 +36,7 @@ func (q *Request) decided(length Length) bool {
 	}
 	q.look()
 	c := Make(*q)
-	q.told = fmt.Sprintf("%s of %s: %s", plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
+	q.lookText = fmt.Sprintf("%s of %s: %s", plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
 	return pairs >= difference.MostPairs || c.Verdict == Fail || c.Verdict == Pass || c.Doubt == IsMissing
 }
 

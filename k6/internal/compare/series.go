@@ -44,7 +44,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	common.ContentsA, common.ContentsB = session.Contents[0].Contents, session.Contents[1].Contents
 	all = requests(common, session, length)
 	session.Say("comparison %s: %s, %s, %s: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, length,
-		told(common.SpecA, common.BuildA, common.ContentsA), told(common.SpecB, common.BuildB, common.ContentsB))
+		describeSide(common.SpecA, common.BuildA, common.ContentsA), describeSide(common.SpecB, common.BuildB, common.ContentsB))
 	begun := time.Now()
 	lot := difference.Lot(filepath.Base(session.Dir))
 	open := make([]bool, len(all))
@@ -73,7 +73,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 			before := all[i].Look.Number
 			open[i] = !all[i].decided(length)
 			if open[i] && all[i].Look.Number > before {
-				session.Say("%s", all[i].told)
+				session.Say("%s", all[i].lookText)
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	return session.Dir, all, exitcode.Pass
 }
 
-// told describes a side in one line.
-func told(spec string, build *builds.Build, runs contents.Contents) string {
+// describeSide describes a side in one line.
+func describeSide(spec string, build *builds.Build, runs contents.Contents) string {
 	if build != nil {
 		spec = build.String() + " by " + spec
 	}

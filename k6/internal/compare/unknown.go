@@ -78,11 +78,11 @@ func lacking(runs []Measured, facts func(result.Result) []string) string {
 			in[names] = append(in[names], m.File)
 		}
 	}
-	var told []string
+	var texts []string
 	for _, names := range slices.Sorted(maps.Keys(in)) {
-		told = append(told, fmt.Sprintf("%s (%s)", names, files(in[names])))
+		texts = append(texts, fmt.Sprintf("%s (%s)", names, files(in[names])))
 	}
-	return strings.Join(told, "; ")
+	return strings.Join(texts, "; ")
 }
 
 // unknownRefused names in one line the required facts that are unknown. Runs in turns come from one process on one

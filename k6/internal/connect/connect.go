@@ -122,7 +122,7 @@ func (c *Connection) pin(u *url.URL, at reached) {
 		return
 	}
 	c.host(u.Hostname(), portOf(u), at.ip(""))
-	c.Notes = append(c.Notes, fmt.Sprintf("%s was reached at %s, as not all of its addresses answered (%s)", u.Hostname(), at.ip(""), at.told))
+	c.Notes = append(c.Notes, fmt.Sprintf("%s was reached at %s, as not all of its addresses answered (%s)", u.Hostname(), at.ip(""), at.results))
 }
 
 // host sets the address of a name for k6.
@@ -144,30 +144,30 @@ func (c *Connection) useTLS(u *url.URL, at reached) error {
 		return err
 	}
 	c.keys = files
-	var said []string
+	var settings []string
 	if t.CA != "" {
 		if err := os.Setenv("SSL_CERT_FILE", absolute(t.CA, c.asked.Folder)); err != nil {
 			return err
 		}
 		sum := sha256.Sum256(files.ca)
-		said = append(said, "ca "+hex.EncodeToString(sum[:6]))
+		settings = append(settings, "ca "+hex.EncodeToString(sum[:6]))
 	}
 	if t.ServerName != "" {
 		if err := c.nameServer(u, at); err != nil {
 			return err
 		}
-		said = append(said, "server_name "+t.ServerName)
+		settings = append(settings, "server_name "+t.ServerName)
 	}
 	if t.Insecure {
 		c.Options["insecureSkipTLSVerify"] = true
 		c.Notes = append(c.Notes, "TLS: no certificate was verified (tls.insecure), so whoever is between could have answered")
-		said = append(said, "insecure")
+		settings = append(settings, "insecure")
 	}
 	if t.ClientCert != "" {
 		c.Options["tlsAuth"] = []map[string]string{{"cert": string(files.cert), "key": string(files.key)}}
-		said = append(said, "client certificate")
+		settings = append(settings, "client certificate")
 	}
-	c.Parameters["tls"] = strings.Join(said, ", ")
+	c.Parameters["tls"] = strings.Join(settings, ", ")
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (c *Connection) nameServer(u *url.URL, at reached) error {
 	}
 	ip := at.ip("")
 	if ip == "" {
-		return fmt.Errorf("%s has no address (%s): is its name right?", u.Hostname(), at.told)
+		return fmt.Errorf("%s has no address (%s): is its name right?", u.Hostname(), at.results)
 	}
 	c.host(name, portOf(u), ip)
 	c.name = name

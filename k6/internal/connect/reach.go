@@ -24,10 +24,10 @@ const (
 
 // reached is the result of trying the addresses of a name.
 type reached struct {
-	chosen string // the first address that answers, else the first address; "" without an address
-	pinned bool   // k6 could otherwise take an address that does not answer
-	tried  string // all addresses
-	told   string // all addresses, each with its result
+	chosen  string // the first address that answers, else the first address; "" without an address
+	pinned  bool   // k6 could otherwise take an address that does not answer
+	tried   string // all addresses
+	results string // all addresses, each with its result
 }
 
 // ip is the chosen address, or otherwise if there is no address.
@@ -45,11 +45,11 @@ func reach(host, port string) reached {
 	}
 	all, err := addressesOf(host)
 	if err != nil {
-		return reached{told: err.Error()}
+		return reached{results: err.Error()}
 	}
 	found := reached{chosen: all[0].String()}
 	answers := map[netip.Addr]bool{}
-	var tried, told []string
+	var tried, results []string
 	for _, ip := range all {
 		address := net.JoinHostPort(ip.String(), port)
 		conn, err := net.DialTimeout("tcp", address, dialPatience)
@@ -58,9 +58,9 @@ func reach(host, port string) reached {
 			answers[ip] = true
 		}
 		tried = append(tried, address)
-		told = append(told, address+" "+became(err))
+		results = append(results, address+" "+outcomeOf(err))
 	}
-	found.tried, found.told = strings.Join(tried, ", "), strings.Join(told, ", ")
+	found.tried, found.results = strings.Join(tried, ", "), strings.Join(results, ", ")
 	if i := slices.IndexFunc(all, func(ip netip.Addr) bool { return answers[ip] }); i >= 0 {
 		found.chosen = all[i].String()
 		found.pinned = slices.ContainsFunc(ofK6(all), func(ip netip.Addr) bool { return !answers[ip] })
@@ -68,8 +68,8 @@ func reach(host, port string) reached {
 	return found
 }
 
-// became describes the result of a try.
-func became(err error) string {
+// outcomeOf describes the result of a try.
+func outcomeOf(err error) string {
 	var timeout net.Error
 	switch {
 	case err == nil:

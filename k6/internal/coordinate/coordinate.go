@@ -48,8 +48,8 @@ type Options struct {
 // arrived.
 const farewell = 5 * time.Second
 
-// toldEvery is the interval between printed lines of the runners' progress, if the progress has changed.
-const toldEvery = 2 * time.Second
+// progressEvery is the interval between printed lines of the runners' progress, if the progress has changed.
+const progressEvery = 2 * time.Second
 
 // job is one run.
 type job struct {
@@ -134,9 +134,9 @@ func (j *job) run() int {
 	interrupted, stop := j.onSignals(stopWatching)
 	defer stop()
 	go j.keeper.Watch(watching)
-	told := make(chan struct{})
+	printed := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(printed)
 		last := ""
 		for {
 			if now := j.keeper.Progress(); now != last {
@@ -146,13 +146,13 @@ func (j *job) run() int {
 			select {
 			case <-watching.Done():
 				return
-			case <-time.After(toldEvery):
+			case <-time.After(progressEvery):
 			}
 		}
 	}()
 	_ = j.keeper.Wait(watching) // it returns if all runners have joined or gone, or after waitNoMore
 	stopWatching()
-	<-told
+	<-printed
 	j.judge(interrupted())
 	if j.keeper.Unclean() {
 		j.cleanUp()

@@ -62,8 +62,8 @@ func (c *Client) Patience() time.Duration {
 }
 
 // ask sends a request once.
-func (c *Client) ask(ctx context.Context, path string, said, told any) error {
-	text, err := json.Marshal(said)
+func (c *Client) ask(ctx context.Context, path string, body, answer any) error {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *Client) ask(ctx context.Context, path string, said, told any) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	return c.send(request, told)
+	return c.send(request, answer)
 }
 
 func (c *Client) request(ctx context.Context, path string, body io.Reader) (*http.Request, error) {
@@ -85,7 +85,7 @@ func (c *Client) request(ctx context.Context, path string, body io.Reader) (*htt
 	return request, err
 }
 
-func (c *Client) send(request *http.Request, told any) error {
+func (c *Client) send(request *http.Request, answer any) error {
 	response, err := c.http.Do(request)
 	if err != nil {
 		return err
@@ -104,13 +104,13 @@ func (c *Client) send(request *http.Request, told any) error {
 		}
 		return &refusal{response.StatusCode, refused.Error}
 	}
-	return json.Unmarshal(text, told)
+	return json.Unmarshal(text, answer)
 }
 
 // insist repeats a request until it is answered, or until the last answer to any request is Deaf ago.
-func (c *Client) insist(ctx context.Context, path string, said, told any) error {
+func (c *Client) insist(ctx context.Context, path string, body, answer any) error {
 	for until := time.Now().Add(Deaf); ; {
-		err := c.ask(ctx, path, said, told)
+		err := c.ask(ctx, path, body, answer)
 		var refused *refusal
 		switch {
 		case err == nil, errors.As(err, &refused):
@@ -137,9 +137,9 @@ func lastOf(err error) string {
 // Register announces the runner. It returns an identifier that all runners of this run share, and no other run has.
 func (c *Client) Register(ctx context.Context, r Registration) (together string, err error) {
 	c.Number, r.Process = r.Number, rand.Text()
-	var told Answer
-	err = c.insist(ctx, PathRegister, r, &told)
-	return told.Together, err
+	var answer Answer
+	err = c.insist(ctx, PathRegister, r, &answer)
+	return answer.Together, err
 }
 
 // Offset is the difference to add to Steady to get the coordinator's clock. It uses the quickest of some exchanges, and
@@ -147,32 +147,32 @@ func (c *Client) Register(ctx context.Context, r Registration) (together string,
 func (c *Client) Offset(ctx context.Context) (time.Duration, error) {
 	quickest, offset := time.Duration(-1), time.Duration(0)
 	for range exchanges {
-		var told struct {
+		var answer struct {
 			UnixMS float64 `json:"unix_ms"`
 		}
 		before := Steady()
-		if err := c.insist(ctx, PathClock, struct{}{}, &told); err != nil {
+		if err := c.insist(ctx, PathClock, struct{}{}, &answer); err != nil {
 			return 0, err
 		}
 		took := time.Since(before)
 		if quickest < 0 || took < quickest {
 			middle := before.Add(took / 2)
-			quickest, offset = took, time.Duration((told.UnixMS-unixMS(middle))*float64(time.Millisecond))
+			quickest, offset = took, time.Duration((answer.UnixMS-unixMS(middle))*float64(time.Millisecond))
 		}
 	}
 	return offset, nil
 }
 
 // await repeats a request until the answer is not empty.
-func (c *Client) await(ctx context.Context, path string, said Said) (Answer, error) {
-	said.Number = c.Number
+func (c *Client) await(ctx context.Context, path string, body Said) (Answer, error) {
+	body.Number = c.Number
 	for {
-		var told Answer
-		if err := c.insist(ctx, path, said, &told); err != nil {
-			return told, err
+		var answer Answer
+		if err := c.insist(ctx, path, body, &answer); err != nil {
+			return answer, err
 		}
-		if told.Stop != "" || told.Do || told.Done || told.StartUnixMS != 0 {
-			return told, nil
+		if answer.Stop != "" || answer.Do || answer.Done || answer.StartUnixMS != 0 {
+			return answer, nil
 		}
 	}
 }
@@ -210,13 +210,13 @@ func (c *Client) Leave(ctx context.Context, why string) error {
 
 // Beat sends a sign of life. It returns the reason to stop, "" to continue.
 func (c *Client) Beat(ctx context.Context) (stop string, err error) {
-	var told Answer
-	err = c.ask(ctx, PathBeat, Said{Number: c.Number}, &told)
+	var answer Answer
+	err = c.ask(ctx, PathBeat, Said{Number: c.Number}, &answer)
 	var refused *refusal
 	if errors.As(err, &refused) {
 		return refused.line, nil
 	}
-	return told.Stop, err
+	return answer.Stop, err
 }
 
 // Bye confirms that the runner knows that its record arrived.
@@ -240,9 +240,9 @@ func (c *Client) Draft(ctx context.Context, record []byte) error {
 
 // Values are a metric's values over the samples of all runners, by k6's names; nil for an unknown metric.
 func (c *Client) Values(ctx context.Context, metric string) (map[string]float64, error) {
-	var told struct{ Values map[string]float64 }
-	err := c.insist(ctx, PathValues, Said{Number: c.Number, Metric: metric}, &told)
-	return told.Values, err
+	var answer struct{ Values map[string]float64 }
+	err := c.insist(ctx, PathValues, Said{Number: c.Number, Metric: metric}, &answer)
+	return answer.Values, err
 }
 
 // deliver sends a record, and sends it again if the transfer was cut short.

@@ -78,25 +78,25 @@ func (c *Coordinator) Handler() http.Handler {
 		PathTornDown: func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.tornDown(s.Number, s.Why) },
 		PathWhole:    func(ctx context.Context, s Said) (Answer, error) { return c.othersThere(ctx, s.Number) },
 		PathBye:      func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.bye(s.Number) },
-		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.leave(s.Number, s.Why) },
+		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.withdraw(s.Number, s.Why) },
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-			var said Said
-			if err := read(w, r, &said); err != nil {
+			var body Said
+			if err := read(w, r, &body); err != nil {
 				answer(w, nil, err)
 				return
 			}
-			told, err := does(r.Context(), said)
-			answer(w, told, err)
+			reply, err := does(r.Context(), body)
+			answer(w, reply, err)
 		})
 	}
 	mux.HandleFunc("POST "+PathValues, func(w http.ResponseWriter, r *http.Request) {
-		var said Said
-		if err := read(w, r, &said); err != nil {
+		var body Said
+		if err := read(w, r, &body); err != nil {
 			answer(w, nil, err)
 			return
 		}
-		found, err := c.values(said.Number, said.Metric)
+		found, err := c.values(body.Number, body.Metric)
 		answer(w, map[string]any{"values": found}, err)
 	})
 	for path, takes := range map[string]func(int, string, io.Reader) error{PathRecord: c.take, PathDraft: c.takeDraft} {
@@ -144,10 +144,10 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-func answer(w http.ResponseWriter, told any, err error) {
+func answer(w http.ResponseWriter, reply any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		status, told = http.StatusInternalServerError, map[string]string{"error": err.Error()}
+		status, reply = http.StatusInternalServerError, map[string]string{"error": err.Error()}
 		var refused *refusal
 		if errors.As(err, &refused) {
 			status = refused.status
@@ -155,7 +155,7 @@ func answer(w http.ResponseWriter, told any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(told) // the client may have disconnected
+	_ = json.NewEncoder(w).Encode(reply) // the client may have disconnected
 }
 
 // Server serves the API; the caller listens and shuts it down.

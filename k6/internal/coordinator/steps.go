@@ -271,8 +271,8 @@ func (c *Coordinator) bye(number int) error {
 	})
 }
 
-// leave notes that a runner ends without a record.
-func (c *Coordinator) leave(number int, why string) error {
+// withdraw notes that a runner ends without a record.
+func (c *Coordinator) withdraw(number int, why string) error {
 	return c.of(number, func(r *runner) error {
 		c.goneNow(r, why)
 		return nil

@@ -143,34 +143,34 @@ const wantsTLS = "Client sent an HTTP request to an HTTPS server"
 
 // refusal explains an answer other than 204.
 func (c *client) refusal(status int, body []byte) *trouble {
-	name, reason := c.config.name(), saidBy(body)
-	told := fmt.Sprintf("%d", status)
+	name, reason := c.config.name(), reasonIn(body)
+	detail := fmt.Sprintf("%d", status)
 	if reason != "" {
-		told += ": " + reason
+		detail += ": " + reason
 	}
 	switch {
 	case status == http.StatusUnauthorized && c.config.token == "" && c.config.password == "":
-		return lasting("%s wants a login (%s); set INFLUX_PASSWORD or INFLUX_TOKEN", name, told)
+		return lasting("%s wants a login (%s); set INFLUX_PASSWORD or INFLUX_TOKEN", name, detail)
 	case status == http.StatusUnauthorized:
-		return lasting("%s refuses the login (%s); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, told)
+		return lasting("%s refuses the login (%s); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, detail)
 	case status == http.StatusForbidden:
-		return lasting("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, told)
+		return lasting("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, detail)
 	case status == http.StatusNotFound:
-		return lasting("%s has no database %s (%s); make it, or mend INFLUX_DATABASE", name, c.config.Database, told)
+		return lasting("%s has no database %s (%s); make it, or mend INFLUX_DATABASE", name, c.config.Database, detail)
 	case status == http.StatusBadRequest && bytes.Contains(body, []byte(wantsTLS)):
 		return lasting("%s speaks TLS; give INFLUX with https://", name)
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500:
-		return passing("%s cannot write (%s); see its log and the disk that it writes to", name, told)
+		return passing("%s cannot write (%s); see its log and the disk that it writes to", name, detail)
 	case status == http.StatusRequestEntityTooLarge:
-		return refused("%s finds a second's points too long (%s); raise its max-body-size", name, told)
+		return refused("%s finds a second's points too long (%s); raise its max-body-size", name, detail)
 	case status >= 400: // version 2 answers 422, version 1 answers 400
-		return refused("%s refuses points (%s); give a database of its own by INFLUX_DATABASE", name, told)
+		return refused("%s refuses points (%s); give a database of its own by INFLUX_DATABASE", name, detail)
 	}
-	return passing("%s answers as no InfluxDB does (%s); mend INFLUX", name, told)
+	return passing("%s answers as no InfluxDB does (%s); mend INFLUX", name, detail)
 }
 
-// saidBy is the reason in an answer, as one line; "" without a reason.
-func saidBy(body []byte) string {
+// reasonIn is the reason in an answer, as one line; "" without a reason.
+func reasonIn(body []byte) string {
 	var answer struct{ Error, Message string }
 	if json.Unmarshal(body, &answer) != nil {
 		return ""

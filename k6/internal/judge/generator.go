@@ -193,9 +193,9 @@ func headroomOverLink(row result.Operation) *result.Validity {
 	return check(checkHeadroom+row.Name, result.Generator, false, "the probe's CPU was not measured, and the link may bound the direct way")
 }
 
-// toldApart reports whether a percentile of an open loop is distinguishable from the generator's lateness, which it
+// isDistinguishable reports whether a percentile of an open loop is distinguishable from the generator's lateness, which it
 // includes. If the lateness is more than half of the percentile, the percentile is not shown.
-func toldApart(percentile, lateness float64) bool {
+func isDistinguishable(percentile, lateness float64) bool {
 	return lateness == 0 || lateness <= percentile*latenessShare
 }
 
@@ -227,23 +227,23 @@ func generatorLateness(row result.Operation, lateness record.Values, thresholds 
 			}
 		}
 	}
-	told := []string{fmt.Sprintf("%s %.3f ms late at P99, at most %.3f ms allowed", what, lateness["p(99)"], most)}
+	details := []string{fmt.Sprintf("%s %.3f ms late at P99, at most %.3f ms allowed", what, lateness["p(99)"], most)}
 	if len(hidden) > 0 {
 		words := make([]string, len(hidden))
 		for i, key := range hidden {
 			words[i] = aggregateOf(key)
 		}
-		told = append(told, fmt.Sprintf("more than half of %s, not shown", strings.Join(words, ", ")))
+		details = append(details, fmt.Sprintf("more than half of %s, not shown", strings.Join(words, ", ")))
 	}
 	clear := true
 	for _, line := range thresholds {
 		aggregate := aggregateIn(line.Expression)
 		if line.Operation == row.Name && line.Unit == "ms" && !line.OK && slices.Contains(hidden, aggregate) {
 			clear = false
-			told = append(told, fmt.Sprintf("%s %s cannot be judged", aggregateOf(aggregate), line.Required))
+			details = append(details, fmt.Sprintf("%s %s cannot be judged", aggregateOf(aggregate), line.Required))
 		}
 	}
-	return check("generator lateness: "+row.Name, result.Generator, lateness["p(99)"] <= most && clear, strings.Join(told, "; "))
+	return check("generator lateness: "+row.Name, result.Generator, lateness["p(99)"] <= most && clear, strings.Join(details, "; "))
 }
 
 // Failures of the kind meter are caused by the generator, or by the machine that generator and system share. They are no

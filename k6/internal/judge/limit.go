@@ -131,12 +131,12 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	}
 	loads := d.Steps.Loads
 	broken := slices.IndexFunc(steps, func(s step) bool { return !s.holds })
-	shown := steps
+	listed := steps
 	if broken >= 0 {
-		shown = steps[:min(len(steps), steps[broken].number+1)]
+		listed = steps[:min(len(steps), steps[broken].number+1)]
 	}
 	var found opinion
-	for _, s := range shown {
+	for _, s := range listed {
 		found.notes = append(found.notes, s.text)
 	}
 	of := func(is func(result.Validity) bool) []reason {

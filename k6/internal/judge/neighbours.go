@@ -134,20 +134,20 @@ func placementLoad(usage *Usage, placement *result.Placement) *result.Validity {
 		return nil
 	}
 	on := placed(placement)
-	var told []string
+	var details []string
 	ok := true
 	for _, cpu := range usage.Host.ByCPU {
 		if cpu.CPU == nil || cpu.SpanS <= 0 || !slices.Contains(on, *cpu.CPU) {
 			continue
 		}
 		ok = ok && !cpu.disturbed()
-		told = append(told, fmt.Sprintf("CPU %d: %.1f %% used by others, %.1f %% taken by the hypervisor",
+		details = append(details, fmt.Sprintf("CPU %d: %.1f %% used by others, %.1f %% taken by the hypervisor",
 			*cpu.CPU, percent(cpu.OthersS, cpu.SpanS), percent(cpu.StealS, cpu.SpanS)))
 	}
-	if len(told) == 0 {
+	if len(details) == 0 {
 		return nil
 	}
-	return check("neighbours", result.Machine, ok, fmt.Sprintf("%s; at most %d %%", strings.Join(told, "; "), disturbedPercent))
+	return check("neighbours", result.Machine, ok, fmt.Sprintf("%s; at most %d %%", strings.Join(details, "; "), disturbedPercent))
 }
 
 // disturbedSeconds are the seconds of a run in which other programs used its CPUs.

@@ -254,11 +254,11 @@ func (l undecidedLine) text() string {
 	if l.Low != nil {
 		found = fmt.Sprintf(" (%s of the baseline, %s to %s)", times(l.Ratio), times(l.Low), times(l.High))
 	}
-	mend := "nor would more: it takes a quieter machine"
+	advice := "nor would more: it takes a quieter machine"
 	if l.ToDecide != nil && *l.ToDecide <= turnsMost {
-		mend = fmt.Sprintf("about %d would: TURNS=%d", *l.ToDecide, *l.ToDecide)
+		advice = fmt.Sprintf("about %d would: TURNS=%d", *l.ToDecide, *l.ToDecide)
 	}
-	return fmt.Sprintf("%s: %s: %d turns cannot tell%s; %s", l.of, l.Target, l.Pairs, found, mend)
+	return fmt.Sprintf("%s: %s: %d turns cannot tell%s; %s", l.of, l.Target, l.Pairs, found, advice)
 }
 
 // manyTimes is the ratio from which on the text uses a factor instead of percent.
@@ -285,10 +285,10 @@ func nothing(rows []ProtocolRow, compared bool) []reason {
 	if !some {
 		return []reason{because("empty", "no row was measured")}
 	}
-	told := slices.ContainsFunc(rows, func(row ProtocolRow) bool {
+	judged := slices.ContainsFunc(rows, func(row ProtocolRow) bool {
 		return slices.ContainsFunc(row.Comparison, func(line ProtocolComparison) bool { return line.Ratio != nil })
 	})
-	if compared && !told {
+	if compared && !judged {
 		return []reason{because("empty", "no row was compared")}
 	}
 	return nil

@@ -49,8 +49,8 @@ type reason struct {
 }
 
 type failure struct {
-	operation, mend string
-	count           int64
+	operation, explanation string
+	count                  int64
 }
 
 func because(kind, text string) reason { return reason{kind: kind, text: text} }
@@ -67,40 +67,40 @@ func errorReasons(rows []result.Operation, controls []result.Control) (reasons [
 			if count == 0 {
 				continue
 			}
-			mend := kinds.Explain(kind, through(kind)) + received(row.Details, kind)
+			explanation := kinds.Explain(kind, through(kind)) + received(row.Details, kind)
 			reasons = append(reasons, reason{
 				kind: "error", name: kind,
-				text:   fmt.Sprintf("%s: %d × %s in %d requests: %s", row.Name, count, kind, row.Requests, mend),
-				failed: &failure{row.Name, mend, count},
+				text:   fmt.Sprintf("%s: %d × %s in %d requests: %s", row.Name, count, kind, row.Requests, explanation),
+				failed: &failure{row.Name, explanation, count},
 			})
 		}
 	}
 	return reasons
 }
 
-// shownDetails is how many details of a kind a reason names.
-const shownDetails = 3
+// mostDetails is how many details of a kind a reason names.
+const mostDetails = 3
 
 // received describes the answers with errors of a kind, for the end of a sentence.
 func received(details []result.ErrorDetail, kind string) string {
-	var shown []string
+	var named []string
 	rest := 0
 	for _, own := range details {
 		switch {
 		case own.Kind != kind:
-		case len(shown) == shownDetails:
+		case len(named) == mostDetails:
 			rest++
 		default:
-			shown = append(shown, fmt.Sprintf("%s × %s", format.Count(own.Count), own.Detail))
+			named = append(named, fmt.Sprintf("%s × %s", format.Count(own.Count), own.Detail))
 		}
 	}
-	if len(shown) == 0 {
+	if len(named) == 0 {
 		return ""
 	}
 	if rest > 0 {
-		shown = append(shown, fmt.Sprintf("%d others", rest))
+		named = append(named, fmt.Sprintf("%d others", rest))
 	}
-	return " (received: " + strings.Join(shown, "; ") + ")"
+	return " (received: " + strings.Join(named, "; ") + ")"
 }
 
 func crossedReasons(thresholds []result.Threshold) (reasons []reason) {
@@ -191,5 +191,5 @@ func oneOf(group []reason) string {
 	for _, r := range group {
 		times += r.failed.count
 	}
-	return fmt.Sprintf("%s and %d more %s: %s × %s: %s", first.failed.operation, rest, words, format.Count(times), first.name, first.failed.mend)
+	return fmt.Sprintf("%s and %d more %s: %s × %s: %s", first.failed.operation, rest, words, format.Count(times), first.name, first.failed.explanation)
 }

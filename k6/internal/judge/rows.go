@@ -75,7 +75,7 @@ func latencyOf(values, lateness record.Values) *result.Latency {
 	}
 	latency := &result.Latency{Count: count, Avg: rounded(values["avg"]), Min: rounded(values["min"]), Max: rounded(values["max"])}
 	for _, p := range percentiles {
-		if Carries(p.share, count) && toldApart(values[p.key], lateness[p.key]) {
+		if Carries(p.share, count) && isDistinguishable(values[p.key], lateness[p.key]) {
 			value := rounded(values[p.key])
 			*p.in(latency) = &value
 		}

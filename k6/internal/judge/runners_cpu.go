@@ -64,7 +64,7 @@ func (e Evidence) generatorCPUs(controlled bool, unseen float64, placed bool) (c
 // ownCPU uses the runners' own figures: a runner may use up its CPUs, or all runners together may use up their machine.
 func (m machine) ownCPU() *result.Validity {
 	ok, all := true, 0.0
-	var told []string
+	var details []string
 	for _, one := range m {
 		own := one.Evidence.Runner
 		used := *cpuPercentOf(one.Evidence)
@@ -74,13 +74,13 @@ func (m machine) ownCPU() *result.Validity {
 			text += fmt.Sprintf(", of the %g %% that it may", 100**own.CPUs)
 			ok = ok && used <= ownCPUMostPercent**own.CPUs
 		}
-		told = append(told, text)
+		details = append(details, text)
 	}
 	if cpus, busy, seen := m.busiest(); seen {
-		told = append(told, fmt.Sprintf("the %d cores of the machine were %.1f %% busy", cpus, busy))
+		details = append(details, fmt.Sprintf("the %d cores of the machine were %.1f %% busy", cpus, busy))
 		ok = ok && !tookTheMachine(all, busy, float64(cpus))
 	}
-	return check(checkGeneratorCPU, result.Generator, ok, strings.Join(told, "; "))
+	return check(checkGeneratorCPU, result.Generator, ok, strings.Join(details, "; "))
 }
 
 // busiest is the number of CPUs of a machine, and their load by the runner that saw the highest load; false if no runner

@@ -58,7 +58,7 @@ func text(proc, name string) string {
 // Excludes names the fields in which this machine's class differs from c, with both values. The placement and the
 // versions of a run are not known yet.
 func (c Class) Excludes(here Class) []string {
-	told := c
-	told.CPUModel, told.CPUs, told.Kernel, told.CongestionControl = here.CPUModel, here.CPUs, here.Kernel, here.CongestionControl
-	return c.Differences(told)
+	merged := c
+	merged.CPUModel, merged.CPUs, merged.Kernel, merged.CongestionControl = here.CPUModel, here.CPUs, here.Kernel, here.CongestionControl
+	return c.Differences(merged)
 }

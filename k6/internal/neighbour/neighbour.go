@@ -56,25 +56,25 @@ func (c Claim) Release() {
 }
 
 // claimHost takes a free name, and finds the benches that hold other names. If no name is free, the claim is empty.
-func claimHost(own neighbour) (c Claim, others []neighbour) {
+func claimHost(self neighbour) (c Claim, others []neighbour) {
 	for slot := range claimSlots {
 		if c.listener == nil {
 			listener, err := net.Listen("unix", claimName(slot))
 			if err == nil {
 				c.listener = listener
-				go tellWho(listener, own)
+				go sendTo(listener, self)
 				continue
 			}
 		}
-		if other, ok := whoHolds(slot); ok {
+		if other, ok := holderOf(slot); ok {
 			others = append(others, other)
 		}
 	}
 	return c, others
 }
 
-func tellWho(listener net.Listener, own neighbour) {
-	data, _ := json.Marshal(own)
+func sendTo(listener net.Listener, self neighbour) {
+	data, _ := json.Marshal(self)
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -86,9 +86,9 @@ func tellWho(listener net.Listener, own neighbour) {
 	}
 }
 
-// whoHolds asks the holder of a slot to describe itself. The pid comes from the kernel, so even a holder that does not
+// holderOf asks the holder of a slot to describe itself. The pid comes from the kernel, so even a holder that does not
 // answer is known.
-func whoHolds(slot int) (n neighbour, ok bool) {
+func holderOf(slot int) (n neighbour, ok bool) {
 	conn, err := net.DialTimeout("unix", claimName(slot), claimTimeout)
 	if err != nil {
 		return n, false
@@ -134,10 +134,10 @@ func ancestors(pid int) (found []int) {
 // ClaimHost claims the host for a run that writes into folder. It returns a fault if another bench uses the same CPUs,
 // unless beside says that the user allows it; then warn gets a line for each such bench.
 func ClaimHost(folder string, beside bool, warn func(format string, args ...any)) (Claim, *fault.Fault) {
-	own := neighbour{PID: os.Getpid(), Folder: folder, CPUs: cpus.Allowed()}
-	held, others := claimHost(own)
+	self := neighbour{PID: os.Getpid(), Folder: folder, CPUs: cpus.Allowed()}
+	held, others := claimHost(self)
 	for _, other := range others {
-		if !other.disturbs(own.CPUs) {
+		if !other.disturbs(self.CPUs) {
 			continue
 		}
 		line := fmt.Sprintf("another bench runs on the same CPUs: pid %d in %s; each would measure the other", other.PID, orUnknown(other.Folder))

@@ -32,14 +32,14 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 		return f
 	}
 	for _, name := range bed.Names() {
-		if given := p.given(ref, bed)[name]; given == nil && bed.Variables[name].Default == nil {
+		if value := p.startValues(ref, bed)[name]; value == nil && bed.Variables[name].Default == nil {
 			return fault.Usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
 		}
 	}
 	for name, system := range p.Env.Systems {
 		if bed.Starts(name) {
 			own := ref
-			own.Variables = withOwn(system, ref)
+			own.Variables = withEntryValues(system, ref)
 			system.Testbed, system.Testbeds, system.URL = &own, nil, ""
 			p.Env.Systems[name] = system
 		}
@@ -47,13 +47,13 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 	return nil
 }
 
-// given are the start values of a testbed, for its system.
-func (p *Plan) given(ref environment.TestbedRef, bed testbed.Testbed) map[string]any {
-	return withOwn(p.Env.Systems[bed.System], ref)
+// startValues are the start values of a testbed, for its system.
+func (p *Plan) startValues(ref environment.TestbedRef, bed testbed.Testbed) map[string]any {
+	return withEntryValues(p.Env.Systems[bed.System], ref)
 }
 
-// withOwn merges a testbed's values with the values that a system's entry has for the same testbed.
-func withOwn(system environment.System, ref environment.TestbedRef) map[string]any {
+// withEntryValues merges a testbed's values with the values that a system's entry has for the same testbed.
+func withEntryValues(system environment.System, ref environment.TestbedRef) map[string]any {
 	known := slices.Collect(maps.Values(system.Testbeds))
 	if system.Testbed != nil {
 		known = append(known, *system.Testbed)

@@ -112,8 +112,8 @@ func Make(a Asked) (Plan, *fault.Fault) {
 
 // checkValues rejects values that a script would reject later with the same message.
 func (a Asked) checkValues(scenarios []Scenario) *fault.Fault {
-	told := append(slices.Clone(a.Environ), "PROFILE="+a.Profile)
-	if lines := variables.WrongValues(told, namesOf(scenarios)); len(lines) > 0 {
+	environ := append(slices.Clone(a.Environ), "PROFILE="+a.Profile)
+	if lines := variables.WrongValues(environ, namesOf(scenarios)); len(lines) > 0 {
 		return fault.Usage("%s", strings.Join(lines, "\n"))
 	}
 	return nil

@@ -93,7 +93,7 @@ func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *
 // host is this machine.
 func (p *Plan) databaseHost(a Asked, name string, system environment.System) (string, *fault.Fault) {
 	value := a.Getenv(system.DatabaseEnv)
-	if _, told := p.outputs(system)[system.DatabaseEnv]; told || value == "" {
+	if _, isSet := p.outputs(system)[system.DatabaseEnv]; isSet || value == "" {
 		return "", nil // the testbed sets the database's URL, whatever the caller has
 	}
 	database, ok := environment.ParseDatabaseURL(value)

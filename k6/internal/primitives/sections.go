@@ -47,8 +47,8 @@ func word(text string) result.Cell { return result.Cell{Text: &text} }
 
 func number(v float64) result.Cell { return result.Cell{Value: &v} }
 
-// shown is a cell of a measurement; it hides a figure that cannot be true.
-func shown(one *judge.Primitive, cell func(judge.Primitive) result.Cell) result.Cell {
+// cellOf is a cell of a measurement; it hides a figure that cannot be true.
+func cellOf(one *judge.Primitive, cell func(judge.Primitive) result.Cell) result.Cell {
 	switch {
 	case one == nil:
 		return result.Cell{}
@@ -144,7 +144,7 @@ func (e Evidence) throughput(section, operation, title string) result.Section {
 			if one == nil {
 				one = e.find(key{section, name[0], copied, name[1], size, 0})
 			}
-			row = append(row, shown(one, rateOf))
+			row = append(row, cellOf(one, rateOf))
 		}
 		s.Rows = append(s.Rows, row)
 	}
@@ -169,7 +169,7 @@ func (e Evidence) overhead() result.Section {
 			times = number(one.Time().Median / whole.Time().Median)
 		}
 		s.Rows = append(s.Rows, []result.Cell{word(one.Subject + " " + one.Operation), word(one.Implementation),
-			shown(&one, intervalOf), shown(&one, rateOf), times})
+			cellOf(&one, intervalOf), cellOf(&one, rateOf), times})
 	}
 	return s
 }
@@ -187,7 +187,7 @@ func (e Evidence) packets() result.Section {
 			row := []result.Cell{word(implementation), word(packet.name), number(float64(packet.bytes))}
 			for _, cipher := range ciphers {
 				one := e.find(key{"aead", cipher, "encrypt", implementation, packet.bytes, 0})
-				row = append(row, shown(one, timeOf), shown(one, rateOf))
+				row = append(row, cellOf(one, timeOf), cellOf(one, rateOf))
 			}
 			s.Rows = append(s.Rows, row)
 		}
@@ -205,7 +205,7 @@ func (e Evidence) extensions() result.Section {
 		if portable.Implementation != "portable" || !slices.Contains(extensionBytes, keyOf(portable).bytes) {
 			continue
 		}
-		row := []result.Cell{word(portable.Subject + " " + portable.Operation), sizeOf(portable), shown(&portable, rateOf)}
+		row := []result.Cell{word(portable.Subject + " " + portable.Operation), sizeOf(portable), cellOf(&portable, rateOf)}
 		for _, implementations := range [][]string{{"rustcrypto", "blake3"}, {"ring"}} {
 			var other *judge.Primitive
 			for _, implementation := range implementations {
@@ -215,7 +215,7 @@ func (e Evidence) extensions() result.Section {
 					break
 				}
 			}
-			row = append(row, shown(other, rateOf), shown(other, func(one judge.Primitive) result.Cell {
+			row = append(row, cellOf(other, rateOf), cellOf(other, func(one judge.Primitive) result.Cell {
 				return number(portable.Time().Median / one.Time().Median)
 			}))
 		}
@@ -245,7 +245,7 @@ func (e Evidence) ruleSets() result.Section {
 			at := slices.IndexFunc(own, func(one judge.Primitive) bool { return *one.Rules == count })
 			switch {
 			case at >= 0:
-				row = append(row, shown(&own[at], timeOf))
+				row = append(row, cellOf(&own[at], timeOf))
 			case slices.ContainsFunc(e.Skipped, func(gap Gap) bool {
 				return gap.Subject == name[0] && gap.Implementation == name[1] && gap.Rules == count
 			}):
@@ -273,7 +273,7 @@ func (e Evidence) buffers() result.Section {
 	s := result.Section{Name: "buffers", Title: "Buffers", Columns: []result.Column{text("which", "Operation"), text("how", "How"),
 		{Name: "bytes", Title: "Size", Unit: "B"}, {Name: "time_ns", Title: "Time (95 % intervals)", Unit: "ns"}}}
 	for _, one := range e.of("buffers") {
-		s.Rows = append(s.Rows, []result.Cell{word(one.Operation + " " + one.Subject), word(one.Implementation), sizeOf(one), shown(&one, intervalOf)})
+		s.Rows = append(s.Rows, []result.Cell{word(one.Operation + " " + one.Subject), word(one.Implementation), sizeOf(one), cellOf(&one, intervalOf)})
 	}
 	return s
 }
@@ -283,7 +283,7 @@ func (e Evidence) memory() result.Section {
 		Columns: []result.Column{text("which", "Operation"), {Name: "bytes", Title: "Block", Unit: "B"}, {Name: "bytes_per_s", Title: "Throughput", Unit: "B/s"}},
 		Notes:   []string{"A copy reads and writes each byte, so it moves twice what its throughput says."}}
 	for _, one := range e.of("memory") {
-		s.Rows = append(s.Rows, []result.Cell{word(one.Operation), sizeOf(one), shown(&one, rateOf)})
+		s.Rows = append(s.Rows, []result.Cell{word(one.Operation), sizeOf(one), cellOf(&one, rateOf)})
 	}
 	return s
 }

@@ -69,8 +69,8 @@ type file struct {
 	Parts map[string]any            `json:"parts"`
 }
 
-// said has the keys of a row that are checked beyond the schema.
-type said struct {
+// rowKeys has the keys of a row that are checked beyond the schema.
+type rowKeys struct {
 	Order    *int              `json:"order"`
 	Known    map[string]string `json:"known"`
 	Without  map[string]string `json:"without"`
@@ -124,7 +124,7 @@ func Read(folder string) (Matrix, error) {
 
 // place is the position of a row in tables. It returns an error for an unknown engine or fault.
 func (m Matrix) place(row map[string]any) (int, error) {
-	var own said
+	var own rowKeys
 	if err := document.Into(row, &own); err != nil {
 		return 0, err
 	}

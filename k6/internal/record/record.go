@@ -20,14 +20,14 @@ type Record struct {
 	series map[string]*Series
 	// byMetric has the series of a metric in the order of their creation.
 	byMetric map[string][]*Series
-	said     map[string]json.RawMessage
+	notes    map[string]json.RawMessage
 	// mostExact is the limit for series that are created from now on.
 	mostExact int
 }
 
 // New makes an empty record.
 func New() *Record {
-	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, said: map[string]json.RawMessage{}, mostExact: MostExact}
+	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, notes: map[string]json.RawMessage{}, mostExact: MostExact}
 }
 
 // OfProcess is the only record of this process: a k6 process runs one test.
@@ -60,12 +60,12 @@ func keyOf(metric string, tags map[string]string) string {
 func (r *Record) Say(name string, value json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.said[name] = value
+	r.notes[name] = value
 }
 
 // Said returns all notes by name.
 func (r *Record) Said() map[string]json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.said)
+	return maps.Clone(r.notes)
 }

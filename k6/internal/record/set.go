@@ -32,7 +32,7 @@ func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 	}
 	var found []*Series
 	for _, r := range s.records {
-		found = append(found, r.having(metric, tags)...)
+		found = append(found, r.matching(metric, tags)...)
 	}
 	if len(found) == 0 {
 		s.known[key] = nil
@@ -51,7 +51,7 @@ func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 func (s *Set) TagValues(metric string, tags map[string]string, tag string) []string {
 	found := map[string]bool{}
 	for _, r := range s.records {
-		for _, series := range r.having(metric, tags) {
+		for _, series := range r.matching(metric, tags) {
 			if value, ok := series.tags[tag]; ok {
 				found[value] = true
 			}
@@ -63,7 +63,7 @@ func (s *Set) TagValues(metric string, tags map[string]string, tag string) []str
 // Above is the number of samples of a trend with these tags above a value, in the metric's unit.
 func (s *Set) Above(metric string, tags map[string]string, value float64) (count int64) {
 	for _, r := range s.records {
-		for _, series := range r.having(metric, tags) {
+		for _, series := range r.matching(metric, tags) {
 			series.mu.Lock()
 			own := series.samples.ordered()
 			series.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Set) Err() error {
 
 // Shift adds `by` to a gauge of times, such as a clock: the records may have different zeros.
 func (r *Record) Shift(metric string, by float64) {
-	for _, series := range r.having(metric, nil) {
+	for _, series := range r.matching(metric, nil) {
 		series.mu.Lock()
 		if series.count > 0 {
 			series.min, series.max, series.last = series.min+by, series.max+by, series.last+by

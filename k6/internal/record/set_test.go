@@ -230,7 +230,7 @@ func TestHowManySamplesAreAbove(t *testing.T) {
 	set := Together(asFiles(t, all)...)
 	for _, value := range []float64{-1, 0, 3, 3.5, 1e6} {
 		want := int64(0)
-		for _, s := range whole.having("operation_ms", send) {
+		for _, s := range whole.matching("operation_ms", send) {
 			for _, sample := range s.samples.exact {
 				if inUnits(sample) > value {
 					want++

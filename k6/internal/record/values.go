@@ -26,8 +26,8 @@ func (r *Record) TagValues(metric string, tags map[string]string, tag string) []
 	return Together(r).TagValues(metric, tags, tag)
 }
 
-// having returns the series of a metric that have these tags.
-func (r *Record) having(metric string, tags map[string]string) (found []*Series) {
+// matching returns the series of a metric that have these tags.
+func (r *Record) matching(metric string, tags map[string]string) (found []*Series) {
 	r.mu.Lock()
 	all := r.byMetric[metric]
 	r.mu.Unlock()

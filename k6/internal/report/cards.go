@@ -96,10 +96,10 @@ func (c *card) glance(r result.Result) bool {
 	if i < 0 {
 		return false
 	}
-	told := r.Sections[i].Headline
-	c.Value, c.Unit = told.Value, told.Of
-	if told.Detail != "" {
-		c.Lines = append(c.Lines, shorten(told.Detail, 90))
+	summary := r.Sections[i].Headline
+	c.Value, c.Unit = summary.Value, summary.Of
+	if summary.Detail != "" {
+		c.Lines = append(c.Lines, shorten(summary.Detail, 90))
 	}
 	return true
 }

@@ -47,7 +47,7 @@ func coursePlot(s result.Section) string {
 	drawMarks(&body, s, atRow, bottom)
 	drawCourses(&body, all, atRow, upper)
 	nameCurves(&body, all, atRow, upper.at)
-	return wideFrame(curvesWidth, s.Title, courseTold(s, all), bottom+42, body.String())
+	return wideFrame(curvesWidth, s.Title, describeCourse(s, all), bottom+42, body.String())
 }
 
 // panel is a part of a chart with an axis that starts at 0.
@@ -123,9 +123,9 @@ func drawCourses(body *strings.Builder, all []curve, atRow func(int) float64, p 
 	}
 }
 
-// courseTold describes the chart for a screen reader. It leaves out the numbers, which are in the table and too many to
+// describeCourse describes the chart for a screen reader. It leaves out the numbers, which are in the table and too many to
 // read twice.
-func courseTold(s result.Section, all []curve) string {
+func describeCourse(s result.Section, all []curve) string {
 	var names []string
 	for _, c := range all {
 		names = append(names, c.name)

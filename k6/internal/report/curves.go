@@ -68,7 +68,7 @@ func curvePlot(s result.Section) string {
 		drawCurve(&body, c, atX, atY)
 	}
 	nameCurves(&body, all, atX, atY)
-	return wideFrame(curvesWidth, s.Title, told(s, x, all), curvesBottom+42, body.String())
+	return wideFrame(curvesWidth, s.Title, describeCurves(s, x, all), curvesBottom+42, body.String())
 }
 
 // curvesOf returns the curves of columns that have a number in any row, and the largest value, including ranges.
@@ -172,8 +172,8 @@ func niceStep(v float64) float64 {
 	return 10 * power
 }
 
-// told describes the chart in words for a screen reader.
-func told(s result.Section, x int, all []curve) string {
+// describeCurves describes the chart in words for a screen reader.
+func describeCurves(s result.Section, x int, all []curve) string {
 	var words []string
 	for _, c := range all {
 		var points []string

@@ -88,8 +88,8 @@ func DrawGraph(g Graph) template.HTML {
 	first, last := g.Points[0], g.Points[len(g.Points)-1]
 	fmt.Fprintf(&body, `<text class="label start" x="%.1f" y="%.1f">%s</text>`, plotLeft, lineBottom+16, first.At.Format(time.DateOnly))
 	fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, lineRight, lineBottom+16, last.At.Format(time.DateOnly))
-	told := fmt.Sprintf("%d points, from %s to %s", len(g.Points), first.Text, last.Text)
-	return template.HTML(frame(g.Title, told, lineBottom+22, body.String())) // esc escaped all text in it
+	description := fmt.Sprintf("%d points, from %s to %s", len(g.Points), first.Text, last.Text)
+	return template.HTML(frame(g.Title, description, lineBottom+22, body.String())) // esc escaped all text in it
 }
 
 // Style is the pages' style, for other pages of Windtunnel.

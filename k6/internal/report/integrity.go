@@ -15,13 +15,13 @@ func integrityTable(r result.Result) Table {
 		Numbers: between(3, 5), State: 0,
 	}
 	for _, c := range r.Integrity {
-		t.Rows = append(t.Rows, []string{tick(c.OK), c.Check, askedOf(c.Source), count(c.Reported), count(c.Found), c.Detail})
+		t.Rows = append(t.Rows, []string{tick(c.OK), c.Check, sourceText(c.Source), count(c.Reported), count(c.Found), c.Detail})
 	}
 	return t
 }
 
-// askedOf describes the source of the stored data in words.
-func askedOf(source string) string {
+// sourceText describes the source of the stored data in words.
+func sourceText(source string) string {
 	switch source {
 	case "sql":
 		return "the database"

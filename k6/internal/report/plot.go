@@ -80,7 +80,7 @@ func linePlot(title, y, x string, points []point) string {
 		mostX, mostY = math.Max(mostX, p.x), math.Max(mostY, p.y)
 	}
 	var body strings.Builder
-	var line, told []string
+	var line, descriptions []string
 	fmt.Fprintf(&body, `<text class="head" x="0" y="12">%s</text>`, esc(title+": "+y))
 	fmt.Fprintf(&body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, plotLeft, bottom, plotRight, bottom)
 	for _, p := range points {
@@ -90,9 +90,9 @@ func linePlot(title, y, x string, points []point) string {
 		fmt.Fprintf(&body, `<circle class="p50" cx="%.1f" cy="%.1f" r="5.5"/>`, atX, atY)
 		fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, atX+9, atY-6, esc(p.text))
 		fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, atX, bottom+15, esc(p.label))
-		told = append(told, p.label+" "+p.text)
+		descriptions = append(descriptions, p.label+" "+p.text)
 	}
 	fmt.Fprintf(&body, `<polyline class="stem" fill="none" points="%s"/>`, strings.Join(line, " "))
 	fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, bottom+32, esc(x))
-	return frame(title, y+" by "+x+": "+strings.Join(told, ", "), bottom+40, body.String())
+	return frame(title, y+" by "+x+": "+strings.Join(descriptions, ", "), bottom+40, body.String())
 }

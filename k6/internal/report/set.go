@@ -93,7 +93,7 @@ func LoadRun(dir string, record *run.Run) (Set, error) {
 		switch {
 		case err == nil:
 			set.Results = append(set.Results, r)
-		case record != nil && set.tells(name): // for a malformed result of this run
+		case record != nil && set.replacesResult(name): // for a malformed result of this run
 		case malformed == nil:
 			malformed = err
 		}
@@ -115,8 +115,8 @@ func isComparison(dir string) bool {
 	return false
 }
 
-// tells reports whether the record has a message that replaces the result in file.
-func (s Set) tells(file string) bool {
+// replacesResult reports whether the record has a message that replaces the result in file.
+func (s Set) replacesResult(file string) bool {
 	return slices.ContainsFunc(s.Run.Scenarios, func(e run.Scenario) bool {
 		return e.System+"-"+e.Scenario+".json" == file && e.Message != "" && e.Result == ""
 	})
@@ -169,7 +169,7 @@ func (s Set) Entries() []Entry {
 func entry(planned run.Scenario, measured *result.Result) Entry {
 	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Cause: planned.Cause, Result: measured, Disturbed: planned.Disturbed, Coordinator: planned.Coordinator}
 	if planned.Message != "" {
-		e.because(planned.Message)
+		e.addReason(planned.Message)
 	}
 	if measured != nil {
 		e.Outcome = judge.Outcome(planned.Outcome, measured.Verdict)
@@ -180,15 +180,15 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
 		e.Outcome = run.Inconclusive
-		e.because("its result file is gone")
+		e.addReason("its result file is gone")
 	} else if len(e.Reasons) == 0 {
-		e.because("there is no result: the run ended before this scenario did")
+		e.addReason("there is no result: the run ended before this scenario did")
 	}
 	return e
 }
 
-// because adds the record's reason for a scenario.
-func (e *Entry) because(text string) {
+// addReason adds the record's reason for a scenario.
+func (e *Entry) addReason(text string) {
 	e.Reasons = append(e.Reasons, result.Reason{Role: result.Cause, Text: text, Count: 1})
 }
 

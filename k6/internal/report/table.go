@@ -21,19 +21,19 @@ func sectionTables(r result.Result) []Table {
 
 func sectionTable(s result.Section) Table {
 	t := Table{Title: s.Title, Finding: s.Finding, Notes: s.Notes, State: -1}
-	var shown []int
+	var printed []int
 	numbers := map[int]bool{}
 	for i, c := range s.Columns {
 		if c.Print == result.PrintNone {
 			continue
 		}
 		if c.Unit == "ok" && t.State < 0 {
-			t.State = len(shown)
+			t.State = len(printed)
 		}
 		if unitOf(c).numeric {
-			numbers[len(shown)] = true
+			numbers[len(printed)] = true
 		}
-		shown = append(shown, i)
+		printed = append(printed, i)
 		t.Head = append(t.Head, head(c))
 	}
 	if len(numbers) > 0 {
@@ -41,7 +41,7 @@ func sectionTable(s result.Section) Table {
 	}
 	for _, row := range s.Rows {
 		var cells []string
-		for _, i := range shown {
+		for _, i := range printed {
 			cells = append(cells, cellText(s.Columns[i], row[i]))
 		}
 		t.Rows = append(t.Rows, cells)
@@ -53,7 +53,7 @@ func sectionTable(s result.Section) Table {
 type unit struct {
 	write   func(*float64) string
 	numeric bool // in a right-aligned column
-	told    bool // the unit follows the column's title
+	inTitle bool // the unit follows the column's title
 }
 
 // units are the units with special formatting.
@@ -69,16 +69,16 @@ var units = map[string]unit{
 	"ns":     {write: func(v *float64) string { return format.Nanoseconds(*v) }, numeric: true},
 	"B/s":    {write: func(v *float64) string { return format.BytesPerS(*v) }, numeric: true},
 	"B":      {write: func(v *float64) string { return format.Bytes(int64(*v)) }, numeric: true},
-	"ms":     {write: format.MS, numeric: true, told: true},
-	"Mbit/s": {write: format.Mbit, numeric: true, told: true},
-	"MiB":    {write: func(v *float64) string { return format.MiB(int64(*v * (1 << 20))) }, numeric: true, told: true},
+	"ms":     {write: format.MS, numeric: true, inTitle: true},
+	"Mbit/s": {write: format.Mbit, numeric: true, inTitle: true},
+	"MiB":    {write: func(v *float64) string { return format.MiB(int64(*v * (1 << 20))) }, numeric: true, inTitle: true},
 }
 
 // unitOf is a column's unit; a unit without special formatting has one decimal.
 func unitOf(c result.Column) unit {
 	u, known := units[c.Unit]
 	if !known {
-		u = unit{write: fixed(1), numeric: true, told: true}
+		u = unit{write: fixed(1), numeric: true, inTitle: true}
 	}
 	if c.Digits != nil {
 		u.write = fixed(*c.Digits)
@@ -91,7 +91,7 @@ func fixed(digits int) func(*float64) string {
 }
 
 func head(c result.Column) string {
-	if unitOf(c).told {
+	if unitOf(c).inTitle {
 		return c.Title + " (" + c.Unit + ")"
 	}
 	return c.Title

@@ -113,9 +113,9 @@ func ask(root, name string, arguments []string) ([]byte, error) {
 	if err == nil {
 		return stdout.Bytes(), nil
 	}
-	said := strings.TrimPrefix(strings.Join(strings.Fields(stderr.String()), " "), "sidecar: ")
-	if said == "" {
-		said = fmt.Sprintf("bin/sidecar cannot check it: %v; run `make build`", err)
+	message := strings.TrimPrefix(strings.Join(strings.Fields(stderr.String()), " "), "sidecar: ")
+	if message == "" {
+		message = fmt.Sprintf("bin/sidecar cannot check it: %v; run `make build`", err)
 	}
-	return stdout.Bytes(), errors.New(said)
+	return stdout.Bytes(), errors.New(message)
 }

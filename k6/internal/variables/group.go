@@ -73,7 +73,7 @@ func (g group) defaults(v Variable) string {
 	byScenario, several := v.Default.(map[string]any)
 	switch {
 	case several:
-		parts = g.ownDefaults(v, byScenario)
+		parts = g.scenarioDefaults(v, byScenario)
 	case v.Default != nil:
 		parts = []string{written(v.Default)}
 	}
@@ -83,9 +83,9 @@ func (g group) defaults(v Variable) string {
 	return strings.Join(parts, ", ")
 }
 
-// ownDefaults are the defaults of the group's scenarios: one if all are the same, otherwise each with the scenario's
+// scenarioDefaults are the defaults of the group's scenarios: one if all are the same, otherwise each with the scenario's
 // name.
-func (g group) ownDefaults(v Variable, byScenario map[string]any) []string {
+func (g group) scenarioDefaults(v Variable, byScenario map[string]any) []string {
 	var parts, values []string
 	for _, scenario := range Scenarios() {
 		value := v.defaultOf(scenario)

@@ -17,14 +17,14 @@ func Help() string {
 	for _, g := range groups() {
 		fmt.Fprintf(&b, "\n  Of %s:\n", g.title)
 		for _, v := range g.variables() {
-			fmt.Fprintf(&b, "  %-22s %s\n", v.Name, g.told(v))
+			fmt.Fprintf(&b, "  %-22s %s\n", v.Name, g.describe(v))
 		}
 	}
 	return b.String()
 }
 
-// told describes a variable: its meaning, its default, and the scenarios that read it if not all of the group do.
-func (g group) told(v Variable) string {
+// describe describes a variable: its meaning, its default, and the scenarios that read it if not all of the group do.
+func (g group) describe(v Variable) string {
 	text := v.What
 	if v.Unit == Choice {
 		text += ": " + strings.Join(v.Choices, ", ")

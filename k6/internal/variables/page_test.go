@@ -50,7 +50,7 @@ func TestALineHasWhatTheGroupReads(t *testing.T) {
 		g := group{of: of}
 		told := map[string]string{}
 		for _, v := range g.variables() {
-			told[v.Name] = g.told(v)
+			told[v.Name] = g.describe(v)
 		}
 		for name, want := range lines {
 			if got, is := told[name]; want == "-" && is || want != "-" && !strings.HasSuffix(got, want) {

@@ -18,8 +18,8 @@ const unknownMost = 10_000_000
 
 // Rules for a script's variables that are not in the registry.
 var (
-	ownCount  = Variable{Unit: Count, Least: pointer(1), Most: pointer(unknownMost)}
-	ownNumber = Variable{Unit: Ratio, Fraction: true, Above: pointer(0), Most: pointer(unknownMost)}
+	scriptCount  = Variable{Unit: Count, Least: pointer(1), Most: pointer(unknownMost)}
+	scriptNumber = Variable{Unit: Ratio, Fraction: true, Above: pointer(0), Most: pointer(unknownMost)}
 )
 
 func pointer(value float64) *float64 { return &value }
@@ -29,11 +29,11 @@ func pointer(value float64) *float64 { return &value }
 func Wrong(name, text string, whole bool) string {
 	v := Find(name)
 	if v == nil {
-		own := ownNumber
+		rule := scriptNumber
 		if whole {
-			own = ownCount
+			rule = scriptCount
 		}
-		v = &own
+		v = &rule
 	}
 	if why := v.Wrong(text); why != "" {
 		return fmt.Sprintf("%s=%s: %s", name, text, why)

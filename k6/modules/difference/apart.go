@@ -51,7 +51,7 @@ func TellApart(asked Compared) (Found, error) {
 	}
 	found := Found{Comparisons: []Side{}, FewestPairs: difference.FewestToTellApart(len(shifts)), Confidence: difference.Look{}.Confidence()}
 	for i, apart := range difference.TellApart(shifts, 0) {
-		s := Side{Shown: asked.Comparisons[i].shown(apart.Answer, 0), P: apart.P, Better: sides[apart.Better], Pairs: shifts[i].N}
+		s := Side{Shown: asked.Comparisons[i].change(apart.Answer, 0), P: apart.P, Better: sides[apart.Better], Pairs: shifts[i].N}
 		if apart.ToTell > 0 && apart.ToTell <= difference.MostPairs {
 			s.ToTell = &apart.ToTell
 		}

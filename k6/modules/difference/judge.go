@@ -78,12 +78,12 @@ func Judge(asked Asked) (Told, error) {
 		}
 	}
 	decisions := difference.Sequence(all, asked.Looks)
-	told := Told{Metrics: []Answer{}, Looks: looksOf(asked.Looks), FewestToMiss: fewestToMiss(primary, len(asked.Looks) > 0),
+	answers := Told{Metrics: []Answer{}, Looks: looksOf(asked.Looks), FewestToMiss: fewestToMiss(primary, len(asked.Looks) > 0),
 		Outcome: difference.OverallOf(all, decisions)}
 	for i, d := range decisions {
-		told.Metrics = append(told.Metrics, asked.Metrics[i].answer(d))
+		answers.Metrics = append(answers.Metrics, asked.Metrics[i].answer(d))
 	}
-	return told, nil
+	return answers, nil
 }
 
 // fewestToMiss is the smallest number of pairs with which one of the given number of primary metrics can be beyond its
@@ -134,7 +134,7 @@ func (m Metric) moved() float64 {
 func (m Metric) answer(d difference.Decision) Answer {
 	own := difference.Paired(valued(m.samples(), d.Pairs))
 	p := own.P()
-	a := Answer{Shown: m.shown(d.Answer, m.moved()), P: p, Significant: p < difference.Chance, Outcome: d.Outcome, Pairs: d.Pairs,
+	a := Answer{Shown: m.change(d.Answer, m.moved()), P: p, Significant: p < difference.Chance, Outcome: d.Outcome, Pairs: d.Pairs,
 		Confidence: d.Look.Confidence()}
 	if d.ToDecide > 0 && d.ToDecide <= difference.MostPairs {
 		a.ToDecide = &d.ToDecide

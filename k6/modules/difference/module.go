@@ -57,11 +57,11 @@ func answer[Q, A any](rt *sobek.Runtime, asked sobek.Value, ask func(Q) (A, erro
 	if err := decoder.Decode(&question); err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}
-	told, err := ask(question)
+	answers, err := ask(question)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}
-	answered, err := jsvalue.Into(rt, told)
+	answered, err := jsvalue.Into(rt, answers)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}

@@ -37,15 +37,15 @@ func script(t *testing.T, text string) (string, error) {
 
 func ask[T any](t *testing.T, text string) T {
 	t.Helper()
-	var told T
+	var answers T
 	answer, err := script(t, text)
 	if err == nil {
-		err = json.Unmarshal([]byte(answer), &told)
+		err = json.Unmarshal([]byte(answer), &answers)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told
+	return answers
 }
 
 // pairs has B at factor times A, each a little off, in so many pairs.
@@ -75,13 +75,13 @@ func TestTargets(t *testing.T) {
 		{`metric(1.3, 7)`, "unclear", 1.3},
 		{`metric(1.3, 12, { role: 'shown' })`, "unclear", 1.3},
 	} {
-		told := ask[Told](t, pairs+"return judge({ metrics: ["+c.metric+"] })")
-		m := told.Metrics[0]
+		answers := ask[Told](t, pairs+"return judge({ metrics: ["+c.metric+"] })")
+		m := answers.Metrics[0]
 		if string(m.Outcome) != c.want || !near(m.Estimate, c.ratio) || !near(m.Low, c.ratio) || !near(m.High, c.ratio) || *m.Low >= *m.High {
 			t.Errorf("%s: %s, %v, want %s", c.metric, m.Outcome, *m.Estimate, c.want)
 		}
-		if (string(m.Outcome) != string(told.Outcome)) && !strings.Contains(c.metric, "shown") {
-			t.Errorf("%s: all together %s", c.metric, told.Outcome)
+		if (string(m.Outcome) != string(answers.Outcome)) && !strings.Contains(c.metric, "shown") {
+			t.Errorf("%s: all together %s", c.metric, answers.Outcome)
 		}
 		if !m.Significant || m.P > 0.02 || m.Confidence != 0.96 {
 			t.Errorf("%s: %+v", c.metric, m)
@@ -95,13 +95,13 @@ func TestTargets(t *testing.T) {
 }
 
 func TestLooksAndGaps(t *testing.T) {
-	told := ask[Told](t, pairs+`const gaps = metric(1.3, 20);
+	answers := ask[Told](t, pairs+`const gaps = metric(1.3, 20);
 gaps.pairs[3] = [null, 100]; gaps.pairs[4] = [100, undefined];
 const equal = metric(1, 20);
 equal.pairs[3] = [null, 100];
 return judge({ metrics: [metric(1, 20), gaps, { ...metric(1, 3), pairs: [] }, equal], looks: [12, 18] })`)
-	fine, gone, none := told.Metrics[0], told.Metrics[1], told.Metrics[2]
-	if m := told.Metrics[3]; m.Outcome != "unclear" || m.ToDecide != nil {
+	fine, gone, none := answers.Metrics[0], answers.Metrics[1], answers.Metrics[2]
+	if m := answers.Metrics[3]; m.Outcome != "unclear" || m.ToDecide != nil {
 		t.Errorf("equal, but for a pair that has no value: %+v", m)
 	}
 	if fine.Outcome != "within" || fine.Pairs != 12 || fine.Confidence != 0.98 {
@@ -110,8 +110,8 @@ return judge({ metrics: [metric(1, 20), gaps, { ...metric(1, 3), pairs: [] }, eq
 	if gone.Outcome != "beyond" || gone.Pairs != 16 || gone.Confidence < 0.99 {
 		t.Errorf("%+v", gone)
 	}
-	if none.Outcome != "unclear" || none.Estimate != nil || *none.ToDecide != 10 || told.FewestToMiss != 11 || len(told.Looks) != 2 || *told.Looks[1].Pairs != 18 {
-		t.Errorf("%+v, %+v", none, told)
+	if none.Outcome != "unclear" || none.Estimate != nil || *none.ToDecide != 10 || answers.FewestToMiss != 11 || len(answers.Looks) != 2 || *answers.Looks[1].Pairs != 18 {
+		t.Errorf("%+v, %+v", none, answers)
 	}
 }
 

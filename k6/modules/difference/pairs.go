@@ -65,8 +65,8 @@ func valued(samples []float64, most int) []float64 {
 	return all
 }
 
-// shown converts an answer's shifts, moved back from the target, to ratios or percentage points.
-func (p Pairs) shown(a difference.Answer, moved float64) Shown {
+// change converts an answer's shifts, moved back from the target, to ratios or percentage points.
+func (p Pairs) change(a difference.Answer, moved float64) Shown {
 	of := func(shift float64) *float64 {
 		shift -= moved
 		if p.higher() {

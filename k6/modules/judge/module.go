@@ -46,13 +46,13 @@ func (i instance) Exports() modules.Exports {
 }
 
 func (i instance) thresholds(asked sobek.Value) sobek.Value {
-	return i.into(told[judge.Declared](i, asked, strict).Thresholds())
+	return i.into(decode[judge.Declared](i, asked, strict).Thresholds())
 }
 
 // judge returns to the script the text of the result file, the summary for the terminal, and the bytes of the record
 // file.
 func (i instance) judge(asked sobek.Value) sobek.Value {
-	evidence := told[judge.Evidence](i, asked, strict)
+	evidence := decode[judge.Evidence](i, asked, strict)
 	found, err := judge.Judge(evidence, record.Together(record.OfProcess))
 	if err != nil {
 		i.throw(err)
@@ -80,11 +80,11 @@ func (i instance) judge(asked sobek.Value) sobek.Value {
 }
 
 func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {
-	return i.into(judge.Disturbances(told[[]judge.CPUUsage](i, byCPU, lenient), told[*result.Placement](i, placement, lenient)))
+	return i.into(judge.Disturbances(decode[[]judge.CPUUsage](i, byCPU, lenient), decode[*result.Placement](i, placement, lenient)))
 }
 
 func (i instance) undecided(rows sobek.Value) sobek.Value {
-	return i.into(judge.Undecided(told[[]judge.ProtocolRow](i, rows, lenient)))
+	return i.into(judge.Undecided(decode[[]judge.ProtocolRow](i, rows, lenient)))
 }
 
 // An unknown field is an exception in the script's own data. It is ignored in data that the script passes on from other
@@ -94,8 +94,8 @@ const (
 	lenient = false
 )
 
-// told decodes a script's value. An unreadable value is an exception in the script.
-func told[T any](i instance, value sobek.Value, strictly bool) (asked T) {
+// decode decodes a script's value. An unreadable value is an exception in the script.
+func decode[T any](i instance, value sobek.Value, strictly bool) (asked T) {
 	if sobek.IsUndefined(value) || sobek.IsNull(value) {
 		return asked
 	}

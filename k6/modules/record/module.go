@@ -61,7 +61,7 @@ func (i *instance) exported() map[string]any {
 		"Gauge":      i.metricClass(metrics.Gauge),
 		"Trend":      i.metricClass(metrics.Trend),
 		"say":        i.say,
-		"said":       i.said,
+		"said":       i.notes,
 		"measured":   i.measured,
 		"now":        i.now,
 		"wholeMs":    i.wholeMs,
@@ -88,26 +88,26 @@ func (i *instance) say(name string, value sobek.Value) {
 	i.record.Say(name, text)
 }
 
-// said returns the stored values by name, as plain objects.
-func (i *instance) said() sobek.Value {
-	said, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
+// notes returns the stored values by name, as plain objects.
+func (i *instance) notes() sobek.Value {
+	notes, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
 	if err != nil {
 		i.throw(err)
 	}
-	return said
+	return notes
 }
 
 // measured returns the recorded metrics in the form of k6's summary, by names such as operation_ms{operation:publish}
 // with any tags. Metrics that lib/ does not record, such as iterations, come from k6.
-func (i *instance) measured(own *sobek.Object) *sobek.Object {
-	return i.vu.Runtime().NewDynamicObject(&view{instance: i, own: own, values: map[string]sobek.Value{}})
+func (i *instance) measured(k6Metrics *sobek.Object) *sobek.Object {
+	return i.vu.Runtime().NewDynamicObject(&view{instance: i, k6Metrics: k6Metrics, values: map[string]sobek.Value{}})
 }
 
 // view computes each metric at its first access.
 type view struct {
 	*instance
-	own    *sobek.Object
-	values map[string]sobek.Value
+	k6Metrics *sobek.Object
+	values    map[string]sobek.Value
 }
 
 func (v *view) Get(key string) sobek.Value {
@@ -116,7 +116,7 @@ func (v *view) Get(key string) sobek.Value {
 	}
 	values, ok := v.record.Values(record.Parse(key))
 	if !ok {
-		return v.own.Get(key)
+		return v.k6Metrics.Get(key)
 	}
 	rt := v.vu.Runtime()
 	numbers := rt.NewObject()
@@ -132,4 +132,4 @@ func (v *view) Get(key string) sobek.Value {
 func (v *view) Has(key string) bool          { return v.Get(key) != nil }
 func (v *view) Set(string, sobek.Value) bool { return false }
 func (v *view) Delete(string) bool           { return false }
-func (v *view) Keys() []string               { return v.own.Keys() }
+func (v *view) Keys() []string               { return v.k6Metrics.Keys() }

@@ -10,7 +10,7 @@ const leastUnanswered = 3
 // shared is the data that all VUs of this process share. It is written to no file.
 type shared struct {
 	mu   sync.Mutex
-	said map[string]bool
+	seen map[string]bool
 	// details are the known details, by operation and kind.
 	details map[string]map[string]bool
 	// row is the number of consecutive unanswered requests over all VUs; since is the start of the first of them.
@@ -19,20 +19,20 @@ type shared struct {
 }
 
 func newShared() *shared {
-	return &shared{said: map[string]bool{}, details: map[string]map[string]bool{}}
+	return &shared{seen: map[string]bool{}, details: map[string]map[string]bool{}}
 }
 
-// mostSaid bounds the texts that once remembers, and so the lines in a log.
-const mostSaid = 200
+// mostTexts bounds the texts that once remembers, and so the lines in a log.
+const mostTexts = 200
 
 // once reports whether a text is new. After mostSaid texts no text is new.
 func (s *shared) once(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.said[text] || len(s.said) >= mostSaid {
+	if s.seen[text] || len(s.seen) >= mostTexts {
 		return false
 	}
-	s.said[text] = true
+	s.seen[text] = true
 	return true
 }
 

@@ -39,7 +39,7 @@ var wall = time.Now
 // member is this process as one of a run's runners.
 type member struct {
 	client coordinator.Client
-	own    judge.Runner
+	self   judge.Runner
 	offset time.Duration // coordinator's clock minus this process's steady clock
 	set    time.Duration // how far the machine's clock had been set forward when the load began
 	data   []byte        // return value of another runner's set-up
@@ -48,7 +48,7 @@ type member struct {
 	loading     atomic.Bool           // between the start and the end of the load
 	interrupted atomic.Bool           // a signal has stopped k6
 	stopped     atomic.Pointer[error] // why this runner must stop its load
-	toldDeaf    atomic.Bool           // the missing coordinator has been reported
+	loggedDeaf  atomic.Bool           // the missing coordinator has been reported
 	over        chan struct{}
 	endOnce     sync.Once
 	cpuBefore   float64
@@ -67,17 +67,17 @@ var ofProcess = sync.OnceValue(func() *member {
 })
 
 func (m *member) setsUp(ctx context.Context, definition string, segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequence) (does bool, err error) {
-	m.own.Number, m.own.Of, err = coordinator.PlaceOf(segment, sequence)
+	m.self.Number, m.self.Of, err = coordinator.PlaceOf(segment, sequence)
 	if err != nil {
 		return false, err
 	}
-	m.own.Segment = "0:1"
+	m.self.Segment = "0:1"
 	if segment != nil {
-		m.own.Segment = segment.String()
+		m.self.Segment = segment.String()
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", definition, sequence))
-	registration := coordinator.Registration{Number: m.own.Number, Of: m.own.Of, Segment: m.own.Segment, Checksum: hex.EncodeToString(sum[:])}
-	if m.own.Together, err = m.client.Register(ctx, registration); err != nil {
+	registration := coordinator.Registration{Number: m.self.Number, Of: m.self.Of, Segment: m.self.Segment, Checksum: hex.EncodeToString(sum[:])}
+	if m.self.Together, err = m.client.Register(ctx, registration); err != nil {
 		return false, err
 	}
 	m.watchSignals()
@@ -85,32 +85,32 @@ func (m *member) setsUp(ctx context.Context, definition string, segment *lib.Exe
 	if m.offset, err = m.client.Offset(ctx); err != nil {
 		return false, err
 	}
-	told, err := m.client.SetUp(ctx)
+	answer, err := m.client.SetUp(ctx)
 	switch {
 	case err != nil:
 		return false, err
-	case told.Stop != "":
-		return false, errors.New(told.Stop)
+	case answer.Stop != "":
+		return false, errors.New(answer.Stop)
 	}
-	m.setUp, m.data = told.Do, told.Data
-	return told.Do, nil
+	m.setUp, m.data = answer.Do, answer.Data
+	return answer.Do, nil
 }
 
 func (m *member) start(ctx context.Context) error {
-	told, err := m.client.Ready(ctx)
+	answer, err := m.client.Ready(ctx)
 	switch {
 	case err != nil:
 		return err
-	case told.Stop != "":
-		return errors.New(told.Stop)
+	case answer.Stop != "":
+		return errors.New(answer.Stop)
 	}
-	at := time.UnixMicro(int64(told.StartUnixMS * 1e3)).Add(-m.offset)
+	at := time.UnixMicro(int64(answer.StartUnixMS * 1e3)).Add(-m.offset)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(at.Sub(coordinator.Steady())):
 	}
-	m.own.StartOffsetMS = float64(coordinator.Steady().Sub(at).Nanoseconds()) / 1e6
+	m.self.StartOffsetMS = float64(coordinator.Steady().Sub(at).Nanoseconds()) / 1e6
 	m.set = coordinator.Set(wall())
 	m.cpuBefore, m.machine, m.began = cpus.Used(), cpus.OfMachine(), time.Now()
 	m.loading.Store(true)
@@ -122,25 +122,25 @@ func (m *member) tearsDown(ctx context.Context, early string) (does bool, err er
 	used, machine := cpus.Used()-m.cpuBefore, cpus.OfMachine()
 	m.loadS = time.Since(m.began).Seconds()
 	may := cpus.Share()
-	m.own.CPUS, m.own.CPUs = &used, &may
+	m.self.CPUS, m.self.CPUs = &used, &may
 	if busy, ok := machine.BusyPercent(m.machine); ok {
-		m.own.MachineCPUs, m.own.MachineBusyPercent = machine.Count, &busy
+		m.self.MachineCPUs, m.self.MachineBusyPercent = machine.Count, &busy
 	}
 	if m.interrupted.Load() {
 		early = "was interrupted"
 	}
-	told, err := m.client.Loaded(ctx, early)
+	answer, err := m.client.Loaded(ctx, early)
 	if err != nil {
-		if m.setUp && m.own.Of > 1 {
+		if m.setUp && m.self.Of > 1 {
 			// The load of other runners would recreate the removed objects, such as a topic.
 			pause(ctx, othersNotice)
 		}
 		// It is unknown whether another runner cleans up.
-		m.own.Teardown = m.setUp
+		m.self.Teardown = m.setUp
 		return m.setUp, err
 	}
-	m.own.Teardown = told.Do
-	return told.Do, nil
+	m.self.Teardown = answer.Do
+	return answer.Do, nil
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -163,10 +163,10 @@ func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidenc
 // facts describes this runner for the record.
 func (m *member) facts(zeroUnixMS float64) *judge.Runner {
 	// The script took its zero from the machine's clock, just before the load began.
-	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
+	m.self.ZeroUnixMS, m.self.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	m.own.Machine = strings.TrimSpace(string(id))
-	return &m.own
+	m.self.Machine = strings.TrimSpace(string(id))
+	return &m.self
 }
 
 func (m *member) deliver(record []byte) error {
@@ -180,7 +180,7 @@ func (m *member) deliver(record []byte) error {
 	return err
 }
 
-func (m *member) leave(why string) {
+func (m *member) withdraw(why string) {
 	defer m.end()
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()

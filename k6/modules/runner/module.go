@@ -49,7 +49,7 @@ func (i instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{
 		"many":        func() bool { return i.member != nil },
 		"setsUp":      i.setsUp,
-		"made":        i.made,
+		"made":        i.shareSetUp,
 		"data":        i.data,
 		"start":       i.start,
 		"stopAll":     i.stopAll,
@@ -57,7 +57,7 @@ func (i instance) Exports() modules.Exports {
 		"tornDown":    i.tornDown,
 		"deliver":     i.deliver,
 		"draft":       i.draft,
-		"leave":       i.leave,
+		"leave":       i.withdraw,
 		"undelivered": i.undelivered,
 	}}
 }
@@ -78,8 +78,8 @@ func (i instance) setsUp(definition string) bool {
 	return does
 }
 
-// made sends the set-up's return value to the other runners.
-func (i instance) made(data sobek.Value) sobek.Value {
+// shareSetUp sends the set-up's return value to the other runners.
+func (i instance) shareSetUp(data sobek.Value) sobek.Value {
 	text, err := jsvalue.OutOf(i.vu.Runtime(), data)
 	if err != nil {
 		i.throw(err)
@@ -112,15 +112,15 @@ func (i instance) stopAll(why string) {
 func (i instance) tearsDown(early string) bool {
 	does, err := i.member.tearsDown(i.vu.Context(), early)
 	if why := i.member.stopped.Load(); why != nil {
-		i.tell(*why)
+		i.logError(*why)
 	}
-	i.tell(err)
+	i.logError(err)
 	return does
 }
 
 // tornDown reports that this runner has cleaned up, or why it could not.
 func (i instance) tornDown(failed string) {
-	i.tell(i.member.client.TornDown(i.vu.Context(), failed))
+	i.logError(i.member.client.TornDown(i.vu.Context(), failed))
 }
 
 // deliver sends the runner's record with the script's evidence. zeroUnixMS is the zero of its operations' clock.
@@ -135,10 +135,10 @@ func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
 // stopped ends anyway.
 func (i instance) undelivered(why string) {
 	why = strings.TrimPrefix(why, ImportPath+": ")
-	if !i.member.toldDeaf.Swap(true) || !strings.Contains(why, coordinator.ErrDeaf.Error()) {
+	if !i.member.loggedDeaf.Swap(true) || !strings.Contains(why, coordinator.ErrDeaf.Error()) {
 		i.vu.State().Logger.Error(why)
 	}
-	i.member.leave("could not leave its record: " + why)
+	i.member.withdraw("could not leave its record: " + why)
 	if i.member.stopped.Load() == nil && !i.member.interrupted.Load() {
 		exit(int(exitcodes.ExternalAbort))
 	}
@@ -148,14 +148,14 @@ func (i instance) undelivered(why string) {
 var exit = os.Exit
 
 // draft sends the same as deliver, if this runner tore down, and returns metrics of all runners; otherwise null.
-func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, own *sobek.Object) sobek.Value {
-	if !i.member.own.Teardown {
+func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, k6Metrics *sobek.Object) sobek.Value {
+	if !i.member.self.Teardown {
 		return sobek.Null()
 	}
 	if err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)); err != nil {
 		i.throw(err)
 	}
-	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, own: own, known: map[string]sobek.Value{}})
+	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, k6Metrics: k6Metrics, known: map[string]sobek.Value{}})
 }
 
 // recordOf returns the bytes of the record's file.
@@ -181,19 +181,19 @@ func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	return file.Bytes()
 }
 
-// leave reports that this runner sends no record.
-func (i instance) leave(why string) { i.member.leave(why) }
+// withdraw reports that this runner sends no record.
+func (i instance) withdraw(why string) { i.member.withdraw(why) }
 
-// tell logs an error; nil logs nothing.
-func (i instance) tell(err error) {
-	if err != nil && !i.isTold(err) {
+// logError logs an error; nil logs nothing.
+func (i instance) logError(err error) {
+	if err != nil && !i.wasLogged(err) {
 		i.vu.State().Logger.Error(err.Error())
 	}
 }
 
-// isTold reports whether an error was logged already: a missing coordinator is logged only once.
-func (i instance) isTold(err error) bool {
-	return errors.Is(err, coordinator.ErrDeaf) && i.member.toldDeaf.Swap(true)
+// wasLogged reports whether an error was logged already: a missing coordinator is logged only once.
+func (i instance) wasLogged(err error) bool {
+	return errors.Is(err, coordinator.ErrDeaf) && i.member.loggedDeaf.Swap(true)
 }
 
 // throw converts an error to an exception in the script.

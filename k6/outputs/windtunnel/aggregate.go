@@ -18,8 +18,8 @@ type aggregate struct {
 	catalogue catalogue
 	open      []*second // unordered; usually one or two
 	// taken counts how often each second was taken: a probe's samples arrive after it has ended, with earlier times.
-	taken map[int64]int
-	told  []string
+	taken    map[int64]int
+	reported []string
 }
 
 // mostParts is how often a second is taken; later samples count in the next second that is still available.
@@ -128,8 +128,8 @@ func (a *aggregate) notices() []string {
 	if a.catalogue.full.Load() {
 		all = append(all, fmt.Sprintf("k6 measures more than %d sets of tags: those beyond are not streamed; the results are complete", mostSeries))
 	}
-	fresh := slices.DeleteFunc(all, func(line string) bool { return slices.Contains(a.told, line) })
-	a.told = append(a.told, fresh...)
+	fresh := slices.DeleteFunc(all, func(line string) bool { return slices.Contains(a.reported, line) })
+	a.reported = append(a.reported, fresh...)
 	return fresh
 }
 
