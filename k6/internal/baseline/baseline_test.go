@@ -18,7 +18,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// steady are factors of runs whose noise is small.
+// steady are factors of runs with little noise.
 var steady = []float64{1, 1.01, 0.99, 1.02, 0.98, 1}
 
 // kept makes a baseline of runs that are slower by these factors.

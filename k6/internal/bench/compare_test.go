@@ -34,8 +34,8 @@ func read(t *testing.T, path string) string {
 
 func noBeds(string) testbed.Testbed { return testbed.Testbed{} }
 
-// withUsers gives the checkout the scenarios dataplane/create and dataplane/disable, whose operations take
-// 100 ms and 200 ms, and half as long again on the testbed other.
+// withUsers gives the checkout the scenarios dataplane/create and dataplane/disable. Their operations take 100 ms and
+// 200 ms, and 1.5 times as long on the testbed other.
 func withUsers(t *testing.T, d *bench.Dataplane) {
 	t.Helper()
 	const script = `import { write } from '../pulsar/_result.js';
@@ -225,7 +225,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := bench.NewDataplane(t, c.environ...)
-			d.RunID = "cmp" // by lot, A is its first
+			d.RunID = "cmp" // in random order, A is the first side
 			if name == "existing name" {
 				d.RunID = "taken"
 				if err := os.MkdirAll(filepath.Join(d.Root, "results/taken"), 0o755); err != nil {
@@ -260,7 +260,7 @@ func TestTheSameIsMeasuredOnlyWhereItIsMeant(t *testing.T) {
 	}
 }
 
-// programs are two files of which the second has the content that is asked for.
+// programs are two files; the second has the given content.
 func programs(t *testing.T, second string) (a, b string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/plan"
 )
 
-// asking gives a trial a sidecar that tells back what it was asked for.
+// asking gives a trial a sidecar that returns its arguments.
 func asking(t *testing.T, tr *trial, script string) {
 	t.Helper()
 	tr.Sidecar = filepath.Join(tr.Root, "asked")

@@ -17,7 +17,7 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// repository has the branches main and faster, whose file proxy says which it is.
+// repository has the branches main and faster; the file proxy contains the branch's name.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -95,7 +95,7 @@ func TestBuildsOfTwoRevisions(t *testing.T) {
 	assertNothingLeft(t, repo)
 }
 
-// gone waits for the end of a process, which the kernel or its new parent tells late.
+// gone waits for the end of a process, which the kernel or its new parent may report late.
 func gone(pid string) bool {
 	for range 100 {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")

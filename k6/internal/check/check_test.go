@@ -66,7 +66,7 @@ const goodEnvironment = `{
   }
 }`
 
-// folder makes a checkout with a good environment and a good testbed, each after its replacement.
+// folder makes a checkout with a valid environment and a valid testbed, in which one file is changed by the replacement.
 func folder(t *testing.T, file, old, replacement string) string {
 	t.Helper()
 	root := t.TempDir()

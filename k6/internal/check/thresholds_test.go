@@ -10,7 +10,7 @@ import (
 
 	"go.k6.io/k6/cmd"
 
-	_ "windtunnel/k6/modules/difference" // what scripts import
+	_ "windtunnel/k6/modules/difference" // scripts import it
 	_ "windtunnel/k6/modules/environment"
 	_ "windtunnel/k6/modules/judge"
 	_ "windtunnel/k6/modules/protocols"
@@ -19,7 +19,7 @@ import (
 	_ "windtunnel/k6/modules/variables"
 )
 
-// TestMain lets the test binary stand for the k6 that is asked which operations a script has.
+// TestMain makes the test binary act as the k6 that returns a script's operations.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "inspect" {
 		cmd.Execute()
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestThresholdsOfWhatThereIsNot asks the checkout's own scripts.
+// TestThresholdsOfWhatThereIsNot queries the checkout's own scripts.
 func TestThresholdsOfWhatThereIsNot(t *testing.T) {
 	checkout, err := filepath.Abs("../../..")
 	if err != nil {

@@ -29,7 +29,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 	killed := func(m *Measured) {
 		m.Result, m.Outcome, m.Cause, m.Reasons = nil, "set-up failed", run.OfBench, []string{"k6 was killed and wrote no result"}
 	}
-	// The sidecar ends, and the testbed with it: what there is of a result says that its processes ended.
+	// The sidecar ends, and so does the testbed: the partial result says that its processes ended.
 	sidecarEnded := func(m *Measured) {
 		died(m)
 		m.Outcome, m.Cause = "set-up failed", run.OfBench
@@ -59,7 +59,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	for name, c := range map[string]struct {
 		spoil func(*Measured)
-		a, b  []int // runs that are spoilt
+		a, b  []int // spoilt runs
 		code  int
 		says  string
 	}{
@@ -109,7 +109,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 	}
 }
 
-// TestOneCauseIsOneLine: each run says it with figures of its own.
+// TestOneCauseIsOneLine: the figures of the cause differ in each run.
 func TestOneCauseIsOneLine(t *testing.T) {
 	no := false
 	q := pairsOf(12, noise(1), noise(2))

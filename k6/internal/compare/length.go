@@ -63,7 +63,7 @@ func (q *Request) look() {
 	q.looked = q.whole()
 }
 
-// end takes the last look of a comparison that runs until it knows, at the pairs after the previous look.
+// end takes the last look of a comparison that runs until it knows, if there are pairs after the previous look.
 func (q *Request) end(length Length) {
 	if length.Pairs == 0 && (q.Look.Number == 0 || q.whole() > q.looked) {
 		q.look()

@@ -18,7 +18,7 @@ func each(runs []Measured, edit func(i int, m *Measured)) {
 	}
 }
 
-// corruptsAll is a run in which each payload came back wrong.
+// corruptsAll is a run in which each payload came back corrupted.
 func corruptsAll(_ int, m *Measured) {
 	no := false
 	m.Outcome = "fail"
@@ -48,7 +48,7 @@ func many(q Request, operations int) Request {
 	return q
 }
 
-// byABaseline judges the first run of B by the runs of A, as runs that were kept.
+// byABaseline judges the first run of B by the runs of A, as stored runs.
 func byABaseline(q Request) Request {
 	q.B, q.Kept, q.Planned, q.WorseBy = q.B[:1], true, 0, 30
 	for _, runs := range [][]Measured{q.A, q.B} {
@@ -59,14 +59,14 @@ func byABaseline(q Request) Request {
 	return q
 }
 
-// TestEvidenceThatWasLost has a comparison for each way in which evidence got lost on its way to the verdict.
+// TestEvidenceThatWasLost has a comparison for each way in which evidence can be lost on its way to the verdict.
 func TestEvidenceThatWasLost(t *testing.T) {
 	equal := func(n int) Request { return pairsOf(n, noise(41), noise(42)) }
 	for name, c := range map[string]struct {
 		make func() Request
 		code int
 		says string // in a reason
-		kind string // of the doubt
+		kind string // kind of the doubt
 	}{
 		"B corrupts every payload": {func() Request { q := equal(12); each(q.B, corruptsAll); return q },
 			exitcode.Fail, "had an operation without any success in 12 of 12 runs", ""},

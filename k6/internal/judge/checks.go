@@ -69,7 +69,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 	return checks
 }
 
-// lastedAsPlanned reports whether the load lasted as long as planned, with 0.1 % tolerance for rounding.
+// lastedAsPlanned reports whether the load lasted as long as planned, within 0.1 %.
 func lastedAsPlanned(planned, seconds float64) bool { return seconds >= planned*0.999 }
 
 func completeness(plan Plan, done, seconds float64) *result.Validity {

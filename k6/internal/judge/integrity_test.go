@@ -11,15 +11,15 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// said is an amount that somebody counted.
+// said is a reported amount.
 func said(amount *int64) Amount { return Amount{Said: amount} }
 
-// changed is a term of a record as changes leaves it.
+// changed is a term for a counter that changes() records.
 func changed(change, outcome string, times float64) Term {
 	return Term{Metric: "user_changes", Tags: map[string]string{"change": change, "outcome": outcome}, Times: times}
 }
 
-// changes is a record of so many changes by kind: sent, done and refused.
+// changes is a record of a number of changes by kind: sent, done and refused.
 func changes(all map[string][3]float64) *record.Record {
 	r := record.New()
 	for change, counts := range all {
@@ -39,7 +39,7 @@ func TestRowsThatAreStoredAreJudgedByWhatWasReported(t *testing.T) {
 		about   string
 		changes map[string][3]float64
 		fact    Fact
-		want    string // as of the result
+		want    string // as in the result
 	}{
 		{"as reported", ten, Fact{Found: said(p(int64(10))), Reported: Amount{Counted: created}, Slack: unclear}, `10 10 true "10, as reported"`},
 		{"lost", ten, Fact{Found: said(p(int64(9))), Reported: Amount{Counted: created}, Slack: unclear}, `9 10 false "9 found, 10 reported"`},
@@ -98,7 +98,7 @@ func TestQueriesThatGotThroughAreJudgedByThoseThatOughtToHave(t *testing.T) {
 	}
 }
 
-// isLine asks for one line: found, reported, ok and the detail, as of the result's JSON.
+// isLine checks one line: found, reported, ok and the detail, as in the result's JSON.
 func isLine(t *testing.T, about string, lines any, want string) {
 	t.Helper()
 	text, err := json.Marshal(lines)

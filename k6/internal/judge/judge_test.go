@@ -245,7 +245,7 @@ func TestAResultOfALimitWithControlsAndNeighboursIsValidByItsSchema(t *testing.T
 	}
 }
 
-// problemsOf are those that the schema has with the text of a result.
+// problemsOf are the problems that the schema finds in the text of a result.
 func problemsOf(t *testing.T, j Judged) ([]schema.Problem, string) {
 	t.Helper()
 	text, err := j.File()

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// linkOver is a calibrated one of 90 ms each way, with these uses.
+// linkOver is a calibrated link with 90 ms each way and these uses.
 func linkOver(uses ...LinkUse) *Link {
 	l := &Link{Uses: uses}
 	l.About.Text = "far"
@@ -100,7 +100,7 @@ func TestARowThatItsLinkHasSpoiltIsNoFailureAndAnotherOneIs(t *testing.T) {
 	if v := judged(rowNamed("trojan", nil), broken("vless")); v != result.Fail {
 		t.Errorf("the row whose link was well: %s", v)
 	}
-	// A link that is not what was asked for tells nothing of targets.
+	// Behind a wrong link, targets cannot be judged.
 	link.Calibration.OK, link.Uses = false, nil
 	if v := judged(rowNamed("trojan", side(ranWell), line("latency", missed))); v != result.Inconclusive {
 		t.Errorf("a target missed over a link that is not as asked: %s", v)
@@ -110,7 +110,7 @@ func TestARowThatItsLinkHasSpoiltIsNoFailureAndAnotherOneIs(t *testing.T) {
 	}
 }
 
-// TestLossesThatNobodyCouldReadAreNotNone has a sidecar that cannot read what its device dropped.
+// TestLossesThatNobodyCouldReadAreNotNone has a sidecar that cannot read the drops of its device.
 func TestLossesThatNobodyCouldReadAreNotNone(t *testing.T) {
 	use := carried("trojan", LinkCounts{Sent: 100, Delivered: 100})
 	if err := json.Unmarshal([]byte(`{"sent": 100, "delivered": 100, "own_unread": null}`), &use.Up); err != nil {

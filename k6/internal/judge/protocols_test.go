@@ -19,7 +19,7 @@ func line(target, judged string) ProtocolComparison {
 	return ProtocolComparison{Target: target, Bound: 1, Ratio: p(1.1), Low: p(1.05), High: p(1.2), Judged: judged, Pairs: 8}
 }
 
-// lines are those of all targets: met, but for these.
+// lines are the lines of all targets: met, except the given ones.
 func lines(others ...ProtocolComparison) (all []ProtocolComparison) {
 	for _, target := range targets {
 		i := slices.IndexFunc(others, func(l ProtocolComparison) bool { return l.Target == target })
@@ -37,12 +37,12 @@ func lines(others ...ProtocolComparison) (all []ProtocolComparison) {
 	return all
 }
 
-// trips are counts of round trips, of which a nil was not counted.
+// trips has counts of round trips; nil was not counted.
 func trips(baseline, candidate *int, ok *bool) ProtocolRow {
 	return ProtocolRow{Row: "x", Baseline: *side(ranWell), RoundTrips: &ProtocolRoundTrips{Baseline: baseline, Candidate: candidate, OK: ok}}
 }
 
-// rowNamed is one that was measured on its baseline.
+// rowNamed is a row that was measured on its baseline.
 func rowNamed(name string, candidate *ProtocolSide, lines ...ProtocolComparison) ProtocolRow {
 	return ProtocolRow{Row: name, Baseline: *side(ranWell), Candidate: candidate, Comparison: lines}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// lateShare is the share of a runner's requests that may be later than the bound of its operation. It is the same as
-	// the P99 of the whole run.
+	// lateShare is the share of a runner's requests that may be later than the bound of its operation. The
+	// whole run allows the same share, because its bound is for P99.
 	lateShare = 0.01
 	// wronglyLateMost is the probability that a run wrongly calls any of its runners late, by chance. It is corrected
 	// for the number of runners.

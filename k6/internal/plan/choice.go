@@ -69,8 +69,8 @@ func withEntryValues(system environment.System, ref environment.TestbedRef) map[
 	return ref.Variables
 }
 
-// split keeps three kinds of scenarios: the environment has their system; they need no testbed if it has none; and their
-// testbed suits them. It reads those testbeds.
+// split keeps the scenarios that can run, and notes the others as left out. A scenario needs a system in the environment,
+// a testbed if it cannot use a system that is up already, and a testbed that suits it. split reads those testbeds.
 func (p *Plan) split(a Asked, chosen []Scenario) *fault.Fault {
 	missing, unsuited := map[string]int{}, map[string][]string{}
 	for _, s := range chosen {

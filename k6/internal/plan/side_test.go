@@ -33,7 +33,7 @@ func askedPanels(t *testing.T, environ ...string) (Asked, []Scenario) {
 	return a, scenarios
 }
 
-// TestSecretsOfEachSide has sides with a password each, one database, and a user name of B's.
+// TestSecretsOfEachSide has sides with different passwords, one database, and a user name only of B.
 func TestSecretsOfEachSide(t *testing.T) {
 	a, scenarios := askedPanels(t, "MARZBAN_PASSWORD=neither", "MARZBAN_PASSWORD_A=old", "MARZBAN_PASSWORD_B=new", "MARZBAN_DATABASE_URL=sqlite:////x",
 		"PANEL_USERNAME_B=root", "PANEL_URL=http://127.0.0.1:9", "PATH=/bin")

@@ -56,7 +56,7 @@ func keyOf(metric string, tags map[string]string) string {
 	return key.String()
 }
 
-// Say stores a note of the system under a name, as JSON; a later note replaces an earlier one.
+// Say stores a script's note under a name, as JSON; a later note replaces an earlier one.
 func (r *Record) Say(name string, value json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestKeptVariablesAreDocumented keeps the one list and its page together.
+// TestKeptVariablesAreDocumented compares the list with its page.
 func TestKeptVariablesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/profiles.md")
 	if err != nil {

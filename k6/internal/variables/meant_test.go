@@ -17,7 +17,7 @@ func TestMisspelt(t *testing.T) {
 		"-- CLEINTS=7":                                 "CLEINTS: no such variable; did you mean CLIENTS? docs/profiles.md lists them",
 		"--jobserver-auth=3,4":                         "",
 		`-- CANDIDATE_ENV=A=1\ CLIENT=x\ ROUND_TRIP=7`: "",
-		// An outer make's own.
+		// Variables of an outer make.
 		"-- NAME=x USER=me DATE=1 TIME=2 MAX=3 NODE=4 PACKAGES=5 VERSION=6": "",
 	} {
 		if got := Misspelt([]string{"HOME=/", "MAKEFLAGS=" + flags}); got != want {
@@ -54,7 +54,7 @@ func TestMisspeltFlag(t *testing.T) {
 		"run --env ROUND_TRIP=7 x.js":              want,
 		"run --env=ROUND_TRIP=7 x.js":              want,
 		"run -eROUND_TRIP=7 x.js":                  want,
-		"run -e ROUND_TRIP x.js":                   want, // its value is the environment's
+		"run -e ROUND_TRIP x.js":                   want, // its value comes from the environment
 		"run -e ROUND_TRIPS=7 -e ROUND_TRIP=7 x":   want,
 		"run -e ROUND_TRIPS=7 -e MY_OWN=7 x.js":    "",
 		"run -e":                                   "",

@@ -19,7 +19,7 @@ type vu struct {
 
 func (v vu) Runtime() *sobek.Runtime { return v.rt }
 
-// script runs a script that has the module's exports as globals, and returns its value as JSON.
+// script runs a script with the module's exports as globals, and returns its value as JSON.
 func script(t *testing.T, text string) (string, error) {
 	t.Helper()
 	rt := sobek.New()
@@ -48,7 +48,7 @@ func ask[T any](t *testing.T, text string) T {
 	return answers
 }
 
-// pairs has B at factor times A, each a little off, in so many pairs.
+// pairs makes pairs in which B is about factor times A.
 const pairs = `const pairs = (factor, count) => Array.from({ length: count }, (_, i) => [100, 100 * factor * (1 + 0.001 * (i % 5 - 2))]);
 const metric = (factor, count, more) => ({ pairs: pairs(factor, count), scale: 'ratio', better: 'lower', bound: 0.05, role: 'primary', ...more });
 `
@@ -57,8 +57,8 @@ func near(a *float64, want float64) bool {
 	return a != nil && *a > want-0.005 && *a < want+0.005
 }
 
-// TestTargets: 0.9 of A is reached by what has 0.92 of it where higher is better, and missed by 0.8; 1.2 of A may be used,
-// and 1.3 is beyond that and the bound.
+// TestTargets: if higher is better, 0.92 of A meets the target 0.9, and 0.8 misses it. If lower is better, 1.2 of A is
+// allowed, and 1.3 is beyond the target and the bound.
 func TestTargets(t *testing.T) {
 	for _, c := range []struct {
 		metric string
@@ -87,7 +87,7 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%s: %+v", c.metric, m)
 		}
 	}
-	// It is the difference from A that is significant, not that from the target.
+	// The difference from A is significant, not the difference from the target.
 	same := ask[Told](t, pairs+"return judge({ metrics: [metric(1, 12, { better: 'higher', target: 0.5 })] })").Metrics[0]
 	if same.Significant || same.P < 0.3 || same.Outcome != "within" {
 		t.Errorf("%+v", same)
@@ -146,7 +146,8 @@ func TestSmallOnes(t *testing.T) {
 	}
 }
 
-// TestOrderByLot: of four values each comes before each other in about half of the rounds, and the same name tells it again.
+// TestOrderByLot: of four values, each comes before each other one in about half of the rounds, and the same name gives
+// the same order.
 func TestOrderByLot(t *testing.T) {
 	got := ask[[][]int](t, "return Array.from({ length: 400 }, (_, round) => order(4, round + 1, 'a-run'))")
 	again := ask[[]int](t, "return order(4, 400, 'a-run')")

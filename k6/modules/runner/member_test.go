@@ -16,7 +16,7 @@ import (
 
 const token = "0123456789abcdef"
 
-// memberOf is a runner of a coordinator of its own, and of that many.
+// memberOf is a runner of a separate coordinator with the given number of runners.
 func memberOf(t *testing.T, runners int) (*member, *coordinator.Coordinator, string) {
 	keeper := coordinator.New(coordinator.Config{Runners: runners, Token: token, Folder: t.TempDir(), Name: "x",
 		Patience: time.Minute, Silence: time.Minute, Say: func(string) {}})
@@ -27,7 +27,8 @@ func memberOf(t *testing.T, runners int) (*member, *coordinator.Coordinator, str
 	return m, keeper, server.URL
 }
 
-// k6's test goes on while teardown() waits for others: by its time a load that was cut short looks whole, and a busy generator idle.
+// k6's test continues while teardown() waits for other runners: by its time a load that was cut short looks complete,
+// and a busy generator looks idle.
 func TestALoadLastsUntilTearDownWhereNoSidecarSawIt(t *testing.T) {
 	m, _, _ := memberOf(t, 1)
 	if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
@@ -52,7 +53,7 @@ func TestALoadLastsUntilTearDownWhereNoSidecarSawIt(t *testing.T) {
 	}
 }
 
-// NTP sets a clock while a long set-up goes on, say.
+// For example, NTP sets a clock during a long set-up.
 func TestAClockThatIsSetInMidRunMovesNoStart(t *testing.T) {
 	wall = func() time.Time { return time.Now().Add(time.Hour) }
 	defer func() { wall = time.Now }()
@@ -67,14 +68,14 @@ func TestAClockThatIsSetInMidRunMovesNoStart(t *testing.T) {
 	if err := m.start(t.Context()); err != nil || time.Since(begun) > 20*time.Second {
 		t.Fatalf("%v after %v", err, time.Since(begun))
 	}
-	// The script reads its zero off the clock that was set: the record must set it back.
+	// The script reads its zero from the clock that was set: the record must correct it.
 	own := m.facts(0)
 	if back := own.ClockOffsetMS + 3_600_000; back < -1000 || back > 1000 || own.StartOffsetMS < 0 || own.StartOffsetMS > 1000 {
 		t.Errorf("%+v", own)
 	}
 }
 
-// One would make the first half of the load, the other all but its first quarter.
+// One runner would make the first half of the load, the other all but its first quarter.
 func TestRunnersOfOtherSequencesAreNoRunnersOfOneRun(t *testing.T) {
 	m, keeper, url := memberOf(t, 2)
 	other := &member{client: coordinator.Client{URL: url, Token: token}, over: make(chan struct{})}

@@ -17,7 +17,7 @@ import (
 	"windtunnel/k6/internal/coordinator"
 )
 
-// k6 ends with 0 where handleSummary throws.
+// k6 exits with 0 if handleSummary throws.
 func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 	for about, c := range map[string]struct {
 		why                 string
@@ -29,7 +29,7 @@ func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 		"nobody answers":          {why: coordinator.ErrDeaf.Error() + ": EOF", wantExit: true, wantLine: true},
 		"that was told already":   {why: coordinator.ErrDeaf.Error() + ": EOF", loggedDeaf: true, wantExit: true},
 		"refused, and deaf since": {why: "refused", loggedDeaf: true, wantExit: true, wantLine: true},
-		// k6 ends with 105 by itself then.
+		// k6 then exits with 105 anyway.
 		"stopped by the coordinator": {why: "refused", stopped: true, wantLine: true},
 		"interrupted":                {why: "refused", interrupted: true, wantLine: true},
 	} {
@@ -62,7 +62,7 @@ func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 	}
 }
 
-// An argument of k6 run, such as --vus, takes the place of the load that the script says.
+// An argument of k6 run, such as --vus, overrides the script's load.
 func TestRunnersOfOtherLoadsAreNoRunnersOfOneRun(t *testing.T) {
 	first, keeper, url := memberOf(t, 2)
 	second := &member{client: coordinator.Client{URL: url, Token: token}, over: make(chan struct{})}
