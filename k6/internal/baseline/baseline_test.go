@@ -64,7 +64,7 @@ func TestARunIsWithinBeyondOrUnclear(t *testing.T) {
 			t.Fatal(err)
 		}
 		page, err := os.ReadFile(filepath.Join(out, "pulsar-ingest", "compare.md"))
-		if err != nil || !strings.Contains(string(page), "one run is judged by runs of another day: their noise is told by 6 kept runs") {
+		if err != nil || !strings.Contains(string(page), "one run is judged by runs of another day: their noise is known from 6 kept runs") {
 			t.Errorf("%s: the page does not say what it is judged by: %v\n%s", name, err, page)
 		}
 	}

@@ -42,7 +42,7 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 			return broken
 		}
 		if err := j.forget(b.Runners); err != nil {
-			b.screen.Error("%s: not measured again, as what it left cannot be removed: %v", j.scenario, fault.Reason(err))
+			b.screen.Error("%s: not measured again: the files of the first measurement cannot be removed: %v", j.scenario, fault.Reason(err))
 			return broken
 		}
 		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.screen.Paint(entry.Outcome),

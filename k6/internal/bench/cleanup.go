@@ -40,7 +40,7 @@ func (b *session) runCleanUp(j job, child children.K6) {
 		message = fmt.Sprint(fault.Reason(err))
 	}
 	if err != nil || code != 0 {
-		b.screen.Error("%s: what its set-up made may be left on the target: %s%s", j.scenario, message, b.removeWith(j, script))
+		b.screen.Error("%s: objects of its set-up may remain on the target: %s%s", j.scenario, message, b.removeWith(j, script))
 	}
 }
 

@@ -304,7 +304,7 @@ func TestAProgramThatChangesIsNotCompared(t *testing.T) {
 		}
 	}()
 	_, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 2}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b, Beds: noBeds})
-	if want := "the program of B was changed while it was measured: "; code != exitcode.Usage || all != nil || !strings.HasPrefix(d.Err.String(), want) {
+	if want := "the program of B changed during the measurement: "; code != exitcode.Usage || all != nil || !strings.HasPrefix(d.Err.String(), want) {
 		t.Errorf("code %d, %s", code, d.Err)
 	}
 }

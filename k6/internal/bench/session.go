@@ -188,7 +188,7 @@ func (s *Session) checkSame() *fault.Fault {
 func (s *Session) Changed() string {
 	for i, before := range s.Contents {
 		if name := before.Contents.Changed(s.contentsOf(i).Contents); name != "" {
-			return fmt.Sprintf("the %s of %c was changed while it was measured: keep builds away from what is measured, and compare again", name, 'A'+i)
+			return fmt.Sprintf("the %s of %c changed during the measurement: do not build while a comparison runs, and compare again", name, 'A'+i)
 		}
 	}
 	return ""

@@ -77,7 +77,7 @@ func checkOperations(base, path string, field []string, of environment.System, n
 			continue
 		}
 		if len(its.known) == 0 {
-			return []schema.Problem{{Field: schema.Field(field), Message: "which operations it has cannot be told: " + its.refusal}}
+			return []schema.Problem{{Field: schema.Field(field), Message: "its operations are unknown: " + its.refusal}}
 		}
 		slices.Sort(its.known)
 		problems = append(problems, schema.Problem{Field: schema.Field(append(slices.Clone(field), name)), Message: fmt.Sprintf(

@@ -45,7 +45,7 @@ func TestThresholdsOfWhatThereIsNot(t *testing.T) {
 		pulsar + `{"ingst":{"publish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingst: there is no such scenario; there are: broadcast, bulk, concurrent, delivery, ingest, poll, subscribe; did you mean ingest?",
 		pulsar + `{"ingest":{"pubish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingest.pubish: there is no such operation; there are: publish, publish_open; did you mean publish?",
 		protocols + `{"chain":{"sock":` + bound + `}}}`:                                                                            "systems.protocols.thresholds.chain.sock: there is no such operation; there are: ",
-		`"dataplane":{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"},"thresholds":{"queue-sweep":{"value_8":` + bound + `}}}`: "systems.dataplane.thresholds.queue-sweep: which operations it has cannot be told: SWEEP is not set",
+		`"dataplane":{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"},"thresholds":{"queue-sweep":{"value_8":` + bound + `}}}`: "systems.dataplane.thresholds.queue-sweep: its operations are unknown: SWEEP is not set",
 	} {
 		path := filepath.Join(t.TempDir(), "here.json")
 		text := `{"schema":"windtunnel.environment/1","name":"here","systems":{` + systems + `}}`

@@ -49,7 +49,7 @@ func reachable(p plan.Plan) *fault.Fault {
 		system := p.Env.Systems[s.System]
 		switch {
 		case environment.Probed(s.System):
-			return fault.Usage("%s cannot be run in a cluster: its probes sit in the sidecar, beside the proxy; choose scenarios of the relay or the panel by ONLY", s)
+			return fault.Usage("%s cannot run in a cluster: its probes are in the sidecar, beside the proxy; choose scenarios of the relay or the panel with ONLY", s)
 		case system.TestbedOf(s.Name) != nil:
 			return fault.Usage("environments/%s.json has a testbed for %s, which is started on this machine: a cluster needs an environment with its url", p.Env.Name, s.System)
 		case len(system.RemoteHosts()) == 0:

@@ -42,14 +42,14 @@ func (k kubectl) ready(ctx context.Context) *fault.Fault {
 	}
 	kinds, err := k.run(ctx, "", "api-resources", "--api-group=k6.io", "--output=name", "--cached=false")
 	if err != nil {
-		return fault.Setup("the cluster of the context %s does not tell what it has: %v", at, err)
+		return fault.Setup("cannot read the objects in the cluster of the context %s: %v", at, err)
 	}
 	if !slices.Contains(strings.Fields(string(kinds)), "testruns.k6.io") {
 		return fault.Setup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/kubernetes.md says how to install it", at)
 	}
 	missing, err := k.missingRights(ctx)
 	if err != nil {
-		return fault.Setup("the cluster of the context %s does not tell what one may do: %v", at, err)
+		return fault.Setup("cannot read the permissions in the cluster of the context %s: %v", at, err)
 	}
 	if len(missing) > 0 {
 		return fault.Setup("the context %s may not: %s; docs/kubernetes.md has a Role that may", at, strings.Join(missing, ", "))

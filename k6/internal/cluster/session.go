@@ -135,7 +135,7 @@ func (s *session) follow() *fault.Fault {
 		}
 		found, there := seen.coordinator()
 		if !there {
-			return true, fault.Setup("the coordinator's pod is gone: somebody deleted it, or its node is no more")
+			return true, fault.Setup("the coordinator's pod is gone: the pod or its node was deleted")
 		}
 		pod = found
 		if ended := pod.container("coordinator").State.Terminated; ended != nil {

@@ -31,7 +31,7 @@ func Comment(name string, all []Comparison) comment.Comment {
 		c.Facts = append(c.Facts, of+one.fact())
 		c.Folds = append(c.Folds, one.folds(of)...)
 	}
-	c.Facts = append(c.Facts, "Seen from: a worsening of so much or more would have been seen")
+	c.Facts = append(c.Facts, "Seen from: the smallest loss that these pairs would have shown")
 	return c
 }
 
@@ -183,7 +183,7 @@ func (c Comparison) folds(of string) []comment.Fold {
 		{Title: of + "failures", Table: comment.Table{Head: []string{"Kind", "A", "B"}, Rows: failures, Numeric: numbers}},
 		{Title: of + "what A and B were", Table: comment.Table{Head: []string{"", "A", "B"}, Rows: comment.Cells(c.sides())}},
 		{Title: of + "notes", Lines: c.notes()},
-		{Title: of + "controls and what else is only shown", Table: comment.Table{Head: metrics, Rows: unjudged, Numeric: numbers}},
+		{Title: of + "controls and other figures that decide nothing", Table: comment.Table{Head: metrics, Rows: unjudged, Numeric: numbers}},
 		{Title: of + "what was the same", Table: comment.Table{Head: []string{"Parameter", "Value"}, Rows: comment.Cells(c.same())}},
 	}
 }

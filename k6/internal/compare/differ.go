@@ -234,7 +234,7 @@ func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 		if m := &c.Metrics[i]; m.Name == peakMemory && m.Role == Secondary {
 			m.allowance = math.Log1p(more)
 			if more > 0.01 {
-				m.Notes = append(m.Notes, fmt.Sprintf("B did %.1f %% more operations: its memory may be greater by as much beyond the bound", 100*more))
+				m.Notes = append(m.Notes, fmt.Sprintf("B did %.1f %% more operations: the bound of its memory is higher by the same share", 100*more))
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 		"it does not start in 2 of 14":    {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start in 2 of 14 runs"},
 		"its set-up fails in 2 of 14":     {notSetUp, nil, []int{3, 4}, exitcode.Fail, "failed its set-up in 2 of 14 runs"},
 		"2 of 10 have no result":          {withoutResult, nil, []int{3, 4}, exitcode.Fail, "has no result in 2 of 14 runs"},
-		"k6 is killed in 2 of B's 14":     {killed, nil, []int{3, 4}, exitcode.Inconclusive, "b4, b5: no result, so that nobody knows whether B failed"},
+		"k6 is killed in 2 of B's 14":     {killed, nil, []int{3, 4}, exitcode.Inconclusive, "b4, b5: no result, so it is unknown whether B failed"},
 		"the sidecar ends in 2 of 14":     {sidecarEnded, nil, []int{3, 4}, exitcode.Pass, ""},
 		"it never starts":                 {notStarted, nil, all, exitcode.Fail, "did not start in 14 of 14 runs"},
 		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 210 of 28,000 operations, of A in 0 of 28,000 operations"},

@@ -48,7 +48,7 @@ func impossibleOperation(r result.Result, op result.Operation) string {
 		}
 	}
 	if op.RatePerS != nil && !isRatio(*op.RatePerS, float64(op.Success), op.WindowS) {
-		return "its rate is not that of its successes and its window"
+		return "its rate does not match its successes and its window"
 	}
 	if op.LatencyMS != nil && op.LatencyMS.Count > 0 && !inOrder(*op.LatencyMS) {
 		return "its latencies are 0, negative or not in order"
@@ -67,7 +67,7 @@ func impossibleTransfer(r result.Result, op result.Operation) string {
 	case t.MbitPerS == nil:
 		return ""
 	case !isRatio(*t.MbitPerS, float64(t.Bytes)*8/1e6, op.WindowS):
-		return "its throughput is not that of its bytes and its window"
+		return "its throughput does not match its bytes and its window"
 	}
 	if rate := linkRate(r.Run.Link, strings.Contains(op.Name, "both")); rate > 0 && *t.MbitPerS > linkShare*rate {
 		return fmt.Sprintf("%s Mbit/s over a link of %s Mbit/s", format.Mbit(t.MbitPerS), format.Mbit(&rate))
@@ -141,7 +141,7 @@ func impossibleCPU(r result.Result) string {
 			return fmt.Sprintf("%s: the system took %g s of CPU for %s operations", op.Title, *op.CPU.SystemS, format.Count(op.Success))
 		}
 		if each := op.CPU.SystemUSPerOperation; each != nil && !isRatio(*each, *op.CPU.SystemS*1e6, float64(op.Success)) {
-			return op.Title + ": its CPU per operation is not that of its CPU and its successes"
+			return op.Title + ": its CPU per operation does not match its CPU and its successes"
 		}
 		measured += *op.CPU.SystemS
 	}

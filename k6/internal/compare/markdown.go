@@ -52,7 +52,7 @@ func (c Comparison) write(b *strings.Builder, heading string) {
 		markdown.Table(b, []string{"Kind", "A", "B", "p", "judgement"}, failures, func(column int) bool { return column >= 1 && column <= 3 })
 	}
 	if len(where)+len(c.answers) > 0 {
-		fmt.Fprintf(b, "%s Where the time went, and what else is only shown: it decides nothing\n\n", heading)
+		fmt.Fprintf(b, "%s Where the time went, and other figures that decide nothing\n\n", heading)
 		markdown.Table(b, head, where, lastIsText)
 		markdown.List(b, c.answers)
 	}

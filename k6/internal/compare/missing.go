@@ -38,7 +38,7 @@ func (c *Comparison) findMissing(q Request) {
 	}
 	for _, m := range q.B {
 		if how, _ := failing(m); m.Result == nil && how == "" && m.Outcome != run.LeftOut && m.Outcome != run.Interrupted {
-			found["no result, so that nobody knows whether B failed"] = append(found["no result, so that nobody knows whether B failed"], m.File)
+			found["no result, so it is unknown whether B failed"] = append(found["no result, so it is unknown whether B failed"], m.File)
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(found)) {

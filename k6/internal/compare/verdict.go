@@ -112,7 +112,7 @@ func (c *Comparison) noteRuns(q Request) {
 	if c.kept {
 		c.noteKept(len(good(q.A)))
 	} else if !c.Interleaved && len(c.Metrics) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by as much", tieBound))
+		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by the same amount", tieBound))
 	}
 }
 
@@ -198,7 +198,7 @@ const busyAtRest = 20.0
 func (c *Comparison) noteRest(q Request) {
 	a, b := restOf(q.A), restOf(q.B)
 	if max(a, b) >= busyAtRest {
-		c.Notes = append(c.Notes, fmt.Sprintf("at rest, while nothing is sent, the system takes %.0f %% of a CPU on A and %.0f %% on B (medians of the runs that looked)", a, b))
+		c.Notes = append(c.Notes, fmt.Sprintf("while idle, the system uses %.0f %% of a CPU on A and %.0f %% on B (medians of the sampled runs)", a, b))
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 // MeasureSame ends each refusal of two sides that are the same. `k6 x comment` recognizes the refusal by this text.
-const MeasureSame = "SAME=1 (--same) measures them all the same"
+const MeasureSame = "SAME=1 (--same) measures them anyway"
 
 // Contents are SHA-256 digests in hexadecimal, by the name in the testbed's [names] or by the variable with the path.
 type Contents map[string]string

@@ -85,7 +85,7 @@ func Run(o Options) int {
 func prepare(o Options) (*job, *fault.Fault) {
 	token := o.Getenv("COORDINATOR_TOKEN")
 	if len(token) < 16 {
-		return nil, fault.Usage("COORDINATOR_TOKEN is not set, or shorter than 16 characters: runners show it, and nobody else may")
+		return nil, fault.Usage("COORDINATOR_TOKEN is not set, or shorter than 16 characters: it is the secret that runners share with the coordinator")
 	}
 	if o.Runners < 1 {
 		return nil, fault.Usage("--runners: give how many runners there are")
@@ -256,7 +256,7 @@ func (j *job) cleanUp() {
 		message = fmt.Sprint(fault.Reason(err))
 	}
 	if err != nil || code != 0 {
-		fmt.Fprintf(j.Stderr, "%s: what its set-up made may be left on the target: %s\n", j.scenario, message)
+		fmt.Fprintf(j.Stderr, "%s: objects of its set-up may remain on the target: %s\n", j.scenario, message)
 	}
 }
 

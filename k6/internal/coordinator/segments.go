@@ -32,14 +32,14 @@ func PlaceOf(segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequen
 		return 0, 0, fmt.Errorf("--execution-segment=%s without --execution-segment-sequence: give both", segment)
 	}
 	if !sequence.IsFull() {
-		return 0, 0, fmt.Errorf("--execution-segment-sequence=%s does not go from 0 to 1: nobody would make the rest of the load", sequence)
+		return 0, 0, fmt.Errorf("--execution-segment-sequence=%s does not go from 0 to 1: a part of the load would be missing", sequence)
 	}
 	for i, one := range *sequence {
 		if one.Equal(segment) {
 			return i + 1, len(*sequence), nil
 		}
 	}
-	return 0, 0, fmt.Errorf("--execution-segment=%s is none of --execution-segment-sequence=%s", segment, sequence)
+	return 0, 0, fmt.Errorf("--execution-segment=%s is not in --execution-segment-sequence=%s", segment, sequence)
 }
 
 // RunnerName is the name of a runner in tags.

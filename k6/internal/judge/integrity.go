@@ -87,9 +87,9 @@ func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	case more == 0:
 		detail = fmt.Sprintf("%d, as reported", found)
 	case more > 0 && mayGrow:
-		holds, detail = true, fmt.Sprintf("%d, %d more than before the run: somebody else's", found, more)
+		holds, detail = true, fmt.Sprintf("%d, %d more than before the run: other clients added them", found, more)
 	case more < 0 && mayShrink:
-		holds, detail = true, fmt.Sprintf("%d, %d fewer than before the run: somebody else removed them", found, -more)
+		holds, detail = true, fmt.Sprintf("%d, %d fewer than before the run: other clients removed them", found, -more)
 	case holds:
 		detail += fmt.Sprintf("; %d changes got no clear answer and may have been made", slack)
 	}
@@ -104,7 +104,7 @@ func judgeQueries(line *result.Integrity, slack int64) {
 	}
 	more := *line.Found - *line.Reported
 	holds := max(more, -more) <= slack
-	line.OK, line.Detail = &holds, "as many as there ought to be"
+	line.OK, line.Detail = &holds, "as many as expected"
 	switch {
 	case holds:
 	case more < 0:

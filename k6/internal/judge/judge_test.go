@@ -154,8 +154,8 @@ func TestWhatNobodyCouldLookAtIsNoZero(t *testing.T) {
 		want          string
 	}{
 		{3, 0, "3 could not be removed from the target: users of the run; this removes them: the command"},
-		{37, 1, "up to 37 may be left on the target, which could not be asked: users of the run; this removes them: the command"},
-		{0, 1, "what is left on the target is not known, since it could not be asked: users of the run; this removes them: the command"},
+		{37, 1, "up to 37 may remain on the target, which could not be queried: users of the run; this removes them: the command"},
+		{0, 1, "the leftovers on the target are unknown, because the target could not be queried: users of the run; this removes them: the command"},
 	} {
 		j := judged(t, e, sent(1000, 0).with(fake{"cleanup_left": {"count": c.left}, "cleanup_unknown": {"count": c.unknown}}))
 		if j.Leftovers == nil || j.Leftovers.Text() != c.want || j.Leftovers.Known != (c.unknown == 0) || j.Notes[0] != c.want {

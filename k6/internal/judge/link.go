@@ -115,10 +115,10 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 		if unread := side.counts.OwnUnread; unread != nil {
 			own += *unread
 		} else if use.Failed == nil {
-			wrong = append(wrong, side.name+": how many packets it lost by itself is unknown")
+			wrong = append(wrong, side.name+": the number of packets that the link itself lost is unknown")
 		}
 		if own > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: it lost %d of %d packets by itself: it was too slow", side.name, own, side.counts.Sent))
+			wrong = append(wrong, fmt.Sprintf("%s: the link itself lost %d of %d packets, because it was too slow", side.name, own, side.counts.Sent))
 		}
 		if side.counts.Delivered == 0 {
 			continue
@@ -133,7 +133,7 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 	if len(wrong) > 0 {
 		return check(linkOf(use.Name), meter, false, strings.Join(wrong, "; "))
 	}
-	detail := "none lost by itself"
+	detail := "the link itself lost no packet"
 	if len(late) > 0 {
 		detail += fmt.Sprintf("; ms after their time in the mean: %s", strings.Join(late, ", "))
 	}

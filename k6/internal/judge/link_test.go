@@ -116,7 +116,7 @@ func TestLossesThatNobodyCouldReadAreNotNone(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"sent": 100, "delivered": 100, "own_unread": null}`), &use.Up); err != nil {
 		t.Fatal(err)
 	}
-	const want = "link: trojan: up: how many packets it lost by itself is unknown"
+	const want = "link: trojan: up: the number of packets that the link itself lost is unknown"
 	if got := faults(linkOver(use)); !slices.Contains(got, want) {
 		t.Errorf("no %q in %q", want, got)
 	}

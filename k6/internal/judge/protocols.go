@@ -180,7 +180,7 @@ func boundOf(row ProtocolRow) (reasons []reason) {
 	for _, line := range row.Comparison {
 		if line.Judged == bound {
 			reasons = append(reasons, reason{kind: "noise", name: line.Target + " bound", text: fmt.Sprintf(
-				"%s: %s: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes %s of its CPU: it may be slower than it looks",
+				"%s: %s: the generator or a configured rate limits the baseline, and the candidate uses %s of the baseline's CPU time: the candidate may be slower than the figures show",
 				row.Row, line.Target, times(cpu))})
 		}
 	}

@@ -85,7 +85,7 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	cpu.Ratio = p(1.5)
 	got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(line("throughput", "bound"), cpu)...))
 	if got != result.Inconclusive || !slices.Equal(texts, []string{
-		"trojan: throughput: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes 150 % of its CPU: it may be slower than it looks",
+		"trojan: throughput: the generator or a configured rate limits the baseline, and the candidate uses 150 % of the baseline's CPU time: the candidate may be slower than the figures show",
 	}) {
 		t.Errorf("%s %q", got, texts)
 	}

@@ -40,7 +40,7 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 			return fault.Usage("LINK=%s: %s is about a proxy that is up already, and a link is between the two ends of a pair that the run starts: give TESTBED=…", own, s)
 		}
 		if system.Target.TCP != "" || system.Target.UDP != "" {
-			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, and that of a link is at its end: take systems.%s.target out", own, p.Env.Name, s, s.System)
+			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, but with a link the far end must be the link's own: remove systems.%s.target", own, p.Env.Name, s, s.System)
 		}
 	}
 	if text == "" {
@@ -88,5 +88,5 @@ func (a Asked) tryLink(text string) *fault.Fault {
 		}
 		return fault.Setup("%s", line)
 	}
-	return fault.Setup("LINK=%s: bin/sidecar cannot tell whether there can be such a link: %v; run `make bin/sidecar`", text, err)
+	return fault.Setup("LINK=%s: bin/sidecar cannot check the link: %v; run `make bin/sidecar`", text, err)
 }

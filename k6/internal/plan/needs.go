@@ -123,7 +123,7 @@ func askSidecar(program string, arguments []string) ([]string, error) {
 	case errors.As(err, &exit) && len(exit.Stderr) > 0:
 		return nil, errors.New(strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "sidecar: "))
 	case err != nil:
-		return nil, fmt.Errorf("bin/sidecar cannot tell what is needed: %w; run `make bin/sidecar`", err)
+		return nil, fmt.Errorf("bin/sidecar cannot list the needed programs: %w; run `make bin/sidecar`", err)
 	}
 	return strings.Fields(string(out)), nil
 }

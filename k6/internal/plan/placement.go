@@ -90,7 +90,7 @@ func place(name string, allowed []int) (Placement, *fault.Fault) {
 	switch {
 	case name == "free":
 	case n == 0:
-		return p, fault.Setup("placement %s: cannot tell which CPUs there are; set PLACEMENT=free", name)
+		return p, fault.Setup("placement %s: the CPUs of this process are unknown; set PLACEMENT=free", name)
 	case name == "shared":
 		last := cpus.List(allowed[n-1:])
 		p.Probe, p.Echo, p.System = last, last, last

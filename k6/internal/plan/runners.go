@@ -42,7 +42,7 @@ func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
 		clients, err := check.Clients(s.Script, env)
 		switch {
 		case err != nil:
-			return fault.Usage("%s: it cannot be told how many clients it has: %v", s, err)
+			return fault.Usage("%s: its number of clients is unknown: %v", s, err)
 		case clients < a.Runners:
 			return fault.Usage("%s has %s in a loop and the run %d runners, so that one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
 				s, counted(clients), a.Runners, clients, a.Runners)

@@ -122,8 +122,8 @@ func winnersSection(winners []Winner) result.Section {
 		s.Rows = append(s.Rows, []result.Cell{word(w.Operation), word(w.Implementation), number(float64(w.Bytes)), ratio, word(w.String())})
 	}
 	if len(winners) > 0 {
-		s.Notes = []string{fmt.Sprintf("By the rounds, each of which has both, with the exact signed-rank interval at %.0f %%. The faster one is told where that is "+
-			"significant, with all %d rows of the table counted, and more than %.0f %%: it takes %d rounds; these are %s.", 100*difference.Look{}.Confidence(),
+		s.Notes = []string{fmt.Sprintf("From the rounds, which each measure both ciphers, with the exact signed-rank interval at %.0f %%. A faster cipher is named if the difference is "+
+			"significant, corrected for the %d rows of the table, and more than %.0f %%. That takes at least %d rounds; this run has %s.", 100*difference.Look{}.Confidence(),
 			len(winners), 100*bound, difference.FewestToTellApart(len(winners)), format.Count(int64(winners[0].Rounds)))}
 	}
 	return s

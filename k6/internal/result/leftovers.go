@@ -20,9 +20,9 @@ func (l Leftovers) Text() string {
 	text := fmt.Sprintf("%d could not be removed from the target: %s", l.Count, l.What)
 	switch {
 	case !l.Known && l.Count > 0:
-		text = fmt.Sprintf("up to %d may be left on the target, which could not be asked: %s", l.Count, l.What)
+		text = fmt.Sprintf("up to %d may remain on the target, which could not be queried: %s", l.Count, l.What)
 	case !l.Known:
-		text = "what is left on the target is not known, since it could not be asked: " + l.What
+		text = "the leftovers on the target are unknown, because the target could not be queried: " + l.What
 	}
 	if l.RemoveWith != "" {
 		text += "; this removes them: " + l.RemoveWith

@@ -52,7 +52,7 @@ func (e *explainer) walk(v *jsonschema.ValidationError) {
 	case *kind.Pattern:
 		if last := len(at) - 1; last >= 0 && strings.HasSuffix(at[last], "_env") {
 			// The value is not quoted, because it may be the secret itself.
-			e.add(at, "does not match %s; give the name of an environment variable, not what it holds", k.Want)
+			e.add(at, "does not match %s; give the name of an environment variable, not its value", k.Want)
 			return
 		}
 		e.add(at, "%q does not match %s%s", k.Got, k.Want, e.described(v.SchemaURL))

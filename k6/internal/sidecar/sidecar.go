@@ -101,7 +101,7 @@ func Open(ctx context.Context, program, root, logDir string, allowed []string) (
 	case <-s.done:
 		return nil, s.Ended()
 	case <-timeout.C:
-		err = fmt.Errorf("the sidecar told no address within %v; see %s", sidecarStart, logPath)
+		err = fmt.Errorf("the sidecar printed no address within %v; see %s", sidecarStart, logPath)
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

@@ -113,12 +113,12 @@ func take(output io.Reader, tests map[string]*Series) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("otava: what it printed is not what it prints of version 0.8.0: %w", err)
+			return fmt.Errorf("otava: its output is not in the format of version 0.8.0: %w", err)
 		}
 		for name, times := range all {
 			s := tests[name]
 			if s == nil {
-				return fmt.Errorf("otava: it tells of %q, which it was not asked about", name)
+				return fmt.Errorf("otava: its output has the unknown test %q", name)
 			}
 			for _, at := range times {
 				for _, c := range at.Changes {
