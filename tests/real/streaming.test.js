@@ -373,7 +373,7 @@ test('a server that refuses the login, is dead, or never answers: one warning, a
   const slowPort = /** @type {import('node:net').AddressInfo} */ (slow.address()).port;
   try {
     for (const [INFLUX, INFLUX_PASSWORD, pattern] of /** @type {[string, string, RegExp][]} */ ([
-      [outputs.INFLUX, 'a-wrong-password', /refuses the login \(401: authorization failed\); mend/],
+      [outputs.INFLUX, 'a-wrong-password', /refuses the login \(401: authorization failed\); fix/],
       ['http://127.0.0.1:1', database.password, /refuses connections; start it/],
       [`http://127.0.0.1:${slowPort}`, database.password, /does not answer within 2s/],
     ])) {

@@ -195,7 +195,7 @@ func TestAnInfluxThatIsAwaySpoilsNothing(t *testing.T) {
 	ours, full := newFakeInflux(t, http.StatusNoContent), newFakeInflux(t, http.StatusInternalServerError)
 	for name, c := range map[string]struct{ url, password, says string }{
 		"dead":        {"http://127.0.0.1:1", "x", " refuses connections; start it (`make up` or `make influx`), or unset INFLUX"},
-		"wrong login": {ours.URL, "wrong-pass", " refuses the login (401); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN"},
+		"wrong login": {ours.URL, "wrong-pass", " refuses the login (401); fix INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN"},
 		"full":        {full.URL, influxSecret, " cannot write (500); see its log and the disk that it writes to"},
 	} {
 		t.Run(name, func(t *testing.T) {

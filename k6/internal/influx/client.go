@@ -63,7 +63,7 @@ func refused(format string, args ...any) *trouble {
 func (c *client) post(ctx context.Context, body []byte) *trouble {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.write, bytes.NewReader(body))
 	if err != nil {
-		return lasting("%s cannot be asked; mend INFLUX", c.config.name())
+		return lasting("%s is not a valid URL; fix INFLUX", c.config.name())
 	}
 	req.Header.Set("Content-Encoding", "gzip")
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
@@ -123,17 +123,17 @@ func (c *client) silence(err error) string {
 	}
 	switch {
 	case errors.As(err, &certificate):
-		return fmt.Sprintf("%s has a certificate that is not trusted here (%s); let SSL_CERT_FILE name its authority, or mend INFLUX", name, oneLine(err.Error()))
+		return fmt.Sprintf("%s has a certificate that is not trusted here (%s); let SSL_CERT_FILE name its authority, or fix INFLUX", name, oneLine(err.Error()))
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return name + " speaks no TLS; give INFLUX with http://"
 	case errors.As(err, &alert), strings.Contains(err.Error(), "tls: "):
-		return fmt.Sprintf("%s: the TLS handshake failed (%s); mend its certificate and settings of TLS, or INFLUX", name, oneLine(err.Error()))
+		return fmt.Sprintf("%s: the TLS handshake failed (%s); fix its certificate and TLS settings, or INFLUX", name, oneLine(err.Error()))
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.Canceled):
 		return fmt.Sprintf("%s does not answer within %v; see what keeps it busy, or %s", name, Timeout, unset)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return name + " refuses connections; " + start
 	case errors.As(err, &dns):
-		return name + ": there is no such host; mend INFLUX"
+		return name + ": there is no such host; fix INFLUX"
 	}
 	return fmt.Sprintf("%s does not answer (%s); %s", name, oneLine(err.Error()), start)
 }
@@ -152,11 +152,11 @@ func (c *client) refusal(status int, body []byte) *trouble {
 	case status == http.StatusUnauthorized && c.config.token == "" && c.config.password == "":
 		return lasting("%s wants a login (%s); set INFLUX_PASSWORD or INFLUX_TOKEN", name, detail)
 	case status == http.StatusUnauthorized:
-		return lasting("%s refuses the login (%s); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, detail)
+		return lasting("%s refuses the login (%s); fix INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, detail)
 	case status == http.StatusForbidden:
 		return lasting("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, detail)
 	case status == http.StatusNotFound:
-		return lasting("%s has no database %s (%s); make it, or mend INFLUX_DATABASE", name, c.config.Database, detail)
+		return lasting("%s has no database %s (%s); make it, or fix INFLUX_DATABASE", name, c.config.Database, detail)
 	case status == http.StatusBadRequest && bytes.Contains(body, []byte(wantsTLS)):
 		return lasting("%s speaks TLS; give INFLUX with https://", name)
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500:
@@ -164,9 +164,9 @@ func (c *client) refusal(status int, body []byte) *trouble {
 	case status == http.StatusRequestEntityTooLarge:
 		return refused("%s finds a second's points too long (%s); raise its max-body-size", name, detail)
 	case status >= 400: // version 2 answers 422, version 1 answers 400
-		return refused("%s refuses points (%s); give a database of its own by INFLUX_DATABASE", name, detail)
+		return refused("%s refuses points (%s); give a separate database with INFLUX_DATABASE", name, detail)
 	}
-	return passing("%s answers as no InfluxDB does (%s); mend INFLUX", name, detail)
+	return passing("%s answers as no InfluxDB does (%s); fix INFLUX", name, detail)
 }
 
 // reasonIn is the reason in an answer, as one line; "" without a reason.
