@@ -100,7 +100,7 @@ func fit(runs []string, beds func(string) testbed.Testbed) (left []string, err e
 				return nil, refused("%v", err)
 			}
 			if why := compare.Unusable(measured[0]); why != "" {
-				left = append(left, fmt.Sprintf("%s of %s is not going to be used: %s", e.Name, filepath.Base(path), why))
+				left = append(left, fmt.Sprintf("%s of %s will not be used: %s", e.Name, filepath.Base(path), why))
 				continue
 			}
 			used++

@@ -72,7 +72,7 @@ func TestDashboardWhosePortIsTakenIsRefused(t *testing.T) {
 		says string
 	}{
 		strings.TrimPrefix(address, "127.0.0.1:"): {exitcode.Setup, "DASHBOARD: nothing can listen at " + address +
-			" (address already in use); set K6_WEB_DASHBOARD_PORT to another port, or stop what has it\n"},
+			" (address already in use); set K6_WEB_DASHBOARD_PORT to another port, or stop the program that uses it\n"},
 		"70000": {exitcode.Usage, "K6_WEB_DASHBOARD_PORT=70000: give a port, 1 to 65535\n"},
 		"-1":    {exitcode.Usage, "K6_WEB_DASHBOARD_PORT=-1: give a port, 1 to 65535\n"},
 	} {

@@ -38,7 +38,7 @@ func (b *session) settle(j job, code int, message string, entry *run.Scenario) (
 			entry.Message = "interrupted; the result is partial"
 		}
 	case j.needsSidecar() && !b.sidecar.Alive():
-		setupFailed(entry, run.OfBench, b.sidecar.Ended().Error()+"; its testbeds and probes ended with it, so what was measured says nothing of the system")
+		setupFailed(entry, run.OfBench, b.sidecar.Ended().Error()+"; its testbeds and probes ended with it, so the figures say nothing about the system")
 		return entry.Message
 	case err != nil && isMissing(path):
 		cause := run.OfBench

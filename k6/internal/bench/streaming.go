@@ -23,7 +23,7 @@ func (b *session) openStream(ctx context.Context, secrets, public []string) {
 	case err != nil: // the preflight has reported it
 		return
 	case !wanted && b.Getenv(influx.VariablePassword) != "" && ctx.Err() == nil:
-		b.screen.Line("not streamed: no InfluxDB answers at %s, which is where %s without %s streams to",
+		b.screen.Line("not streamed: no InfluxDB answers at %s, the default address that %s without %s uses",
 			config.URL, influx.VariablePassword, influx.VariableURL)
 		return
 	case !wanted:

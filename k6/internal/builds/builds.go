@@ -86,9 +86,9 @@ func Check(a Asked) (*Pair, *fault.Fault) {
 	case a.Base == "" || a.Head == "":
 		return nil, fault.Usage("give both BASE and HEAD (--base, --head)")
 	case a.Testbed == "":
-		return nil, fault.Usage("TESTBED (--testbed) is not set: name what starts the builds")
+		return nil, fault.Usage("TESTBED (--testbed) is not set: name the testbed that starts the builds")
 	case len(names) != 1:
-		return nil, fault.Usage("give one of BINARY, SOURCE and WHEEL (--binary, --source, --wheel): what of each checkout the testbed runs")
+		return nil, fault.Usage("give one of BINARY, SOURCE and WHEEL (--binary, --source, --wheel): the part of each checkout that the testbed runs")
 	}
 	p.takes, p.path = names[0], given[names[0]]
 	if !filepath.IsLocal(p.path) {
@@ -172,7 +172,7 @@ func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func
 	for i := range p.sides {
 		s := &p.sides[i]
 		if s.Unread != "" {
-			say("which commit %s is, and whether its files are changed, is not known: %s", s.Name, s.Unread)
+			say("the commit of %s, and whether its files are changed, is unknown: %s", s.Name, s.Unread)
 		}
 		if f := p.build(ctx, *s, environ, filepath.Join(logs, "build-"+s.Name+".log"), say); f != nil {
 			return specs, f
@@ -192,7 +192,7 @@ func (p *Pair) builtPath(s side) (string, *fault.Fault) {
 	paths := []string{pattern}
 	if p.takes == "wheel" {
 		if paths, _ = filepath.Glob(pattern); len(paths) != 1 {
-			return "", fault.Setup("the build of %s has left %d wheels %s, and one is wanted: name it by WHEEL, or let BUILD remove the others", s.Build, len(paths), p.path)
+			return "", fault.Setup("the build of %s has left %d wheels %s, but one is needed: name it with WHEEL, or make BUILD remove the others", s.Build, len(paths), p.path)
 		}
 	}
 	info, err := os.Stat(paths[0])

@@ -130,7 +130,7 @@ func TestABuildThatFailsIsOneLine(t *testing.T) {
 		"it makes nothing":  {"true", nil, "the build of base (main, COMMIT) has made no out/proxy (no such file or directory)"},
 		"not executable":    {"mkdir out; touch out/proxy", nil, "the out/proxy of base (main, COMMIT) is not executable"},
 		"a folder":          {"mkdir -p out/proxy", nil, "the out/proxy of base (main, COMMIT) is no file"},
-		"two wheels":        {"mkdir out; touch out/a.whl out/b.whl", map[string]string{"wheel": "out/*.whl"}, "the build of base (main, COMMIT) has left 2 wheels out/*.whl, and one is wanted: name it by WHEEL, or let BUILD remove the others"},
+		"two wheels":        {"mkdir out; touch out/a.whl out/b.whl", map[string]string{"wheel": "out/*.whl"}, "the build of base (main, COMMIT) has left 2 wheels out/*.whl, but one is needed: name it with WHEEL, or make BUILD remove the others"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())

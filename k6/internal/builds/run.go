@@ -56,7 +56,7 @@ func (p *Pair) Install(ctx context.Context, targets []string, logs string) *faul
 	case ctx.Err() != nil:
 		return interrupted()
 	case err != nil:
-		return fault.Setup("what the testbed takes cannot be made: %v; the log is %s", err, p.shorten(log))
+		return fault.Setup("the programs for the testbed cannot be built: %v; the log is %s", err, p.shorten(log))
 	}
 	return nil
 }

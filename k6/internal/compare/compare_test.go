@@ -229,7 +229,7 @@ func TestTooFewRuns(t *testing.T) {
 	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "about 4 more pairs would decide") {
 		t.Errorf("six: %v", c.Reasons)
 	}
-	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics could not have failed, however much worse: it takes 10") {
+	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics could not have failed, however much worse B was: it takes 10") {
 		t.Errorf("six: %v", c.Reasons)
 	}
 }
@@ -317,7 +317,7 @@ func TestAControlThatMovesWithTheSideIsTheSidesDoing(t *testing.T) {
 	}
 	c := Make(q)
 	notes := strings.Join(c.Notes, "\n")
-	if c.Verdict != Fail || !strings.Contains(notes, "one side changes what runs beside it") || !strings.Contains(notes, "takes 0 % of a CPU on A and 99 % on B") {
+	if c.Verdict != Fail || !strings.Contains(notes, "one side affects other programs") || !strings.Contains(notes, "takes 0 % of a CPU on A and 99 % on B") {
 		t.Errorf("%s %v %s", c.Verdict, c.Reasons, notes)
 	}
 }

@@ -119,7 +119,7 @@ func TestOneCauseIsOneLine(t *testing.T) {
 	}
 	c := Make(q)
 	others := slices.DeleteFunc(slices.Clone(c.Notes), func(note string) bool { return strings.HasPrefix(note, "unknown is") })
-	if want := []string{"a1 and 11 more runs of A: left out, as the measurement was at fault: generator CPU: a1"}; !slices.Equal(others, want) {
+	if want := []string{"a1 and 11 more runs of A: left out, because the measurement was at fault: generator CPU: a1"}; !slices.Equal(others, want) {
 		t.Errorf("%q", c.Notes)
 	}
 	if want := []string{"0 of the 12 runs of A can be used; it takes 80 %: generator CPU: a1"}; !slices.Equal(c.Reasons, want) {

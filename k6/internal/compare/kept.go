@@ -72,7 +72,7 @@ func (c *Comparison) excludeSecondary(kept int) {
 func (c *Comparison) noteKept(kept int) {
 	noise := fmt.Sprintf("their noise is known from %s", plural(kept, "kept run"))
 	if kept < difference.FewestKept {
-		noise = fmt.Sprintf("as fewer than %d runs were kept, runs are taken to differ by %g %%, and secondary metrics cannot be judged", difference.FewestKept, difference.AssumedNoise*100)
+		noise = fmt.Sprintf("because fewer than %d runs were kept, the noise of a run is assumed to be %g %%, and secondary metrics cannot be judged", difference.FewestKept, difference.AssumedNoise*100)
 	}
 	c.Notes = append(c.Notes, fmt.Sprintf("one run is judged by runs of another day: %s; the machine may have changed by %g %%, and each interval is wider by the same amount", noise, tieBound))
 }

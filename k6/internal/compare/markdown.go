@@ -283,25 +283,25 @@ func percent(v float64, unit string) string {
 
 // legend explains how the numbers are computed.
 func (c Comparison) legend() []string {
-	change := "change: Hodges and Lehmann's estimate of the pairs' changes, with the exact interval of the signed-rank test, whose two-sided p it is"
+	change := "change: the Hodges-Lehmann estimate of the pairs' changes, with the exact interval of the signed-rank test; p is the two-sided p-value of that test"
 	switch {
 	case c.kept:
-		change = "change: the run against the mean of the kept ones, with the interval in which one more run of theirs would be (Student's, of the logarithms), wider by what the machine may have changed; p is of the same"
+		change = "change: the run against the mean of the kept runs, with the prediction interval for one more of those runs (Student's, of the logarithms), wider by the possible change of the machine; p is from the same distribution"
 	case !c.Interleaved:
-		change = "change: Hodges and Lehmann's estimate of all runs of B against all of A, with the exact interval of the rank-sum test, wider by what the machine may have changed; p is of that test"
+		change = "change: the Hodges-Lehmann estimate of all runs of B against all runs of A, with the exact interval of the rank-sum test, wider by the possible change of the machine; p is the p-value of that test"
 	}
 	looks := ""
 	if c.Looks > 0 {
-		looks = fmt.Sprintf("; this was look %d at the pairs, and the interval is as wide as repeated looks need", c.Looks)
+		looks = fmt.Sprintf("; this was look %d at the pairs, and the interval allows for repeated looks", c.Looks)
 	}
 	return []string{
 		"A, B: medians of the runs",
 		change + looks + "; pp: percentage points, for shares",
-		"better, worse: the interval leaves out 0, whatever the number of metrics; it decides nothing",
+		"better, worse: the interval excludes 0, without a correction for the number of metrics; this decides nothing",
 		fmt.Sprintf("within: the whole interval is less than %g %% worse (%g times the time, memory or CPU; of a rate 1/%g of it; of shares %g points); "+
 			"beyond: the estimate is worse than that, and significantly worse with all metrics counted; unclear: neither",
 			c.WorseByPercent, 1+c.WorseByPercent/100, 1+c.WorseByPercent/100, c.WorseByPercent*sharePoints),
-		"a pass takes each primary metric within, nothing beyond and no more failures than A's",
+		"a pass needs each primary metric within, no metric beyond, and no more failures than A",
 	}
 }
 

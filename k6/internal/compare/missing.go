@@ -92,12 +92,12 @@ func (p partsOfRuns) missing(m Measured) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.integrity)) {
 		if p.integrity[name] && !slices.ContainsFunc(r.Integrity, func(i result.Integrity) bool { return i.Check == name && i.OK != nil }) {
-			all = append(all, "the integrity of "+name+" was not checked, which other runs have")
+			all = append(all, "the integrity of "+name+" was not checked, but other runs have this check")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.operations)) {
 		if _, there := r.Find(name); !there {
-			all = append(all, "the operation "+name+" is missing, which other runs have")
+			all = append(all, "the operation "+name+" is missing, but other runs have it")
 		}
 	}
 	if Unusable(m) != "" {
@@ -115,12 +115,12 @@ func (p partsOfRuns) missingChecks(r result.Result) []string {
 		return slices.ContainsFunc(r.Validity, func(v result.Validity) bool { return v.OK != nil && (name == "" || v.Check == name) })
 	}
 	if !known("") {
-		return []string{"no validity check was made: nothing says whether its figures can be believed"}
+		return []string{"no validity check ran, so its figures cannot be trusted"}
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(p.checks)) {
 		if !known(name) {
-			all = append(all, "the check of "+name+" is missing, which other runs have")
+			all = append(all, "the check of "+name+" is missing, but other runs have it")
 		}
 	}
 	return all
@@ -151,7 +151,7 @@ func (c *Comparison) findMissingValues(r row, a, b []Measured, valuesA, valuesB 
 	}
 	c.missing = append(c.missing, fmt.Sprintf("%s was not measured in %s%s", r.Title, files(without), tooFewFor(r, a, b)))
 	if counts[0] == len(a) && counts[1] == 0 && neverSucceeded(b, r.Operation) {
-		c.lost = append(c.lost, fmt.Sprintf("B has no %s, as no operation succeeded; all runs of A have it", r.Title))
+		c.lost = append(c.lost, fmt.Sprintf("B has no %s, because no operation succeeded; all runs of A have it", r.Title))
 	}
 }
 
@@ -260,7 +260,7 @@ func (c *Comparison) findMute(asked []difference.Metric, look difference.Look) {
 			need := look.FewestToBreak(role.Role, tests[role.Role])
 			takes = fmt.Sprintf(": it takes %d%s", need, c.minutesFor(need))
 		}
-		c.mute = append(c.mute, fmt.Sprintf("with %s %d %s %s could not have failed, however much worse%s%s", plural(pairs, "pair"), n, role.word,
+		c.mute = append(c.mute, fmt.Sprintf("with %s %d %s %s could not have failed, however much worse B was%s%s", plural(pairs, "pair"), n, role.word,
 			pluralNoun(n, "metric"), takes, role.more))
 	}
 }

@@ -130,7 +130,7 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			q := equal(9)
 			each(q.B, func(_ int, m *Measured) { m.Result.Processes[0].PeakAnonBytes = new(int64(98 * 50 << 20)) })
 			return q
-		}, exitcode.Inconclusive, "secondary metrics could not have failed, however much worse: it takes 11, about 22.0 s in all; SECONDARY=off", TooLittleTime},
+		}, exitcode.Inconclusive, "secondary metrics could not have failed, however much worse B was: it takes 11, about 22.0 s in all; SECONDARY=off", TooLittleTime},
 		"a P99 of three times with 10 pairs": {func() Request {
 			q := equal(10)
 			each(q.B, func(_ int, m *Measured) {
@@ -143,7 +143,7 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			q := many(equal(12), 24)
 			each(q.B, func(_ int, m *Measured) { m.Result.Operations[7] = operation("op7", 1.3*noise(9)(0)) })
 			return q
-		}, exitcode.Inconclusive, "145 secondary metrics could not have failed, however much worse: it takes 15", TooLittleTime},
+		}, exitcode.Inconclusive, "145 secondary metrics could not have failed, however much worse B was: it takes 15", TooLittleTime},
 		"primary metrics alone": {func() Request { q := equal(10); q.SecondaryOff = true; return q }, exitcode.Pass, "", ""},
 		"CPU that B spends later": {func() Request {
 			q := equal(12)

@@ -53,7 +53,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	}
 	for pair := 1; slices.Contains(open, true); pair++ {
 		if length.Pairs == 0 && time.Since(begun) >= length.Most {
-			session.Say("the time is over: no pair is begun after %s", length.Most)
+			session.Say("the time is up: no pair begins after %s", length.Most)
 			break
 		}
 		for _, side := range order(pair, lot) {

@@ -89,7 +89,7 @@ func (c *Comparison) noteRuns(q Request) {
 			g := group{s.name, "used although it failed", why}
 			if left := Unusable(m); left != "" {
 				why = left
-				g.what, g.why = "left out, as the measurement was at fault", cmp.Or(fault(m).Check, left)
+				g.what, g.why = "left out, because the measurement was at fault", cmp.Or(fault(m).Check, left)
 				if failed(m) != "" {
 					g.what = "a failure of its side, without numbers"
 				}
@@ -176,7 +176,7 @@ func (c *Comparison) drift() []string {
 		switch {
 		case !m.drifted:
 		case c.Interleaved:
-			c.Notes = append(c.Notes, fmt.Sprintf("the control differs too, and with the side, pair by pair: %s %s: one side changes what runs beside it", m.Title, changeText(m.Change)))
+			c.Notes = append(c.Notes, fmt.Sprintf("the control differs too, in step with the side in each pair: %s %s: one side affects other programs", m.Title, changeText(m.Change)))
 		default:
 			all = append(all, fmt.Sprintf("the control differs too: %s %s: the machine changed, not the proxy", m.Title, changeText(m.Change)))
 		}

@@ -119,7 +119,7 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 		return open("nothing was measured")
 	}
 	if usage.Host.CPUs == nil || usage.Host.BusyPercent == nil {
-		return open("how many cores the machine has and how busy they were is unknown")
+		return open("the number of cores of the machine, or their load, is unknown")
 	}
 	cpus, busy := *usage.Host.CPUs, *usage.Host.BusyPercent
 	others := 0.0

@@ -160,7 +160,7 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	case broken < 0:
 		found.reasons = append(found.reasons, because("limit", noneBroke))
 	case cut:
-		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended within that step, after %.1f s, and it was not beyond doubt too much",
+		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended within that step, after %.1f s, and the step was not clearly beyond the limit",
 			steps[broken].text, e.LoadS)))
 	case broken == 0 || steps[broken-1].number != steps[broken].number-1:
 		found.reasons = append(found.reasons, because("limit", steps[broken].text+", and the step below it was not measured"))

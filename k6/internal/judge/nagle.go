@@ -61,7 +61,7 @@ func waitNotes(e Evidence, j Judged) []string {
 		return nil
 	}
 	return []string{strings.Join(slices.Compact(found), "; ") + ": as long as delayed acknowledgements, 40 ms each. " +
-		"Is TCP_NODELAY set on each connection, of clients and servers, and is what belongs together written at once?"}
+		"Is TCP_NODELAY set on each connection of clients and servers, and is each message written at once?"}
 }
 
 func waited(n int) string {

@@ -78,7 +78,7 @@ func (e Evidence) limitFaults(all []Recorded) map[int][]string {
 			}
 			for _, one := range broke {
 				if held {
-					faults[one.Number] = append(faults[one.Number], fmt.Sprintf("%s: step %d was too much for this runner, and for another one it was not", op.Name, number+1))
+					faults[one.Number] = append(faults[one.Number], fmt.Sprintf("%s: step %d was beyond the limit for this runner, but not for another one", op.Name, number+1))
 				}
 			}
 		}

@@ -117,7 +117,7 @@ func TestALimitOfOneRunnerAloneIsNone(t *testing.T) {
 		}, healthy),
 	} {
 		j := judgedFiles(t, files(t, all))
-		isJudged(t, about, j, result.Inconclusive, "runner 2: send: step 3 was too much for this runner, and for another one it was not")
+		isJudged(t, about, j, result.Inconclusive, "runner 2: send: step 3 was beyond the limit for this runner, but not for another one")
 		if j.Runners[1].OK || !j.Runners[0].OK {
 			t.Errorf("%s: %+v", about, j.Runners)
 		}
@@ -139,7 +139,7 @@ func TestAStepThatWasCutShortIsTheLimitOnlyBeyondDoubt(t *testing.T) {
 			return 500
 		}
 		return 5
-	}))), result.Inconclusive, "the load ended within that step, after 4.5 s, and it was not beyond doubt too much")
+	}))), result.Inconclusive, "the load ended within that step, after 4.5 s, and the step was not clearly beyond the limit")
 	isJudged(t, "beyond doubt", judgedFiles(t, files(t, cut(func(_, step, _ int) float64 { return []float64{5, 5, 500}[step] }))), result.Pass, "")
 	first := cut(func(_, _, n int) float64 { return []float64{5, 500}[map[bool]int{true: 1}[n%10 == 0]] })
 	for i := range first {

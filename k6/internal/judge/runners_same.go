@@ -73,7 +73,7 @@ func leaveOutForeign(all []Recorded) {
 	}
 	for i, one := range all {
 		if one.Lost == "" && len(all) > 1 && (one.Evidence.Runner == nil || one.Number < 1 || one.Number > one.Evidence.Runner.Of) {
-			all[i].Lost = "it does not say which of the runners it is of"
+			all[i].Lost = "it does not name its runner"
 		}
 	}
 }

@@ -232,7 +232,7 @@ func TestARecordThatIsNotThereIsNeverAPass(t *testing.T) {
 			return p
 		}, nil, "runner 2: pulsar-ingest.runner-2.record: it is of another run: its coordinator differs", 3},
 		"of a run of one":   {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner = nil }); return p }, nil, "number of runners differs", 3},
-		"of no such runner": {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner.Number = 7 }); return p }, nil, "it does not say which of the runners it is of", 4},
+		"of no such runner": {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner.Number = 7 }); return p }, nil, "it does not name its runner", 4},
 	} {
 		// It does not pass even if the rest is enough: 600 of 1,000 requests are required.
 		all := sentBy(3, spread, never)

@@ -87,7 +87,7 @@ func (a Asked) checkDashboard() *fault.Fault {
 	address := net.JoinHostPort(a.DashboardHost(), port)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fault.Setup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop what has it",
+		return fault.Setup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop the program that uses it",
 			address, socketReason(err))
 	}
 	_ = listener.Close()

@@ -37,7 +37,7 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 		text = own
 		system := p.Env.Systems[s.System]
 		if system.TestbedOf(s.Name) == nil {
-			return fault.Usage("LINK=%s: %s is about a proxy that is up already, and a link is between the two ends of a pair that the run starts: give TESTBED=…", own, s)
+			return fault.Usage("LINK=%s: %s tests a proxy that is up already, but a link needs a pair of proxies that the run starts: give TESTBED=…", own, s)
 		}
 		if system.Target.TCP != "" || system.Target.UDP != "" {
 			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, but with a link the far end must be the link's own: remove systems.%s.target", own, p.Env.Name, s, s.System)

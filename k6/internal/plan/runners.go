@@ -44,7 +44,7 @@ func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
 		case err != nil:
 			return fault.Usage("%s: its number of clients is unknown: %v", s, err)
 		case clients < a.Runners:
-			return fault.Usage("%s has %s in a loop and the run %d runners, so that one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
+			return fault.Usage("%s has %s in a loop, but the run has %d runners, so one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
 				s, counted(clients), a.Runners, clients, a.Runners)
 		}
 	}

@@ -33,7 +33,7 @@ func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fa
 	switch {
 	case isEnvironment:
 		if variable := environment.URLVariable(system); a.Getenv(variable) != "" {
-			return a, fault.Usage("%s=%s: %s is set and would go before the environment's URL: unset it", letter, spec, variable)
+			return a, fault.Usage("%s=%s: %s is set and would replace the environment's URL: unset it", letter, spec, variable)
 		}
 		a.Env = name
 		return a, nil

@@ -124,7 +124,7 @@ func take(output io.Reader, tests map[string]*Series) error {
 				for _, c := range at.Changes {
 					p, err := strconv.ParseFloat(c.P, 64)
 					if err != nil || c.Index < 1 || c.Index >= len(s.Values) {
-						return fmt.Errorf("otava: a change of %s at %d with p %q cannot be", name, c.Index, c.P)
+						return fmt.Errorf("otava: a change of %s at %d with p %q is not possible", name, c.Index, c.P)
 					}
 					s.Changes = append(s.Changes, Change{Index: c.Index, P: p})
 				}

@@ -78,7 +78,7 @@ func Made(root string) (map[string]string, error) {
 	head, rest, began := strings.Cut(string(text), begin)
 	_, tail, ended := strings.Cut(rest, end)
 	if !began || !ended {
-		return nil, errors.New(page + ": the lines between which the variables stand are missing")
+		return nil, errors.New(page + ": the marker lines around the variables are missing")
 	}
 	return map[string]string{helpFile: Help(), page: head + begin + tables() + end + tail}, nil
 }
