@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command k6 is Windtunnel's k6: k6 with SQL, database drivers, our subcommands and our output. This file is the same as
-// xk6 would generate, so the build needs no xk6.
+// Command k6 is Windtunnel's k6: k6 with SQL, database drivers, our subcommands and our output. This file is
+// what xk6 would write, so the build needs no xk6.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package connect decides how k6 reaches a system: the address, the proxy, and TLS. Each decision sets an option of k6,
-// and a parameter of the result or a note, so that no decision is silent.
+// Package connect decides how k6 reaches a system: by which address, through which proxy, and with which TLS. Each decision is an
+// option of k6's, and a parameter of the result or a note, so that none is silent.
 package connect
 
 import (
@@ -35,8 +35,7 @@ type Connection struct {
 	// Parameters decide whether two runs can be compared.
 	Parameters map[string]string
 	Notes      []string
-	// Tried are the addresses of the system's name, for the message that none answered; "" if the system is given by an
-	// address.
+	// Tried are the addresses of the system's name, for a message that none answered; "" of an address.
 	Tried string
 
 	address string // HOST:PORT to dial
@@ -144,30 +143,30 @@ func (c *Connection) useTLS(u *url.URL, at reached) error {
 		return err
 	}
 	c.keys = files
-	var settings []string
+	var said []string
 	if t.CA != "" {
 		if err := os.Setenv("SSL_CERT_FILE", absolute(t.CA, c.asked.Folder)); err != nil {
 			return err
 		}
 		sum := sha256.Sum256(files.ca)
-		settings = append(settings, "ca "+hex.EncodeToString(sum[:6]))
+		said = append(said, "ca "+hex.EncodeToString(sum[:6]))
 	}
 	if t.ServerName != "" {
 		if err := c.nameServer(u, at); err != nil {
 			return err
 		}
-		settings = append(settings, "server_name "+t.ServerName)
+		said = append(said, "server_name "+t.ServerName)
 	}
 	if t.Insecure {
 		c.Options["insecureSkipTLSVerify"] = true
 		c.Notes = append(c.Notes, "TLS: no certificate was verified (tls.insecure), so whoever is between could have answered")
-		settings = append(settings, "insecure")
+		said = append(said, "insecure")
 	}
 	if t.ClientCert != "" {
 		c.Options["tlsAuth"] = []map[string]string{{"cert": string(files.cert), "key": string(files.key)}}
-		settings = append(settings, "client certificate")
+		said = append(said, "client certificate")
 	}
-	c.Parameters["tls"] = strings.Join(settings, ", ")
+	c.Parameters["tls"] = strings.Join(said, ", ")
 	return nil
 }
 

@@ -109,7 +109,7 @@ func TestMend(t *testing.T) {
 				t.Errorf("%s: %q of its URL alone, want %q", name, got, c.want)
 			}
 		}
-		if got := own.explain(time.Now()); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+		if got := own.mend(time.Now()); !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -25,7 +25,7 @@ func Mend(at string) string {
 		case c.asked.Proxy != "": // a direct handshake would not go through the proxy
 			return ""
 		default:
-			return c.explain(time.Now())
+			return c.mend(time.Now())
 		}
 	}
 	u, err := url.Parse(at)
@@ -33,10 +33,10 @@ func Mend(at string) string {
 		return ""
 	}
 	c := Connection{URL: at, name: u.Hostname(), address: net.JoinHostPort(u.Hostname(), portOf(u))}
-	return c.explain(time.Now())
+	return c.mend(time.Now())
 }
 
-func (c *Connection) explain(now time.Time) string {
+func (c *Connection) mend(now time.Time) string {
 	var pair []tls.Certificate
 	if len(c.keys.cert) > 0 {
 		if own, err := tls.X509KeyPair(c.keys.cert, c.keys.key); err == nil {
