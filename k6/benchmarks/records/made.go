@@ -35,7 +35,7 @@ func evidence(s size, number int) ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// filled returns a record of its own samples: latencies in nanoseconds, spread log-normally around 20 ms.
+// filled returns a record of random latencies in nanoseconds, spread log-normally around 20 ms.
 func filled(samples, number int) *record.Record {
 	r := record.New()
 	random := rand.New(rand.NewPCG(uint64(number), 1))

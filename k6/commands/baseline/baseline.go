@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package baseline is `k6 x baseline`: it judges a run by a stored baseline.
+// Package baseline is `k6 x baseline`: it judges a run by a kept baseline.
 package baseline
 
 import (

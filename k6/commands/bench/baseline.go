@@ -24,7 +24,7 @@ import (
 // variable names the baseline. For a scenario with a candidate the variable may also be the baseline program.
 const variable = "BASELINE"
 
-// isKept reports whether the name is a stored baseline. A program is given by the absolute path of a file.
+// isKept reports whether the name is a kept baseline. A program is given by the absolute path of a file.
 func isKept(name string) bool {
 	if name == "" || !filepath.IsAbs(name) {
 		return name != ""

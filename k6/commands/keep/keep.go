@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package keep is `k6 x keep`: it stores runs as a baseline.
+// Package keep is `k6 x keep`: it keeps runs as a baseline.
 package keep
 
 import (
@@ -60,7 +60,7 @@ Exit codes:
 	})
 }
 
-// Run stores the runs and returns the exit code.
+// Run keeps the runs and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options) int {
 	if o.Name == "" || len(o.Paths) == 0 {
 		fmt.Fprintln(stderr, "give --name NAME and a run, such as results/latest; see k6 x keep --help")

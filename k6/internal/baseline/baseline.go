@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package baseline stores runs, and judges a later run by them (docs/baselines.md).
+// Package baseline keeps runs, and judges a later run by them (docs/baselines.md).
 package baseline
 
 import (
@@ -17,7 +17,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Baseline is a folder of stored runs.
+// Baseline is a folder of kept runs.
 type Baseline struct {
 	Name   string
 	Folder string
@@ -74,7 +74,7 @@ func isRun(folder string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Scenarios returns the scenarios with a usable result in a stored run, as SYSTEM/NAME.
+// Scenarios returns the scenarios with a usable result in a kept run, as SYSTEM/NAME.
 func (b Baseline) Scenarios() ([]string, error) {
 	var all []string
 	for _, folder := range b.Runs {
@@ -91,7 +91,7 @@ func (b Baseline) Scenarios() ([]string, error) {
 	return all, nil
 }
 
-// of returns the usable stored runs of a scenario.
+// of returns the usable kept runs of a scenario.
 func (b Baseline) of(scenario string) ([]compare.Measured, error) {
 	all, err := compare.Load(b.Runs, scenario)
 	if err != nil {

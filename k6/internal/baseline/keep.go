@@ -18,7 +18,7 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// Keeping says which runs to store, and where. All paths are absolute.
+// Keeping says which runs to keep, and where. All paths are absolute.
 type Keeping struct {
 	Name string
 	// Runs are the folders of runs; To is the folder of baselines.
@@ -38,7 +38,7 @@ func refused(format string, args ...any) error { return Refused{fmt.Sprintf(form
 
 // Keep adds the runs to the baseline with that name; it makes the baseline if needed. It copies the results, run.json
 // and the reports of each run unchanged, because they contain no secrets. It copies no logs. It returns the folder, and
-// one line for each result that judgements will not use. If one of the runs cannot be stored, Keep stores nothing.
+// one line for each result that judgements will not use. If one of the runs cannot be kept, Keep keeps nothing.
 func Keep(k Keeping) (folder string, left []string, err error) {
 	if !namePattern.MatchString(k.Name) {
 		return "", nil, refused("NAME %q: give letters, digits, dots, dashes and underscores", k.Name)

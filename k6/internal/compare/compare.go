@@ -35,7 +35,7 @@ type Request struct {
 	Interrupted          bool
 	WorseBy              float64 // percent
 	Beds                 func(name string) testbed.Testbed
-	// Kept says that A are stored runs, and that they judge the one run B.
+	// Kept says that A are kept runs, and that they judge the one run B.
 	Kept bool
 }
 

@@ -94,7 +94,7 @@ type Comparison struct {
 	missing        []string          // what was not measured, one reason each
 	lost           []string          // primary metrics without a value in B because all operations failed, one reason each
 	noSecondary    string            // why secondary metrics cannot be judged, although they were requested
-	kept           bool              // A are stored runs that judge the one run B
+	kept           bool              // A are kept runs that judge the one run B
 	answers        []string          // findings of both sides' sections, one line each
 }
 

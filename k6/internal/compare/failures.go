@@ -13,7 +13,7 @@ import (
 )
 
 // moreRuns is how many more runs must fail on B than on A to break the gate. One more failed run prevents a pass. A run
-// that is judged by stored runs breaks the gate alone.
+// that is judged by kept runs breaks the gate alone.
 const moreRuns = 2
 
 // countFailedRuns adds the failed runs to c.Failures, by kind of failure. A failure that the disturbed machine may have

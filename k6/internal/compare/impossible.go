@@ -19,7 +19,7 @@ const (
 	linkShare = 1.05
 )
 
-// impossible names a figure of a result that cannot be right, "" if there is no such figure. A run with such a figure is
+// impossible names a figure of a result that cannot be right, "" if all are possible. A run with such a figure is
 // missing evidence.
 func impossible(r result.Result) string {
 	for _, op := range r.Operations {

@@ -13,15 +13,15 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// This file judges one run by stored runs (docs/baselines.md).
+// This file judges one run by kept runs (docs/baselines.md).
 
-// ofKept are the fields that must be the same in stored runs and in the run that they judge, except parameters. The
+// ofKept are the fields that must be the same in kept runs and in the run that they judge, except parameters. The
 // machine's class is checked earlier, field by field.
 var ofKept = slices.DeleteFunc(slices.Clone(common), func(f field) bool {
 	return !slices.Contains([]string{"scenario", "profile"}, f.name)
 })
 
-// KeptRefusal says in one line why stored runs cannot judge a run, with the fields and both values; "" if they can.
+// KeptRefusal says in one line why kept runs cannot judge a run, with the fields and both values; "" if they can.
 func KeptRefusal(kept []Measured, own Measured, beds func(name string) testbed.Testbed) string {
 	of := results(kept)
 	if own.Result == nil || len(of) == 0 {
@@ -38,7 +38,7 @@ func KeptRefusal(kept []Measured, own Measured, beds func(name string) testbed.T
 	return repeated(kept, []Measured{own})
 }
 
-// OneThing says in one line why runs cannot be stored together; "" if they have the same scenario, parameters, testbed,
+// OneThing says in one line why runs cannot be kept together; "" if they have the same scenario, parameters, testbed,
 // versions and class of machine.
 func OneThing(runs []Measured, beds func(name string) testbed.Testbed) string {
 	of := results(runs)
@@ -53,7 +53,7 @@ func OneThing(runs []Measured, beds func(name string) testbed.Testbed) string {
 	return refusal(of, of[:1], ofKept, beds)
 }
 
-// excludeSecondary removes secondary metrics from the gate if there are too few stored runs to know their noise, which
+// excludeSecondary removes secondary metrics from the gate if there are too few kept runs to know their noise, which
 // differs from the noise of a speed.
 func (c *Comparison) excludeSecondary(kept int) {
 	if !c.kept || kept >= difference.FewestKept {

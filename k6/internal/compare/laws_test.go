@@ -176,7 +176,7 @@ var removals = []struct {
 	}},
 	{"a run", func(m *made) {
 		if m.Kept {
-			return // the user decides which runs are stored
+			return // the user decides which runs are kept
 		}
 		for _, runs := range []*[]Measured{&m.A, &m.B} {
 			if m.random.IntN(2) == 0 && len(*runs) > 1 {

@@ -48,7 +48,7 @@ func many(q Request, operations int) Request {
 	return q
 }
 
-// byABaseline judges the first run of B by the runs of A, as stored runs.
+// byABaseline judges the first run of B by the runs of A, as kept runs.
 func byABaseline(q Request) Request {
 	q.B, q.Kept, q.Planned, q.WorseBy = q.B[:1], true, 0, 30
 	for _, runs := range [][]Measured{q.A, q.B} {

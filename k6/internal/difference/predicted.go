@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// FewestKept is the smallest number of stored runs whose noise is known well enough.
+	// FewestKept is the smallest number of kept runs whose noise is known well enough.
 	FewestKept = 4
-	// AssumedNoise is the standard deviation of the logarithm of a run's value, used with fewer stored runs. It is the
+	// AssumedNoise is the standard deviation of the logarithm of a run's value, used with fewer kept runs. It is the
 	// noise between consecutive runs on the machine of docs/benchmarks.md.
 	AssumedNoise = 0.10
 	// tailSteps is the number of steps from leastTail to the middle of a distribution.
@@ -20,10 +20,10 @@ const (
 	leastTail = 1e-9
 )
 
-// Predicted is the shift of one run from stored runs. Each value is plain or a logarithm; a higher value is worse. Ranks
+// Predicted is the shift of one run from kept runs. Each value is plain or a logarithm; a higher value is worse. Ranks
 // of one value against so few prove nothing at the levels of the gate. So this is the only shift that assumes a
 // distribution: the runs of one program are normally distributed. The interval is the prediction interval of one more
-// run: Student's, with the variance of the stored runs, or normal with AssumedNoise for fewer than FewestKept. widen, 0
+// run: Student's, with the variance of the kept runs, or normal with AssumedNoise for fewer than FewestKept. widen, 0
 // or more, is how much the machine may have changed since.
 func Predicted(kept []float64, own, widen float64) Shift {
 	n := len(kept)

@@ -121,7 +121,7 @@ func clockSane(row result.Operation) *result.Validity {
 	return check("clock: "+row.Name, "clock", false, fmt.Sprintf("a latency of %.3f ms: the wall clock jumped", row.LatencyMS.Min))
 }
 
-// sampleCount checks that there are enough samples for each percentile. A percentile with too few samples is not shown,
+// sampleCount checks the number of samples for each percentile. A percentile with too few samples is not shown,
 // and its threshold cannot be judged.
 func sampleCount(row result.Operation, thresholds []result.Threshold) *result.Validity {
 	var samples int64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package judge computes a result from the measurements: percentiles, rates, thresholds, validity, the verdict and its
-// reasons. No other package decides a verdict.
+// reasons. Only this package decides a verdict.
 package judge
 
 import (

@@ -76,7 +76,7 @@ func loadFolder(dir string) (Set, error) {
 }
 
 // LoadRun reads the results in a folder, with a record that replaces the one in the folder: a full disk may have kept
-// that one from being written. A nil record means that there is none. With an error, LoadRun also returns the readable
+// that one from being written. record may be nil. With an error, LoadRun also returns the readable
 // results.
 func LoadRun(dir string, record *run.Run) (Set, error) {
 	set := Set{Run: record}

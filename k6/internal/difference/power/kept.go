@@ -9,14 +9,14 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Kept simulates a run judged by stored runs. It has two primary metrics, speed and CPU per operation. Its secondary
-// metrics are judged if there are enough stored runs.
+// Kept simulates a run judged by kept runs. It has two primary metrics, speed and CPU per operation. Its secondary
+// metrics are judged if there are enough kept runs.
 type Kept struct {
 	Noise     Noise
 	CV        float64
-	Runs      int     // stored runs
+	Runs      int     // kept runs
 	Secondary int     // number of secondary metrics
-	Slower    float64 // loss of the run's speed against the stored runs, as a fraction
+	Slower    float64 // loss of the run's speed against the kept runs, as a fraction
 	WorseBy   float64 // bound, as a fraction
 }
 

@@ -10,7 +10,7 @@ import (
 // The bound of docs/baselines.md, whose tables this test prints with -v.
 const keptBound = 0.3
 
-// A run judged by stored runs: equal programs fail rarely, and a program that is slower by at least the bound passes
+// A run judged by kept runs: equal programs fail rarely, and a program that is slower by at least the bound passes
 // rarely.
 func TestOneRunAgainstKeptOnes(t *testing.T) {
 	const runs = 400
