@@ -163,13 +163,13 @@ func TestKeepRefuses(t *testing.T) {
 		r.Verdict, r.Validity[0].OK = result.Inconclusive, &bad
 	})
 	for want, k := range map[string]Keeping{
-		`NAME "../x": give letters`:                                 {Name: "../x", Runs: []string{good}},
-		"is no folder of a run":                                     {Name: "new", Runs: []string{root}},
-		"the run kept-00 is in the baseline good already":           {Name: "good", Runs: []string{good}},
-		"the run xeon is in the baseline new already":               {Name: "new", Runs: []string{other, other}},
-		"the runs are of machines of different classes":             {Name: "good", Runs: []string{other}},
-		"they differ in versions":                                   {Name: "good", Runs: []string{version}},
-		"has no result that can be used: pulsar/ingest of busy is ": {Name: "new", Runs: []string{busy}},
+		`NAME "../x": give letters`:                                                {Name: "../x", Runs: []string{good}},
+		"is no folder of a run":                                                    {Name: "new", Runs: []string{root}},
+		"the run kept-00 is in the baseline good already":                          {Name: "good", Runs: []string{good}},
+		"the run xeon is in the baseline new already":                              {Name: "new", Runs: []string{other, other}},
+		"the runs are of machines of different classes":                            {Name: "good", Runs: []string{other}},
+		"they differ in versions":                                                  {Name: "good", Runs: []string{version}},
+		"has no result that can be used: pulsar/ingest of busy will not be used: ": {Name: "new", Runs: []string{busy}},
 	} {
 		k.To, k.Beds = Folder(root), check.Beds("")
 		_, _, err := Keep(k)

@@ -317,7 +317,7 @@ func TestAControlThatMovesWithTheSideIsTheSidesDoing(t *testing.T) {
 	}
 	c := Make(q)
 	notes := strings.Join(c.Notes, "\n")
-	if c.Verdict != Fail || !strings.Contains(notes, "one side affects other programs") || !strings.Contains(notes, "takes 0 % of a CPU on A and 99 % on B") {
+	if c.Verdict != Fail || !strings.Contains(notes, "one side affects other programs") || !strings.Contains(notes, "uses 0 % of a CPU on A and 99 % on B") {
 		t.Errorf("%s %v %s", c.Verdict, c.Reasons, notes)
 	}
 }

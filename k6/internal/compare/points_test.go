@@ -156,12 +156,12 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			return q
 		}, exitcode.Fail, "CPU per operation is worse by more than 10 %: +14", ""},
 		"no validity": {func() Request { q := equal(12); q.B[2].Result.Validity = nil; return q },
-			exitcode.Inconclusive, "b3: no validity check was made", IsMissing},
+			exitcode.Inconclusive, "b3: no validity check ran", IsMissing},
 		"a validity that knows nothing": {func() Request {
 			q := equal(12)
 			each(q.B, func(_ int, m *Measured) { m.Result.Validity = []result.Validity{{Check: "complete"}} })
 			return q
-		}, exitcode.Inconclusive, "no validity check was made", IsMissing},
+		}, exitcode.Inconclusive, "no validity check ran", IsMissing},
 		"a pair is not there": {func() Request { q := equal(13); q.Planned, q.Made = 0, 13; q.A, q.B = q.A[:12], q.B[:12]; return q },
 			exitcode.Inconclusive, "there is no run of B in pair 13", IsMissing},
 		"a run is not there": {func() Request { q := equal(13); q.B = append(q.B[:5:5], q.B[6:]...); return q },

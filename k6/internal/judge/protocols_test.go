@@ -131,7 +131,7 @@ func TestTheCPUThatACandidateTakesIsFoundWhereverItsLineIs(t *testing.T) {
 	cpu.Ratio = p(1.5)
 	row := rowNamed("trojan", side(ranWell), append([]ProtocolComparison{cpu}, lines(line("throughput", "bound"))...)...)
 	_, texts := ofRows(true, Judged{}, result.Pass, row)
-	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate takes 150 % of its CPU") {
+	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate uses 150 % of the baseline's CPU time") {
 		t.Errorf("%q", texts)
 	}
 }
@@ -141,7 +141,7 @@ func TestABoundThroughputIsToldWithTheCPUThatACandidatePutsOff(t *testing.T) {
 	cpu.Ratio, turn.Ratio = p(1.), p(2.5)
 	row := rowNamed("trojan", side(ranWell), append(lines(line("throughput", "bound")), cpu, turn)...)
 	_, texts := ofRows(true, Judged{}, result.Pass, row)
-	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate takes 250 % of its CPU") {
+	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate uses 250 % of the baseline's CPU time") {
 		t.Errorf("%q", texts)
 	}
 }

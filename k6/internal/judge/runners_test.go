@@ -272,7 +272,7 @@ func TestNoRecordAtAllIsAnError(t *testing.T) {
 	}
 	// Two runs of one runner each are not one run.
 	a, b := files(t, sentBy(1, spread, never)), files(t, sentBy(1, spread, never))
-	if _, err := Runners(Open(a[0], b[0])); err == nil || !strings.Contains(err.Error(), "does not say which of the runners") {
+	if _, err := Runners(Open(a[0], b[0])); err == nil || !strings.Contains(err.Error(), "does not name its runner") {
 		t.Error(err)
 	}
 }
