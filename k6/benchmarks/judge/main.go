@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Command judge, run by `make benchmark-judge`, prints the error rates of the comparison engine and the number of pairs
-// that it needs, as the Markdown tables of docs/compare.md.
+// that it needs, as the Markdown tables of docs/benchmarks.md.
 package main
 
 import (

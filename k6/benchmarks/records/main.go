@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command records, run by `make benchmark-records` in the folder k6, prints two costs as the Markdown of docs/record.md:
+// Command records, run by `make benchmark-records` in the folder k6, prints two costs as the Markdown of docs/benchmarks.md:
 // the cost for a k6 process to record ten million samples, and the cost for `k6 x judge` to judge the records of many
 // runners.
 package main

@@ -2,7 +2,7 @@
 
 // Package ambient lists settings of a shell that change a measurement without being asked for: the path of requests,
 // trusted certificates, name resolution, and Go's runtime. They are kept from the measuring k6 and the sidecar, but not
-// from builds. docs/add-an-environment.md says how to use such a setting on purpose.
+// from builds. docs/how-to/add-an-environment.md says how to use such a setting on purpose.
 package ambient
 
 import (

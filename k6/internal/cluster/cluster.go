@@ -2,7 +2,7 @@
 
 // Package cluster runs scenarios on Kubernetes: it renders the manifests of deploy/, k6-operator starts the runners, and
 // a coordinator synchronizes them. The package then fetches the results and removes all objects that it made. See
-// docs/kubernetes.md.
+// docs/how-to/kubernetes.md.
 package cluster
 
 import (

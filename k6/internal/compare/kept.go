@@ -13,7 +13,7 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// This file judges one run by kept runs (docs/baselines.md).
+// This file judges one run by kept runs (docs/how-to/baselines.md).
 
 // ofKept are the fields that must be the same in kept runs and in the run that they judge, except parameters. The
 // machine's class is checked earlier, field by field.

@@ -27,7 +27,7 @@ const MeasureSame = "SAME=1 (--same) measures them anyway"
 // Contents are SHA-256 digests in hexadecimal, by the name in the testbed's [names] or by the variable with the path.
 type Contents map[string]string
 
-// whichBuild are the variables that select the build and do not change how it runs (docs/your-own-build.md). Contents
+// whichBuild are the variables that select the build and do not change how it runs (docs/how-to/compare-builds.md). Contents
 // identify the build better.
 var whichBuild = []string{"binary", "python", "source", "version", "wheel", "driver_version"}
 

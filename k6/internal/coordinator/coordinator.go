@@ -2,7 +2,7 @@
 
 // Package coordinator synchronizes the runners of one run. Runners are k6 processes that each make a part of the load.
 // One of them sets up for all, all begin at the same time, one of them tears down after all, and the coordinator
-// receives their records. It does not place or start runners. docs/runners.md describes the protocol.
+// receives their records. It does not place or start runners. docs/how-to/runners.md describes the protocol.
 package coordinator
 
 import (

@@ -21,7 +21,7 @@ func check(name, kind string, ok bool, detail string) *result.Validity {
 }
 
 // checksOf returns the validity checks: whether a run's figures can be trusted, not whether they are good.
-// docs/numbers.md explains each check and its bound.
+// docs/explanation/verdicts.md explains each check and its bound.
 func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []result.Threshold, controls []result.Control) []result.Validity {
 	var checks []result.Validity
 	add := func(made ...*result.Validity) {

@@ -402,7 +402,7 @@ func TestWhatWasSeenOnceIsOfTheOneWhoRanTheTeardown(t *testing.T) {
 	}
 }
 
-// Two generators may measure other figures of the same relay than one: docs/runners.md.
+// Two generators may measure other figures of the same relay than one: docs/how-to/runners.md.
 func TestTheNumberOfRunnersIsAParameterOfTheRun(t *testing.T) {
 	for runners, want := range map[int]string{1: `{}`, 3: `{"runners":3}`} {
 		var run struct{ Parameters json.RawMessage }

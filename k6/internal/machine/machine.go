@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package machine groups machines into classes. Figures of runs on one class may be compared although the runs did not
-// take turns. docs/baselines.md says what is part of a class, and why.
+// take turns. docs/how-to/baselines.md says what is part of a class, and why.
 package machine
 
 import (

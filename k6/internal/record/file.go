@@ -13,7 +13,7 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// Schema identifies the format of a record's file; docs/record.md describes it.
+// Schema identifies the format of a record's file; docs/reference/record.md describes it.
 const Schema = "windtunnel.record/2"
 
 // Extension is the extension of a record's file name.

@@ -4,7 +4,7 @@ package result
 
 import "fmt"
 
-// Link is the link between the two ends of each pair: docs/link.md.
+// Link is the link between the two ends of each pair: docs/explanation/link.md.
 type Link struct {
 	// Text is the requested link as given; Title is the title of its file, "" without a title.
 	Text  string `json:"text"`

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package trend keeps a history of runs, and finds and shows where their figures changed. It only informs, and never
-// fails a gate (docs/trend.md).
+// fails a gate (docs/how-to/trend.md).
 package trend
 
 import (

@@ -9,7 +9,7 @@ import (
 )
 
 // keptVariables are the caller's variables of k6 that reach the k6 of a bench: they configure outputs and the dashboard.
-// The others, such as K6_ITERATIONS, would change what a scenario measures. docs/profiles.md lists them.
+// The others, such as K6_ITERATIONS, would change what a scenario measures. docs/reference/variables.md lists them.
 var keptVariables = []string{
 	"K6_OUT",
 	"K6_WEB_DASHBOARD_HOST",
@@ -39,7 +39,7 @@ func ForeignOf(environ []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("not passed on to k6, since a scenario says itself how it runs: %s; see docs/profiles.md", strings.Join(names, ", "))
+	return fmt.Sprintf("not passed on to k6, since a scenario says itself how it runs: %s; see docs/reference/variables.md", strings.Join(names, ", "))
 }
 
 // harmlessPrefixes are the prefixes of further variables of k6 that a plain `k6 run` may have: they do not change a

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Help lists the variables by group, for a terminal.
 func Help() string {
 	var b strings.Builder
-	b.WriteString("  Variables, as in `make bench RATE=500`; docs/profiles.md has their units and bounds.\n")
+	b.WriteString("  Variables, as in `make bench RATE=500`; docs/reference/variables.md has their units and bounds.\n")
 	for _, g := range groups() {
 		fmt.Fprintf(&b, "\n  Of %s:\n", g.title)
 		for _, v := range g.variables() {
@@ -39,24 +40,33 @@ func (g group) describe(v Variable) string {
 	return text
 }
 
-// tables lists the variables as Markdown tables for docs/profiles.md.
+// tables lists the variables as Markdown tables for docs/reference/variables.md. A variable of several groups is in one table.
 func tables() string {
 	var b strings.Builder
+	readers := map[string][]group{}
 	for _, g := range groups() {
-		fmt.Fprintf(&b, "### Of %s\n\n| variable | what | unit | default | bounds | read by |\n|---|---|---|---|---|---|\n", g.title)
 		for _, v := range g.variables() {
-			what := v.What
-			if v.Docs != "" {
-				what = fmt.Sprintf("%s ([more](%s))", what, v.Docs)
+			readers[v.Name] = append(readers[v.Name], g)
+		}
+	}
+	table := func(title string, reads bool, holds func([]group) bool) {
+		heads := []string{"variable", "what", "value", "default"}
+		if reads {
+			heads = append(heads, "read by")
+		}
+		fmt.Fprintf(&b, "### Of %s\n\n| %s |\n|%s\n", title, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
+		for _, v := range All {
+			if of := readers[v.Name]; holds(of) {
+				b.WriteString(row(v, of, reads))
 			}
-			names := "all"
-			if only := g.scenarios(v); only != nil {
-				names = strings.Join(only, ", ")
-			}
-			cells := []string{"`" + v.Name + "`", what, string(v.Unit), g.defaults(v), g.bounds(v), names}
-			fmt.Fprintf(&b, "| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
 		}
 		b.WriteString("\n")
+	}
+	for i, g := range groups() {
+		table(g.title, g.isSystem(), func(of []group) bool { return len(of) == 1 && of[0] == g })
+		if i == 0 {
+			table("several systems", true, func(of []group) bool { return len(of) > 1 })
+		}
 	}
 	return b.String()
 }
@@ -64,7 +74,7 @@ func tables() string {
 // The files generated from the registry: one for `make help`, which runs before anything is built, and a part of a page.
 const (
 	helpFile = "k6/lists/variables.txt"
-	page     = "docs/profiles.md"
+	page     = "docs/reference/variables.md"
 	begin    = "<!-- `make variables` writes from here -->\n\n"
 	end      = "<!-- to here -->\n"
 )

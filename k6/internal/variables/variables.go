@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package variables has every variable that a user may set. k6/lists/variables.json is the only registry. Values are
-// checked by it, here and in scripts (lib/variables.js); `make help` and docs/profiles.md are generated from it.
+// checked by it, here and in scripts (lib/variables.js); `make help` and docs/reference/variables.md are generated from it.
 package variables
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package windtunnel is the output `--out windtunnel`: it streams a test's measurements to InfluxDB, one point for each
-// second and set of tags instead of one for each sample. docs/streaming.md describes its data model.
+// second and set of tags instead of one for each sample. docs/reference/streaming.md describes its data model.
 package windtunnel
 
 import (

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The bound of docs/baselines.md, whose tables this test prints with -v.
+// The bound of docs/benchmarks.md, whose tables this test prints with -v.
 const keptBound = 0.3
 
 // A run judged by kept runs: equal programs fail rarely, and a program that is slower by at least the bound passes
