@@ -40,7 +40,8 @@ func (g group) describe(v Variable) string {
 	return text
 }
 
-// tables lists the variables as Markdown tables for docs/reference/variables.md. A variable of several groups is in one table.
+// tables lists the variables as Markdown tables for docs/reference/variables.md. A variable that several groups read is
+// listed once.
 func tables() string {
 	var b strings.Builder
 	readers := map[string][]group{}
@@ -69,6 +70,83 @@ func tables() string {
 		}
 	}
 	return b.String()
+}
+
+// isSystem reports whether the group is a system, which has scenarios.
+func (g group) isSystem() bool { return g.of != "*" && g.of != "make" }
+
+// row is a variable's line of a table.
+func row(v Variable, of []group, reads bool) string {
+	name := "`" + v.Name + "`"
+	if v.Docs != "" {
+		name = fmt.Sprintf("[%s](../%s)", name, v.Docs)
+	}
+	cells := []string{name, v.What, value(v, of), cell(v, of, group.defaults)}
+	if reads {
+		cells = append(cells, readBy(v, of))
+	}
+	return fmt.Sprintf("| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
+}
+
+// value is what a variable may be: its choices, or its unit with its bounds.
+func value(v Variable, of []group) string {
+	bounds := cell(v, of, group.bounds)
+	switch {
+	case v.Unit == Choice:
+		return bounds
+	case bounds == "":
+		return string(v.Unit)
+	}
+	return string(v.Unit) + ", " + bounds
+}
+
+// cell is what all groups have, or each value with the groups that have it.
+func cell(v Variable, of []group, text func(group, Variable) string) string {
+	var values []string
+	names := map[string][]string{}
+	for _, g := range of {
+		value := text(g, v)
+		if names[value] == nil {
+			values = append(values, value)
+		}
+		names[value] = append(names[value], g.of)
+	}
+	if len(values) == 1 {
+		return values[0]
+	}
+	var parts []string
+	for _, value := range values {
+		if value != "" {
+			parts = append(parts, strings.Join(names[value], ", ")+": "+value)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// readBy names the groups that read a variable, where there are several, and the scenarios, where not all of a group do and the defaults
+// do not name them.
+func readBy(v Variable, of []group) string {
+	parts := make([]string, 0, len(of))
+	for _, g := range of {
+		scenarios := g.scenarios(v)
+		names := strings.Join(scenarios, ", ")
+		switch {
+		case len(of) == 1 && names == "":
+			names = "all"
+		case len(of) > 1 && (names == "" || g.namesAll(v, scenarios)):
+			names = g.of
+		case len(of) > 1:
+			names = g.of + " (" + names + ")"
+		}
+		parts = append(parts, names)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// namesAll reports whether the group's defaults name all these scenarios.
+func (g group) namesAll(v Variable, scenarios []string) bool {
+	defaults := g.defaults(v)
+	return !slices.ContainsFunc(scenarios, func(name string) bool { return !strings.Contains(defaults, name+" ") })
 }
 
 // The files generated from the registry: one for `make help`, which runs before anything is built, and a part of a page.
