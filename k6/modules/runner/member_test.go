@@ -68,7 +68,7 @@ func TestAClockThatIsSetInMidRunMovesNoStart(t *testing.T) {
 	if err := m.start(t.Context()); err != nil || time.Since(begun) > 20*time.Second {
 		t.Fatalf("%v after %v", err, time.Since(begun))
 	}
-	// The script reads its zero from the clock that was set: the record must correct it.
+	// The script reads its zero off the clock that was set: the record must set it back.
 	own := m.facts(0)
 	if back := own.ClockOffsetMS + 3_600_000; back < -1000 || back > 1000 || own.StartOffsetMS < 0 || own.StartOffsetMS > 1000 {
 		t.Errorf("%+v", own)
